@@ -1,0 +1,30 @@
+# Everything sets itself up: a machine with Python 3.11+ and make is enough. A second `make` is instant.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export OMP_WAIT_POLICY = PASSIVE
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test check lint clean
+
+demo: $(READY)
+	@$(BIN)/python examples/demo.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache
+
+$(READY): pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (a few minutes the first time) ..."
+	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "longmatch needs Python 3.11 or newer"'
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@

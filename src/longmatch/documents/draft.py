@@ -1,0 +1,88 @@
+"""What a reader hands over: text and blocks. `Draft.document` turns it into a Document with sentences."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, cast
+
+from longmatch.documents.document import Document, Kind, Paragraph, Section, Span
+from longmatch.documents.language import detect_language
+from longmatch.documents.sentences import split_sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Span):
+    """A heading or a paragraph, as a reader found it."""
+
+    kind: Kind | Literal["heading"] = "text"
+    level: int = 1  # of a heading
+    page: int | None = None
+
+
+@dataclass
+class Draft:
+    """A document before its sentences are split.
+
+    Readers of plain formats fill `text` with the file itself and point blocks into it. Readers of rich formats build the
+    text piece by piece with `heading` and `paragraph`.
+
+    >>> draft = Draft()
+    >>> draft.heading("1 Introduction")
+    >>> draft.paragraph("We match documents. They are long.")
+    >>> document = draft.document("a")
+    >>> [(s.heading, len(s.paragraphs[0].sentences)) for s in document.sections]
+    [('1 Introduction', 2)]
+    """
+
+    text: str = ""
+    blocks: list[Block] = field(default_factory=list)
+    title: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    _pieces: list[str] = field(default_factory=list, repr=False)
+    _length: int = field(default=0, repr=False)
+
+    def heading(self, text: str, level: int = 1, page: int | None = None) -> None:
+        """Append a heading."""
+        self._append(text, "heading", level, page)
+
+    def paragraph(self, text: str, kind: Kind = "text", page: int | None = None) -> None:
+        """Append a paragraph."""
+        self._append(text, kind, 1, page)
+
+    def _append(self, text: str, kind: Kind | Literal["heading"], level: int, page: int | None) -> None:
+        text = text.strip()
+        if not text:
+            return
+        if self._pieces:
+            self._pieces.append("\n\n")
+            self._length += 2
+        self.blocks.append(Block(self._length, self._length + len(text), kind, level, page))
+        self._pieces.append(text)
+        self._length += len(text)
+
+    def document(self, id: str, title: str = "", source: str = "") -> Document:
+        """Split the blocks into sentences and gather them under their headings."""
+        if self._pieces:
+            self.text = "".join(self._pieces)
+        language = detect_language(self.text)
+        sections = tuple(_sections(self.text, self.blocks, language))
+        fallback = next((s.heading for s in sections if s.heading), id)
+        return Document(id, title or self.title or fallback, self.text, sections, language, source, self.metadata)
+
+
+def _sections(text: str, blocks: list[Block], language: str) -> Iterable[Section]:
+    if not blocks:
+        return
+    heads = [i for i, block in enumerate(blocks) if block.kind == "heading"]
+    starts = heads if heads[:1] == [0] else [0, *heads]  # text before the first heading is a section of its own
+    for first, last in pairwise([*starts, len(blocks)]):
+        head = blocks[first] if blocks[first].kind == "heading" else None
+        body = blocks[first + 1 : last] if head else blocks[first:last]
+        heading = " ".join(head.of(text).split()) if head else ""
+        paragraphs = tuple(_paragraph(text, block, language) for block in body)
+        yield Section(blocks[first].start, blocks[last - 1].end, heading, head.level if head else 1, paragraphs)
+
+
+def _paragraph(text: str, block: Block, language: str) -> Paragraph:
+    sentences = tuple(split_sentences(text, block, language))
+    return Paragraph(block.start, block.end, sentences, cast(Kind, block.kind), block.page)
