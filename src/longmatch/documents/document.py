@@ -61,6 +61,12 @@ class Document:
     language: str = "en"
     source: str = ""  # the file it was read from
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    plain: str = ""  # the text with its markup blanked, character for character; empty where there is no markup
+
+    @property
+    def readable(self) -> str:
+        """What models read: the text with markup blanked out. Spans hold in both."""
+        return self.plain or self.text
 
     @cached_property
     def paragraphs(self) -> tuple[Paragraph, ...]:

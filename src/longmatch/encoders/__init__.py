@@ -1,0 +1,1 @@
+"""Pretrained backbones, token-budget batches, and reductions over ragged arrays."""

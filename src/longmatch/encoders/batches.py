@@ -1,0 +1,21 @@
+"""Batches cut by a budget of tokens, longest first, so that little of a batch is padding."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+
+def token_batches(lengths: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
+    """Cut the pieces into batches of at most `budget` tokens, padding counted; a longer piece is a batch of its own.
+
+    >>> [batch.tolist() for batch in token_batches(np.array([3, 9, 4, 2]), budget=8)]
+    [[1], [2, 0], [3]]
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        longest = max(1, int(lengths[order[start]]))
+        size = max(1, budget // longest)
+        yield order[start : start + size]
+        start += size

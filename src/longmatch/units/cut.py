@@ -1,0 +1,64 @@
+"""The three ways of cutting a document: CoLDE's chunks, SMITH's blocks, SDR's sentences.
+
+All of them cover the running text in order, without overlap, and no piece is longer than its limit.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from longmatch.units.pieces import Pieces, pieces_from
+from longmatch.units.tokens import Tokens
+
+
+def sentences(tokens: Tokens, limit: int) -> Pieces:
+    """One piece a sentence; a sentence of more than `limit` tokens becomes several."""
+    cuts = [0]
+    for start, end in pairwise(tokens.sentence_offsets.tolist()):
+        cuts += _cut(tokens, start, end, limit)
+    return pieces_from(tokens, cuts[:-1], cuts[1:])
+
+
+def chunks(tokens: Tokens, limit: int = 510) -> Pieces:
+    """CoLDE's chunks: as many tokens as fit, of one section, whole words, no overlap."""
+    cuts = [0]
+    section_of = tokens.sentence_section
+    changes = np.flatnonzero(np.diff(section_of)) + 1 if len(section_of) else []
+    bounds = tokens.sentence_offsets[[0, *changes, len(section_of)]] if len(section_of) else []
+    for start, end in pairwise(int(b) for b in bounds):
+        cuts += _cut(tokens, start, end, limit)
+    return pieces_from(tokens, cuts[:-1], cuts[1:])
+
+
+def blocks(tokens: Tokens, limit: int = 32, *, cut_long: bool = False) -> Pieces:
+    """SMITH's greedy sentence filling (section 3.2.1): whole sentences until the next one does not fit.
+
+    A sentence longer than a block opens a block and goes on in the following ones; `cut_long` drops what does not fit
+    into its first block instead, as the paper does.
+    """
+    first: list[int] = []
+    last: list[int] = []
+    for start, end in pairwise(tokens.sentence_offsets.tolist()):
+        if first and last[-1] == start and end - first[-1] <= limit:
+            last[-1] = end
+            continue
+        cuts = [start, *_cut(tokens, start, end, limit)]
+        if cut_long:
+            cuts = cuts[:2]
+        first += cuts[:-1]
+        last += cuts[1:]
+    return pieces_from(tokens, first, last)
+
+
+def _cut(tokens: Tokens, start: int, end: int, limit: int) -> list[int]:
+    """Where the pieces of tokens start:end end: every `limit` tokens, or at the last word start shortly before."""
+    ends = []
+    while end - start > limit:
+        stop = start + limit
+        gaps = np.flatnonzero(tokens.word_starts[stop - limit // 4 : stop + 1])
+        stop = stop - limit // 4 + int(gaps[-1]) if len(gaps) else stop
+        ends.append(stop)
+        start = stop
+    if end > start:
+        ends.append(end)
+    return ends

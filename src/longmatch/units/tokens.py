@@ -1,0 +1,59 @@
+"""A document's tokens, made once, with the characters each stands for."""
+
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Tokenizer
+
+from longmatch.documents.document import Document
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a document's running text, flat, sentence after sentence. No special tokens, nothing cut."""
+
+    document: Document
+    ids: Ints  # (tokens,)
+    starts: Ints  # (tokens,) first character of each token in the document's text
+    word_starts: npt.NDArray[np.bool_]  # (tokens,) is there a gap before the token?
+    sentence_offsets: Ints  # (sentences + 1,) sentence s is the tokens offsets[s]:offsets[s + 1]
+    sentence_ends: Ints  # (sentences,) last character + 1 of each sentence
+    sentence_paragraph: Ints  # (sentences,) which running paragraph
+    sentence_section: Ints  # (sentences,) which section
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def tokenize(document: Document, tokenizer: Tokenizer) -> Tokens:
+    """Tokenise every sentence of the running text. A sentence of which the tokenizer knows nothing becomes one unknown."""
+    running = {id(paragraph) for paragraph in document.running}
+    spans: list[tuple[int, int, int, int]] = []  # start, end, paragraph, section
+    paragraph_number = -1
+    for section_number, section in enumerate(document.sections):
+        for paragraph in section.paragraphs:
+            if id(paragraph) in running:
+                paragraph_number += 1
+                spans += [(s.start, s.end, paragraph_number, section_number) for s in paragraph.sentences]
+    text = document.readable
+    encodings = tokenizer.encode_batch([text[start:end] for start, end, _, _ in spans], add_special_tokens=False)
+    unknown = _unknown_id(tokenizer)
+    lengths = np.array([max(1, len(e.ids)) for e in encodings], dtype=np.int64)
+    ids = np.fromiter(chain.from_iterable(e.ids or [unknown] for e in encodings), np.int64, lengths.sum())
+    pairs = np.array(list(chain.from_iterable(e.offsets or [(0, 1)] for e in encodings)), dtype=np.int64).reshape(-1, 2)
+    table = np.array(spans, dtype=np.int64).reshape(-1, 4)
+    pairs += np.repeat(table[:, 0], lengths)[:, None]
+    word_starts = np.ones(len(ids), dtype=bool)
+    word_starts[1:] = pairs[1:, 0] > pairs[:-1, 1]
+    offsets = np.concatenate([[0], lengths.cumsum()])
+    word_starts[offsets[:-1]] = True
+    return Tokens(document, ids, pairs[:, 0], word_starts, offsets, table[:, 1], table[:, 2], table[:, 3])
+
+
+def _unknown_id(tokenizer: Tokenizer) -> int:
+    found = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>", "<|unk|>"))
+    return next((token for token in found if token is not None), 0)
