@@ -52,7 +52,7 @@ class Section(Span):
 
 @dataclass(frozen=True)
 class Document:
-    """A text with its structure. `text` is the source: the file itself for text and Markdown, else what was extracted."""
+    """A text with its structure. `text` is the file itself for text and Markdown, else what was extracted from it."""
 
     id: str
     title: str

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any, Literal, cast
 
 from longmatch.documents.document import Document, Kind, Paragraph, Section, Span
+from longmatch.documents.kinds import is_reference_heading
 from longmatch.documents.language import detect_language
 from longmatch.documents.sentences import split_sentences
 
@@ -17,14 +18,15 @@ class Block(Span):
     kind: Kind | Literal["heading"] = "text"
     level: int = 1  # of a heading
     page: int | None = None
+    label: str = ""  # of a heading, where the characters hold marks that a reader should not see
 
 
 @dataclass
 class Draft:
     """A document before its sentences are split.
 
-    Readers of plain formats fill `text` with the file itself and point blocks into it. Readers of rich formats build the
-    text piece by piece with `heading` and `paragraph`.
+    Readers of plain formats fill `text` with the file itself and point blocks into it. Readers of rich formats build
+    the text piece by piece with `heading` and `paragraph`.
 
     >>> draft = Draft()
     >>> draft.heading("1 Introduction")
@@ -78,11 +80,13 @@ def _sections(text: str, blocks: list[Block], language: str) -> Iterable[Section
     for first, last in pairwise([*starts, len(blocks)]):
         head = blocks[first] if blocks[first].kind == "heading" else None
         body = blocks[first + 1 : last] if head else blocks[first:last]
-        heading = " ".join(head.of(text).split()) if head else ""
-        paragraphs = tuple(_paragraph(text, block, language) for block in body)
+        heading = " ".join((head.label or head.of(text)).split()) if head else ""
+        references = is_reference_heading(heading)
+        paragraphs = tuple(_paragraph(text, block, language, references) for block in body)
         yield Section(blocks[first].start, blocks[last - 1].end, heading, head.level if head else 1, paragraphs)
 
 
-def _paragraph(text: str, block: Block, language: str) -> Paragraph:
+def _paragraph(text: str, block: Block, language: str, references: bool) -> Paragraph:
     sentences = tuple(split_sentences(text, block, language))
-    return Paragraph(block.start, block.end, sentences, cast(Kind, block.kind), block.page)
+    kind = "reference" if references and block.kind == "text" else cast(Kind, block.kind)
+    return Paragraph(block.start, block.end, sentences, kind, block.page)

@@ -1,0 +1,106 @@
+"""Which lines of a plain text are headings. Told conservatively: an ordinary line called a heading tears the text."""
+
+import re
+
+_ROMAN = r"(?=[IVXLC])(?:X{0,3}(?:IX|IV|V?I{0,3})|XL|L|C)"
+_DECIMAL = re.compile(r"(?:§\s*)?(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?\s+(?=[^\W\d_])")
+_NUMERAL = re.compile(rf"{_ROMAN}(?:[.):]\s*|\s*[-–—]\s*|\s+(?=[A-Z]{{2}})|$)")
+_LETTER = re.compile(r"([A-H])[.)]\s+(?=[A-Z])")
+_NAMED = re.compile(
+    rf"(?:chapter|part|section|article|appendix|annex|book|kapitel|teil|abschnitt|artikel|anhang|chapitre|partie|annexe|"
+    rf"capítulo|sección|anexo|capitolo|глава|раздел|часть)\s+(?:\d+(?:\.\d+)*|{_ROMAN}|[A-Z])\b",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(r"第[一二三四五六七八九十百零〇\d]+[章节節编編部篇]|[一二三四五六七八九十]+、")
+_CHINESE_SUB = re.compile(r"[（(][一二三四五六七八九十]+[)）]")
+_KNOWN = re.compile(
+    r"(?:abstract|summary|introduction|background|methods?|results|discussion|conclusions?|acknowledge?ments?|preface|"
+    r"references|bibliography|zusammenfassung|einleitung|literatur|résumé|introducción|resumen|摘要|引言|结论|参考文献)\s*:?",
+    re.IGNORECASE,
+)
+_ENDS_LIKE_A_SENTENCE = re.compile(r"[.!?:;,…。！？：；，、\-–—][\"'”’»)\]]*$")
+_ORDINARY_START = re.compile(r"[\"'“”‘’«„(\[<*•·–—\-+|>#]|https?:|www\.")
+_UNDERLINE = re.compile(r"([=\-~^*#_])\1{2,}")
+
+LONGEST = 100  # characters of a heading that shows itself by a number or capitals
+LONGEST_PLAIN = 60  # of one that shows itself only by standing alone
+MOST_WORDS = 10
+
+
+def underline_level(line: str) -> int:
+    """1 for a line of ===, 2 for one of --- or the like, 0 for any other line.
+
+    >>> underline_level("====="), underline_level("-----"), underline_level("a == b")
+    (1, 2, 0)
+    """
+    found = _UNDERLINE.fullmatch(line.strip())
+    return 0 if found is None else 1 if found[1] in "=*#" else 2
+
+
+def numbered_level(line: str) -> int:
+    """The level of a heading with a number (1, 2.3, IV., B., Chapter 2, 第三章), 0 for any other line.
+
+    >>> [numbered_level(x) for x in ("2.3 Data", "IV. THE LAW", "Chapter 2", "一、基本案情", "2. He left the house.")]
+    [2, 1, 1, 1, 0]
+    """
+    line = line.strip()
+    if not 0 < len(line) <= LONGEST or _ORDINARY_START.match(line):
+        return 0
+    open_end = not _ENDS_LIKE_A_SENTENCE.search(line)
+    if found := _NUMERAL.match(line):
+        return int(found.end() == len(line) or (open_end and line[found.end()].isupper()))
+    if not open_end and not line.endswith("?"):
+        return int(bool(_NAMED.fullmatch(line.rstrip(".:"))))
+    if found := _DECIMAL.match(line):
+        return found[1].count(".") + 1 if line[found.end()].isupper() or not line[found.end()].islower() else 0
+    if _CHINESE_SUB.match(line):
+        return 2
+    if _LETTER.match(line):
+        return 2
+    return int(bool(_NAMED.match(line) or _CHINESE.match(line)))
+
+
+def is_item(line: str) -> bool:
+    """Whether a line's number is of the kind that lists have too."""
+    return bool(_DECIMAL.match(line) or _LETTER.match(line))
+
+
+def is_capitals(line: str) -> bool:
+    """Whether a line is in capital letters, like THE FACTS OF THE CASE."""
+    line = line.strip()
+    letters = [c for c in line if c.isalpha()]
+    return (
+        len(line) <= LONGEST
+        and len(letters) >= 3
+        and line.isupper()
+        and not _ENDS_LIKE_A_SENTENCE.search(line.rstrip(":"))
+        and not _ORDINARY_START.match(line)
+    )
+
+
+def is_plain_heading(line: str) -> bool:
+    """Whether a line could be a heading if it stood alone above a paragraph.
+
+    >>> is_plain_heading("What the inspectors found"), is_plain_heading("He left."), is_plain_heading("and so on")
+    (True, False, False)
+    """
+    line = line.strip()
+    if _KNOWN.fullmatch(line):
+        return True
+    return (
+        0 < len(line) <= LONGEST_PLAIN
+        and len(line.split()) <= MOST_WORDS
+        and line[0].isalpha()
+        and not line[0].islower()
+        and not _ENDS_LIKE_A_SENTENCE.search(line)
+    )
+
+
+def is_title(line: str) -> bool:
+    """Whether a text's first line could be its title.
+
+    >>> is_title("On the Care of Bridges"), is_title("It was raining when she came.")
+    (True, False)
+    """
+    line = line.strip()
+    return len(line) <= 150 and any(map(str.isalpha, line)) and not _ENDS_LIKE_A_SENTENCE.search(line.rstrip("?!"))
