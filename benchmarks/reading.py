@@ -1,0 +1,156 @@
+"""How well PDFs are read: headings found against another parser's outlines, and pages a second.
+
+    python benchmarks/reading.py FOLDER [-v]
+
+FOLDER (or the environment variable LONGMATCH_PDFS) holds PDF files and outlines.json: {file: {"headings": [...]}}.
+
+Headings are compared by their letters and digits alone, in order (longest common subsequence). A heading of ours that
+the outline lacks counts as right only under one of these rules, else as wrong:
+  - its name is one the outlines leave out by habit (abstract, references, acknowledgments, appendix, supplement);
+  - its number fits between those of its neighbours in the outline (outlines skip 3.4 between 3.3 and 3.5), or it is an
+    appendix's letter or a subsection of one (outlines stop early);
+  - it is in OUTLINE_WRONG below, looked up in the file by eye.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from longmatch.documents.pdf import read_pdf
+
+# What the outlines hold that is no heading, and what they miss that is one: (file, text) -> reason.
+NOT_A_HEADING: dict[tuple[str, str], str] = {
+    (
+        "iclr_2017-366.pdf",
+        "1. write article get thanks like anyone please know look one",
+    ): "first row of a list in a table",
+}
+OUTLINE_MISSES: dict[tuple[str, str], str] = {}
+
+HABIT = re.compile(
+    r"(\d+ )?(abstract|references|bibliography|acknowledge?ments?|appendix|appendices|supplement(ary|al) materials?)",
+    re.I,
+)
+NUMBER = re.compile(r"(\d+|[A-Z])((?:\.\d+)*)\.?\s")
+
+
+@dataclass
+class Result:
+    """One file's reading against its outline."""
+
+    name: str
+    pages: int
+    seconds: float
+    expected: list[str]
+    found: list[str]
+    right: list[str] = field(default_factory=list)
+    misses: list[str] = field(default_factory=list)
+    excused: list[str] = field(default_factory=list)
+    extras: list[str] = field(default_factory=list)
+
+
+def plain(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def number(text: str) -> tuple[int, ...] | None:
+    match = NUMBER.match(text)
+    if not match:
+        return None
+    first = int(match[1]) if match[1].isdigit() else 100 + ord(match[1])
+    return (first, *(int(part) for part in match[2].split(".") if part))
+
+
+def judge(result: Result) -> None:
+    """Sort the headings into right, missed, excused (real though not in the outline) and extra."""
+    expected = [heading for heading in result.expected if (result.name, heading) not in NOT_A_HEADING]
+    a, b = [plain(h) for h in expected], [plain(h) for h in result.found]
+    blocks = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
+    matched_a = {i for block in blocks for i in range(block.a, block.a + block.size)}
+    matched_b = {i for block in blocks for i in range(block.b, block.b + block.size)}
+    result.expected = expected
+    result.right = [heading for i, heading in enumerate(expected) if i in matched_a]
+    result.misses = [heading for i, heading in enumerate(expected) if i not in matched_a]
+    for place, heading in enumerate(result.found):
+        if place not in matched_b:
+            (result.excused if excused(result, place) else result.extras).append(heading)
+
+
+def excused(result: Result, place: int) -> bool:
+    heading = result.found[place]
+    if HABIT.fullmatch(heading.strip()) or (result.name, heading) in OUTLINE_MISSES:
+        return True
+    own = number(heading)
+    if own is None or any(plain(heading) == plain(other) for other in result.expected):
+        return False
+    if any(number(other) == own for other in result.expected):
+        return False  # the outline has another heading of this number
+    before = [n for h in result.found[:place] if (n := number(h))]
+    after = [n for h in result.found[place + 1 :] if (n := number(h))]
+    return (not before or before[-1] < own) and (not after or own < after[0])
+
+
+def read(path: Path, headings: list[str]) -> Result:
+    import pypdfium2
+
+    pages = len(pypdfium2.PdfDocument(path))
+    start = time.process_time()
+    draft = read_pdf(path)
+    seconds = time.process_time() - start
+    document = draft.document(path.stem)
+    found = [section.heading for section in document.sections if section.heading]
+    result = Result(path.name, pages, seconds, headings, found)
+    judge(result)
+    return result
+
+
+def show(result: Result, verbose: bool) -> None:
+    called = len(result.found)
+    precision = (called - len(result.extras)) / called if called else 1.0
+    print(
+        f"{result.name:24} {result.pages:4} pages {result.pages / result.seconds:6.1f}/s   "
+        f"found {len(result.right):3}/{len(result.expected):3}   right {precision:6.1%} of {called}"
+    )
+    if verbose:
+        for label, headings in (
+            ("missed", result.misses),
+            ("extra", result.extras),
+            ("not in outline, but real", result.excused),
+        ):
+            for heading in headings:
+                print(f"    {label}: {heading}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Headings found and pages a second, file by file.")
+    parser.add_argument("folder", nargs="?", default=os.environ.get("LONGMATCH_PDFS"), type=Path)
+    parser.add_argument("-v", "--verbose", action="store_true", help="show misses and extras")
+    arguments = parser.parse_args()
+    if arguments.folder is None:
+        parser.error("name a folder, or set LONGMATCH_PDFS")
+    outlines = json.loads((arguments.folder / "outlines.json").read_text())
+    results = [read(arguments.folder / name, entry["headings"]) for name, entry in sorted(outlines.items())]
+    for result in results:
+        show(result, arguments.verbose)
+    expected, right = sum(len(r.expected) for r in results), sum(len(r.right) for r in results)
+    called, extras, excuses = (
+        sum(len(x) for x in column) for column in zip(*((r.found, r.extras, r.excused) for r in results), strict=True)
+    )
+    pages, seconds = sum(r.pages for r in results), sum(r.seconds for r in results)
+    print(f"{len(results)} files, {pages} pages, {pages / seconds:.1f} pages a second on one core")
+    print(f"headings of the outlines found: {right}/{expected} = {right / expected:.1%}")
+    print(
+        f"called a heading: {called}, in the outline {called - extras - excuses}, real but not in it {excuses}, wrong {extras}"
+    )
+    print(f"right of what is called a heading: {(called - extras) / called:.1%}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,198 @@
+"""Which blocks are headings, and the title: judged by numbers, style and place, against the document's own text."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from longmatch.documents.pdf.blocks import CAPTION, Block, Body
+from longmatch.documents.pdf.numbering import Number, consistent, read_number
+
+KNOWN = re.compile(
+    r"(?:abstract|summary|executive summary|introduction|background|related works?|conclusions?|discussion|acknowledge?ments?"
+    r"|references|bibliography|works cited|literature|appendix|appendices|supplement(?:ary|al) materials?|contents|table of contents"
+    r"|keywords|index terms|claims|what is claimed(?: is)?|preface|foreword|glossary|index|zusammenfassung|literatur(?:verzeichnis)?"
+    r"|inhalt(?:sverzeichnis)?|einleitung|danksagung|résumé|références|bibliographie|摘要|参考文献|目录|结论|引言|致谢)\s*[:.：]?",
+    re.IGNORECASE,
+)
+_MOST_LINES, _MOST_CHARACTERS, _MOST_WORDS = 4, 220, 28
+
+Style = tuple[float, bool, bool]
+
+
+@dataclass
+class _Candidate:
+    place: int
+    block: Block
+    number: Number | None
+    distinct: bool  # its style is not that of the running text
+    apart: bool  # white space stands above it, or it begins a column
+
+    @property
+    def style(self) -> Style:
+        return self.block.first.style
+
+
+def plain(text: str) -> str:
+    """A heading's letters and digits alone, for comparing.
+
+    >>> plain("3.1  Word-Level LSTM")
+    '31wordlevellstm'
+    """
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = frozenset()) -> None:
+    """Set the kind of headings to "heading", with their level, and of the title to "title".
+
+    `bookmarks` are the entries of the file's own outline, as `plain` gives them.
+    """
+    title = _title(blocks, body)
+    candidates = [c for c in _candidates(blocks, body) if c.block.kind != "title"]
+    numbered = [c for c in candidates if c.number and (c.distinct or _in(c, bookmarks))]
+    kept = consistent([c.number for c in numbered if c.number])
+    chosen = [c for c, keep in zip(numbered, kept, strict=True) if keep]
+    levels = _style_levels(chosen)
+    start = _front_end(candidates, chosen, title)
+    few = len(chosen) < 3
+    taken = {id(c.block) for c in chosen}
+    for candidate in candidates:
+        if id(candidate.block) in taken or not _unnumbered(candidate, levels, body, bookmarks, few):
+            continue
+        if candidate.place >= start or _known(candidate.block):
+            chosen.append(candidate)
+    chosen.sort(key=lambda candidate: candidate.place)
+    sizes = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1]))
+    roman = any(c.number and c.number.series == "roman" for c in chosen)
+    for candidate in chosen:
+        candidate.block.kind = "heading"
+        candidate.block.level = _level(candidate, levels, sizes, roman)
+
+
+def _candidates(blocks: list[Block], body: Body) -> list[_Candidate]:
+    found = []
+    for place, block in enumerate(blocks):
+        text, first = block.raw, block.first
+        if block.kind != "text" or len(block.lines) > _MOST_LINES or len(text) > _MOST_CHARACTERS:
+            continue
+        if len(text.split()) > _MOST_WORDS or sum(map(str.isalpha, text)) < 2 or CAPTION.match(text):
+            continue
+        if re.search(r"[,;]$|[^.]\.$", text) and not KNOWN.fullmatch(text) and not (first.bold and len(text) < 80):
+            continue
+        before = blocks[place - 1] if place else None
+        apart = (
+            before is None
+            or before.last.column != first.column
+            or first.y - before.last.y > 1.25 * body.pitch * max(first.size, body.size)
+            or before.kind != "text"
+        )
+        found.append(_Candidate(place, block, read_number(text), _distinct(block, body), apart))
+    return found
+
+
+def _distinct(block: Block, body: Body) -> bool:
+    if all(line.size > 1.06 * body.size for line in block.lines):
+        return True
+    if all(line.bold for line in block.lines) and not body.bold:
+        return block.first.size > 0.93 * body.size
+    upper = block.raw.isupper() and sum(map(str.isalpha, block.raw)) > 3 and not body.upper
+    italic = all(line.italic for line in block.lines) and "ital" not in body.font.casefold()
+    return (upper or italic) and block.first.size > 0.93 * body.size
+
+
+def _known(block: Block) -> bool:
+    return bool(KNOWN.fullmatch(block.raw.strip()))
+
+
+def _in(candidate: _Candidate, bookmarks: frozenset[str]) -> bool:
+    text = candidate.block.raw
+    return plain(text) in bookmarks or (
+        candidate.number is not None and plain(text[candidate.number.length :]) in bookmarks
+    )
+
+
+def _unnumbered(
+    candidate: _Candidate, levels: dict[Style, int], body: Body, bookmarks: frozenset[str], few: bool
+) -> bool:
+    block, text = candidate.block, candidate.block.raw.strip()
+    if _in(candidate, bookmarks):
+        return True
+    if not candidate.distinct:
+        return False
+    if _known(block):
+        return True
+    if (
+        not candidate.apart
+        or not (text[:1].isupper() or not text[:1].isascii() or text[:1].isdigit())
+        or text.endswith(".")
+    ):
+        return False
+    if candidate.number is not None and candidate.number.series == "arabic" and not few:
+        return False  # a number out of turn
+    if any(_alike(candidate.style, style) for style in levels):
+        return True
+    largest = max((style[0] for style in levels), default=1.06 * body.size)
+    if candidate.style[0] >= largest > 1.06 * body.size:
+        return True
+    return few and (candidate.style[1] or candidate.style[0] > 1.06 * body.size or candidate.style[2])
+
+
+def _alike(one: Style, other: Style) -> bool:
+    return abs(one[0] - other[0]) <= 0.5 and one[1:] == other[1:]
+
+
+def _style_levels(chosen: list[_Candidate]) -> dict[Style, int]:
+    """The level each style of numbered headings stands for."""
+    seen: dict[Style, Counter[int]] = {}
+    for candidate in chosen:
+        if candidate.number:
+            seen.setdefault(candidate.style, Counter())[candidate.number.level] += 1
+    return {style: counts.most_common(1)[0][0] for style, counts in seen.items()}
+
+
+def _level(candidate: _Candidate, levels: dict[Style, int], sizes: list[Style], roman: bool) -> int:
+    number = candidate.number
+    if number is not None:
+        return number.level + (1 if roman and number.series == "letter" else 0)
+    if _known(candidate.block):
+        return 1
+    for style, level in levels.items():
+        if _alike(candidate.style, style):
+            return level
+    if levels:
+        return 1 if candidate.style[0] >= max(style[0] for style in levels) else max(levels.values()) + 1
+    return sizes.index(candidate.style) + 1
+
+
+def _title(blocks: list[Block], body: Body) -> Block | None:
+    """The largest text in the upper part of the first page with text, if it is larger than the body."""
+    if not blocks:
+        return None
+    page = blocks[0].first.page
+    first = [block for block in blocks if block.first.page == page]
+    top, bottom = min(b.first.y for b in first), max(b.last.y for b in first)
+    upper = [
+        block
+        for block in first
+        if block.first.y <= top + 0.6 * (bottom - top)
+        and len(block.raw) <= 400
+        and sum(map(str.isalpha, block.raw)) > 3
+        and not _known(block)
+        and block.kind == "text"
+    ]
+    if not upper:
+        return None
+    best = max(upper, key=lambda block: (round(block.first.size), -block.first.y))
+    larger = best.first.size > 1.12 * body.size
+    bold_first = best.first.bold and not body.bold and best is blocks[0] and not read_number(best.raw)
+    if not (larger or bold_first) or (read_number(best.raw) and best.first.size < 1.3 * body.size):
+        return None
+    best.kind = "title"
+    return best
+
+
+def _front_end(candidates: list[_Candidate], chosen: list[_Candidate], title: Block | None) -> int:
+    """Where the front matter ends: at the abstract or the first numbered heading near the beginning."""
+    known = [c.place for c in candidates if _known(c.block) and c.distinct]
+    places = known + [c.place for c in chosen]
+    ends = [c for c in places if c < 40]
+    return min(ends, default=0)

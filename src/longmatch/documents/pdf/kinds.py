@@ -1,0 +1,186 @@
+"""What a block is: caption, table, contents, footnote, reference, code, or running text."""
+
+import re
+from itertools import pairwise
+
+from longmatch.documents.pdf.blocks import Block, Body, caption_start, column_runs, terminal
+from longmatch.documents.pdf.lines import Line
+from longmatch.documents.pdf.numbering import read_number
+
+_CONTENTS_LINE = re.compile(r".*?(?:(?:[.·…_]\s?){4,}|…{2,})\s*(?:\d{1,4}|[ivxl]{1,6})?$", re.IGNORECASE)
+_CONTENTS = re.compile(
+    r"(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|目\s*录|目\s*次", re.IGNORECASE
+)
+_REFERENCES = re.compile(
+    r"(?:references?(?: cited)?|bibliography|works cited|literature(?: cited)?|literatur(?:verzeichnis)?"
+    r"|références|bibliographie|bibliografía|参考文献)\s*[:.：]?",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(r"(?:\d{1,3}|[*∗†‡§¶]+)[.)]?\s*\S")
+_LABEL = re.compile(r"\[[^\]]{1,12}\]|\(?\d{1,3}[.)]\s")
+
+
+def mark_plain_kinds(blocks: list[Block], body: Body) -> list[Block]:
+    """Captions, contents, tables with their headers, and the lettering of figures: all that precedes headings."""
+    for block in blocks:
+        if block.kind == "text" and caption_start(block.first, body):
+            block.kind = "caption"
+        elif block.kind != "caption" and _is_contents(block):
+            block.kind = "contents"
+    _spread_contents(blocks)
+    _absorb_headers(blocks)
+    _mark_lettering(blocks, body)
+    return _merged_tables(blocks)
+
+
+def _is_contents(block: Block) -> bool:
+    entries = sum(bool(_CONTENTS_LINE.fullmatch(line.text)) for line in block.lines)
+    return entries > 0 and 2 * entries >= len(block.lines)
+
+
+def _spread_contents(blocks: list[Block]) -> None:
+    """What stands between entries, or under the heading "Contents" and ends in a page number, is an entry too."""
+    entries = [index for index, block in enumerate(blocks) if block.kind == "contents"]
+    for above, below in pairwise(entries):
+        if below - above <= 3:
+            for block in blocks[above:below]:
+                if len(block.lines) <= 3 and block.kind in ("text", "table"):
+                    block.kind = "contents"
+    for index, block in enumerate(blocks):
+        if _CONTENTS.fullmatch(block.raw.strip()):
+            for other in blocks[index + 1 :]:
+                if not all(re.search(r"\s(?:\d{1,4}|[ivxl]{1,6})$", line.text) for line in other.lines):
+                    break
+                other.kind = "contents"
+
+
+def _absorb_headers(blocks: list[Block]) -> None:
+    """A table's head and stub lines, which have no wide gaps themselves, close to its rows."""
+    for step in (1, -1):
+        ordered = blocks[::-step]
+        for table, block in pairwise(ordered):
+            if table.kind == "table" and block.kind == "text" and _belongs(table, block):
+                block.kind = "table"
+
+
+def _belongs(table: Block, block: Block) -> bool:
+    if table.first.column != block.first.column or len(block.lines) > 3 or terminal(block.raw):
+        return False
+    gap = max(table.first.y - block.last.y, block.first.y - table.last.y)
+    left, right = min(line.x0 for line in table.lines), max(line.x1 for line in table.lines)
+    inside = all(line.x0 > left - line.size and line.x1 < right + line.size for line in block.lines)
+    return gap < 2 * block.first.size and inside and not read_number(block.raw)
+
+
+def _mark_lettering(blocks: list[Block], body: Body) -> None:
+    """Short odd-looking lines on a page with a caption: axes, legends, boxes of a figure."""
+    captioned = {block.first.page for block in blocks if block.kind == "caption"}
+    for block in blocks:
+        if block.kind != "text" or block.first.page not in captioned:
+            continue
+        odd = all(abs(line.size - body.size) > 0.05 * body.size or line.font != body.font for line in block.lines)
+        small = all(line.size < 0.93 * body.size for line in block.lines)
+        narrow = all(line.width < 0.6 * (line.right - line.left) for line in block.lines)
+        letters = sum(map(str.isalpha, block.raw))
+        figures = letters < 0.4 * len(block.raw.replace(" ", ""))
+        if not terminal(block.raw) and not block.first.marked and ((small and narrow) or (odd and narrow and figures)):
+            block.kind = "table"
+
+
+def _merged_tables(blocks: list[Block]) -> list[Block]:
+    merged: list[Block] = []
+    for block in blocks:
+        last = merged[-1] if merged else None
+        if (
+            last
+            and block.kind == last.kind
+            and block.kind in ("table", "contents")
+            and block.first.page == last.last.page
+        ):
+            last.lines += block.lines
+        else:
+            merged.append(block)
+    return merged
+
+
+def mark_footnotes(blocks: list[Block], body: Body) -> None:
+    """Small text at the foot of a column, from the first marked block on."""
+    by_column: dict[int, list[Block]] = {}
+    for block in blocks:
+        by_column.setdefault(block.first.column, []).append(block)
+    for column in by_column.values():
+        foot: list[Block] = []
+        for block in reversed(column):
+            small = all(line.size < 0.95 * body.size for line in block.lines)
+            if block.kind not in ("text", "table") or not small:
+                break
+            foot.append(block)
+            if block.kind == "text" and (block.first.marked or _NOTE.match(block.raw)):
+                for note in foot:
+                    note.kind = "footnote"
+        for block in column:
+            if block.kind == "text" and block.first.marked and block.first.size < 0.95 * body.size:
+                block.kind = "footnote"
+
+
+def mark_references(blocks: list[Block]) -> list[Block]:
+    """Make the text under a heading like "References" into one block an entry."""
+    result: list[Block] = []
+    inside: list[Block] | None = None
+    for block in blocks:
+        if block.kind == "heading":
+            if inside:
+                result += _entries(inside)
+            number = read_number(block.raw)
+            text = block.raw[number.length if number else 0 :].strip()
+            result.append(block)
+            inside = [] if _REFERENCES.fullmatch(text) else None
+        elif inside is not None and block.kind in ("text", "footnote", "table"):
+            inside.append(block)
+        else:
+            result.append(block)
+    return result + (_entries(inside) if inside else [])
+
+
+def _entries(blocks: list[Block]) -> list[Block]:
+    lines = [line for block in blocks for line in block.lines]
+    starts = _entry_starts(lines, {id(block.first) for block in blocks})
+    entries: list[Block] = []
+    for line, start in zip(lines, starts, strict=True):
+        if start or not entries:
+            entries.append(Block([line], "reference"))
+        else:
+            entries[-1].lines.append(line)
+    return entries
+
+
+def _entry_starts(lines: list[Line], block_starts: set[int]) -> list[bool]:
+    """By labels where entries have them, by hanging indents where lines stand out, else by the blocks as they were."""
+    labels = [bool(_LABEL.match(line.text)) for line in lines]
+    if sum(labels) >= 0.15 * len(lines) and sum(labels) >= 2:
+        return labels
+    starts: list[bool] = []
+    hanging = 0
+    for column in column_runs(lines):
+        edge = min(line.x0 for line in column)
+        out = [line.x0 < edge + 0.5 * line.size for line in column]
+        hanging += len(out) - sum(out)
+        starts += out
+    if 0.25 * len(lines) <= hanging <= 0.9 * len(lines):
+        return starts
+    return [
+        id(line) in block_starts
+        and (index == 0 or line.column == lines[index - 1].column or terminal(lines[index - 1].text))
+        for index, line in enumerate(lines)
+    ]
+
+
+def mark_code(blocks: list[Block]) -> None:
+    """Blocks in a fixed-width font, unless the whole document is typed so."""
+    text = [block for block in blocks if block.kind == "text"]
+    typed = sum(all(line.mono for line in block.lines) for block in text)
+    if 2 * typed > len(text):
+        return
+    for block in text:
+        if all(line.mono for line in block.lines) and (len(block.lines) > 1 or re.search(r"[{}();=<>]", block.raw)):
+            block.kind = "code"
