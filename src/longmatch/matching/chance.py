@@ -1,0 +1,56 @@
+"""What similarity to expect by chance, from vectors of unrelated passages.
+
+A sentence finds a partner of cosine 0.3 to 0.6 in any long document, and a better one the longer that document is. So every
+best cosine is compared with the best one would find among as many unrelated sentences:
+
+    corrected = (cosine - expected) / (1 - expected)
+
+which is 0 for an unrelated document, whatever its length, and 1 for a sentence found word for word.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
+"""The numbers of sentences for which expectations are tabled; between them, interpolation in the logarithm."""
+
+
+@dataclass(frozen=True)
+class Background:
+    """Vectors of unrelated sentences: (passages, width), each of length 1."""
+
+    vectors: Tensor
+
+    def expectations(self, vectors: Tensor, rows: int = 4096) -> Tensor:
+        """For each vector, the best cosine to expect among SIZES unrelated sentences: (units, len(SIZES)).
+
+        The expected maximum of m draws from n sorted values v is the sum of v_k ((k/n)^m - ((k-1)/n)^m).
+        """
+        count = len(self.vectors)
+        ranks = torch.arange(count + 1, dtype=torch.float64, device=vectors.device) / count
+        powers = ranks[:, None] ** torch.tensor(SIZES, dtype=torch.float64, device=vectors.device)
+        weights = powers.diff(dim=0).to(vectors.dtype)  # (passages, sizes)
+        parts = [(part @ self.vectors.T).sort(dim=1).values @ weights for part in vectors.split(rows)]
+        return torch.cat(parts) if parts else vectors.new_zeros((0, len(SIZES)))
+
+
+def interpolation(sizes: Tensor) -> Tensor:
+    """Weights over SIZES for documents of so many sentences: (documents, len(SIZES)).
+
+    >>> interpolation(torch.tensor([4, 8]))[:, :3].tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.5, 0.5]]
+    """
+    place = sizes.clamp(min=1).float().log2() / 2  # SIZES are powers of four
+    low = place.floor().clamp(max=len(SIZES) - 2)
+    high = (place - low).clamp(max=1.0)
+    weights = torch.zeros((len(sizes), len(SIZES)), device=sizes.device)
+    weights.scatter_(1, low.long()[:, None], (1 - high)[:, None])
+    weights.scatter_(1, low.long()[:, None] + 1, high[:, None])
+    return weights
+
+
+def corrected(best: Tensor, expected: Tensor) -> Tensor:
+    """How far a best cosine lies between what chance gives (0) and identity (1)."""
+    return (best - expected) / (1 - expected).clamp(min=1e-6)

@@ -1,0 +1,77 @@
+"""Best partners and group-by-group scores of two documents' sentences, by matrix product and segment reduction.
+
+The product is taken in slices, so that two documents of any length compare in bounded memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from longmatch.encoders.ragged import segment_max, segment_mean
+from longmatch.matching.chance import corrected, interpolation
+
+SLICE = 1024  # sentences of one document at a time
+
+
+@dataclass(frozen=True)
+class Side:
+    """One document's sentences: vectors (sentences, width), chance expectations, and where its groups begin."""
+
+    vectors: Tensor
+    expectations: Tensor
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+
+@dataclass(frozen=True)
+class Partners:
+    """For every sentence its best partner in the other document, the cosine, and the cosine corrected for chance."""
+
+    index: Tensor
+    cosine: Tensor
+    corrected: Tensor
+
+
+def best_partners(a: Side, b: Side) -> tuple[Partners, Partners]:
+    """The best partner of each sentence of a in b, and of each sentence of b in a."""
+    a_best = torch.empty(len(a)), torch.empty(len(a), dtype=torch.long)
+    b_best = torch.full((len(b),), -2.0), torch.zeros(len(b), dtype=torch.long)
+    for start, cosines in _slices(a, b):
+        stop = start + cosines.shape[1]
+        torch.max(cosines, dim=0, out=(a_best[0][start:stop], a_best[1][start:stop]))
+        value, index = cosines.max(dim=1)
+        better = value > b_best[0]
+        b_best[0][better] = value[better]
+        b_best[1][better] = index[better] + start
+    return _partners(a, a_best, len(b)), _partners(b, b_best, len(a))
+
+
+def _partners(side: Side, best: tuple[Tensor, Tensor], size: int) -> Partners:
+    expected = side.expectations @ interpolation(torch.tensor([size]))[0]
+    return Partners(best[1], best[0], corrected(best[0], expected))
+
+
+def group_scores(a: Side, b: Side, a_offsets: Tensor, b_offsets: Tensor) -> Tensor:
+    """The sentence score of every group of a with every group of b, both directions averaged: (groups of a, groups of b).
+
+    Groups are runs of sentences: sections, paragraphs or chunks.
+    """
+    forward = segment_mean(_corrected_group_best(a, b, b_offsets), a_offsets)  # (groups a, groups b)
+    backward = segment_mean(_corrected_group_best(b, a, a_offsets), b_offsets)  # (groups b, groups a)
+    return (forward + backward.T) / 2
+
+
+def _corrected_group_best(a: Side, b: Side, b_offsets: Tensor) -> Tensor:
+    """For each sentence of a, the best it finds in each group of b, corrected for chance: (sentences a, groups b)."""
+    best = [segment_max(cosines, b_offsets).T for _, cosines in _slices(a, b)]
+    expected = a.expectations @ interpolation(b_offsets.diff()).T
+    return corrected(torch.cat(best), expected)
+
+
+def _slices(a: Side, b: Side) -> Iterator[tuple[int, Tensor]]:
+    """The cosines (sentences b, slice of a), with the number of the slice's first sentence."""
+    for start in range(0, len(a), SLICE):
+        yield start, b.vectors @ a.vectors[start : start + SLICE].T

@@ -1,0 +1,151 @@
+"""What a comparison found: the score, and the sections and passages that carry it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.documents.document import Document, Span
+
+Floats = npt.NDArray[np.float32]
+Level = Literal["sections", "chunks", "sentences"]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of one document, with the heading it stands under."""
+
+    text: str
+    start: int
+    end: int
+    section: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"text": self.text, "start": self.start, "end": self.end, "section": self.section}
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A passage of one document and the passage of the other that answers it."""
+
+    a: Passage
+    b: Passage
+    score: float  # how alike the two passages are: 0 by chance, 1 when identical
+    contribution: float  # share of the document score this pair carries; all pairs sum to 1
+    lexical: float = 0.0  # the part of the contribution that comes from shared words and phrases
+    words: tuple[str, ...] = ()  # the shared words that weigh most
+
+    @property
+    def kind(self) -> Literal["keyword", "meaning"]:
+        """Whether shared words or meaning carry most of it."""
+        return "keyword" if self.lexical > self.contribution / 2 else "meaning"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "a": self.a.to_dict(),
+            "b": self.b.to_dict(),
+            "score": round(self.score, 4),
+            "contribution": self.contribution,
+            "lexical": self.lexical,
+            "kind": self.kind,
+            "words": list(self.words),
+        }
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Scores of the parts of one document with the parts of the other, labelled on both axes."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    row_spans: tuple[Span, ...]
+    column_spans: tuple[Span, ...]
+    scores: Floats  # (rows, columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        scores = [[round(float(s), 4) for s in row] for row in self.scores]
+        return {"rows": list(self.rows), "columns": list(self.columns), "scores": scores}
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word or phrase both documents share."""
+
+    text: str
+    share: float  # of the lexical part of the score
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The share of each document's running text that was read; tables and reference lists are not running text."""
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def to_dict(self) -> dict[str, float]:
+        """For JSON."""
+        return {"a": self.a, "b": self.b}
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two documents compared. `score` is 0 for unrelated documents and 1 for a document with itself."""
+
+    a: Document
+    b: Document
+    score: float
+    sections: Grid
+    alignments: tuple[Alignment, ...]  # strongest first
+    model: str
+    probability: float | None = None  # that the two belong together, where the model is calibrated
+    coverage: Coverage = Coverage()
+    parts: dict[str, float] = field(default_factory=dict)  # each side's share of the score: words, phrases, meaning
+    terms: tuple[Term, ...] = ()
+    grids: Callable[[Level], Grid] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def passages(self) -> Grid:
+        """Every sentence of one document with every sentence of the other."""
+        return self.at("sentences")
+
+    def at(self, level: Level) -> Grid:
+        """The scores at a level: sections, chunks (about 250 tokens) or sentences."""
+        if level == "sections" or self.grids is None:
+            return self.sections
+        return self.grids(level)
+
+    def best(self, count: int = 5) -> tuple[Alignment, ...]:
+        """The passages that carry most of the score."""
+        return self.alignments[:count]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything for JSON; every aligned passage is listed, so that contributions sum to 1."""
+        return {
+            "a": _describe(self.a),
+            "b": _describe(self.b),
+            "model": self.model,
+            "score": round(self.score, 6),
+            "probability": None if self.probability is None else round(self.probability, 6),
+            "coverage": self.coverage.to_dict(),
+            "parts": {name: round(share, 4) for name, share in self.parts.items()},
+            "words": [{"text": t.text, "share": round(t.share, 4)} for t in self.terms],
+            "sections": self.sections.to_dict(),
+            "passages": [alignment.to_dict() for alignment in self.alignments],
+        }
+
+    def to_html(self, path: str | Path) -> Path:
+        """Write a page that shows both texts and what links them; it works offline."""
+        from longmatch.matching.render.html import write_html
+
+        return write_html(self, Path(path))
+
+
+def _describe(document: Document) -> dict[str, Any]:
+    return {"id": document.id, "title": document.title, "words": document.words, "language": document.language}

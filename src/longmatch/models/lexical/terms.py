@@ -1,0 +1,101 @@
+"""A document's words and phrases as 64-bit hashes, sentence by sentence.
+
+Hashing makes terms of different collections, and of a document alone, comparable without a shared vocabulary.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.documents.document import Document
+from longmatch.documents.language import words_of
+
+Hashes = npt.NDArray[np.uint64]
+Ints = npt.NDArray[np.int64]
+
+PHRASE_LENGTHS = (2, 3)
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
+
+
+@lru_cache(maxsize=1 << 20)
+def hash_word(word: str) -> int:
+    """The same 64 bits for a word on every machine."""
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often each term occurs: distinct hashes in rising order, and their counts."""
+
+    ids: Hashes
+    counts: Ints
+
+    @staticmethod
+    def of(terms: Hashes) -> "Counts":
+        """Count a stream of terms."""
+        ids, counts = np.unique(terms, return_counts=True)
+        return Counts(ids, counts.astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The terms of consecutive sentences: sentence s is ids[offsets[s]:offsets[s + 1]]."""
+
+    ids: Hashes
+    offsets: Ints
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The counts over all sentences."""
+        return Counts.of(self.ids)
+
+    @cached_property
+    def sentence(self) -> Ints:
+        """The sentence each term stands in."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A document's words and phrases."""
+
+    words: Stream
+
+    @cached_property
+    def phrases(self) -> Stream:
+        """Runs of two and three words that do not cross the end of a sentence."""
+        return phrases_of(self.words)
+
+
+def terms_of(document: Document, spans: Iterable[tuple[int, int]] | None = None) -> Terms:
+    """The terms of each sentence of the running text (or of the spans given)."""
+    text = document.readable
+    pieces = spans if spans is not None else ((s.start, s.end) for s in document.sentences)
+    lists = [[hash_word(word) for word in words_of(text[start:end])] for start, end in pieces]
+    offsets = np.concatenate([[0], np.cumsum([len(words) for words in lists], dtype=np.int64)])
+    ids = np.fromiter((word for words in lists for word in words), np.uint64, int(offsets[-1]))
+    return Terms(Stream(ids, offsets.astype(np.int64)))
+
+
+def phrases_of(words: Stream) -> Stream:
+    """Hash every run of two and three words of a sentence."""
+    parts: list[Hashes] = []
+    homes: list[Ints] = []
+    sentence = words.sentence
+    for length in PHRASE_LENGTHS:
+        count = max(0, len(words.ids) - length + 1)
+        mixed = np.full(count, length, dtype=np.uint64)
+        for position in range(length):
+            mixed = (mixed ^ words.ids[position : position + count]) * _MIX
+            mixed ^= mixed >> np.uint64(29)
+        inside = sentence[:count] == sentence[length - 1 : length - 1 + count]
+        parts.append(mixed[inside])
+        homes.append(sentence[:count][inside])
+    ids, home = np.concatenate(parts), np.concatenate(homes)
+    order = np.argsort(home, kind="stable")
+    lengths = np.bincount(home, minlength=len(words.offsets) - 1)
+    return Stream(ids[order], np.concatenate([[0], lengths.cumsum()]).astype(np.int64))
