@@ -2,6 +2,8 @@
 
 import re
 
+from longmatch.documents.kinds import is_reference_heading
+
 _ROMAN = r"(?=[IVXLC])(?:X{0,3}(?:IX|IV|V?I{0,3})|XL|L|C)"
 _DECIMAL = re.compile(r"(?:§\s*)?(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?\s+(?=[^\W\d_])")
 _NUMERAL = re.compile(rf"{_ROMAN}(?:[.):]\s*|\s*[-–—]\s*|\s+(?=[A-Z]{{2}})|$)")
@@ -60,9 +62,20 @@ def numbered_level(line: str) -> int:
     return int(bool(_NAMED.match(line) or _CHINESE.match(line)))
 
 
-def is_item(line: str) -> bool:
-    """Whether a line's number is of the kind that lists have too."""
-    return bool(_DECIMAL.match(line) or _LETTER.match(line))
+def item_number(line: str) -> int | None:
+    """The number of a line as lists have it, None for a line without.
+
+    >>> item_number("2. Pears"), item_number("2.3 Data"), item_number("B. Facts"), item_number("IV. THE LAW")
+    (2, 3, 66, None)
+    """
+    if found := _DECIMAL.match(line):
+        return int(found[1].rpartition(".")[2])
+    return ord(line[0]) if _LETTER.match(line) else None
+
+
+def is_known(line: str) -> bool:
+    """Whether a line is one of the words that are headings wherever they stand alone, like Abstract."""
+    return _KNOWN.fullmatch(line.strip()) is not None or is_reference_heading(line)
 
 
 def is_capitals(line: str) -> bool:
@@ -85,9 +98,7 @@ def is_plain_heading(line: str) -> bool:
     (True, False, False)
     """
     line = line.strip()
-    if _KNOWN.fullmatch(line):
-        return True
-    return (
+    return is_known(line) or (
         0 < len(line) <= LONGEST_PLAIN
         and len(line.split()) <= MOST_WORDS
         and line[0].isalpha()

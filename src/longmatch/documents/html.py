@@ -79,7 +79,7 @@ def draft_html(source: str) -> Draft:
     main = [p for p in pieces if p.main]
     if 2 * sum(len(p.text) for p in main) > sum(len(p.text) for p in pieces):
         pieces = main
-    draft = Draft(title=_title(" ".join(page.title.split()), page.pieces))
+    draft = Draft(title=_title(" ".join(page.title.split()), pieces))
     for piece in pieces:
         if piece.kind == "heading":
             draft.heading(piece.text, piece.level)

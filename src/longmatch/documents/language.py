@@ -47,9 +47,10 @@ def detect_language(text: str) -> str:
         share = len(script.findall(sample)) / letters
         if share > (0.05 if language == "ja" else 0.2):  # Japanese mixes kana with Chinese characters
             return language
-    counts = Counter(sample.lower().split())
+    counts = Counter(_WORD.findall(sample.lower()))
     scores = {language: sum(counts[word] for word in words) for language, words in _COMMON.items()}
-    return max(scores, key=lambda language: scores[language]) if any(scores.values()) else "en"
+    best = max(scores, key=lambda language: scores[language])
+    return best if scores[best] > max(2, 0.02 * counts.total()) else "en"
 
 
 def words_of(text: str) -> list[str]:

@@ -110,7 +110,9 @@ def plain(inline: str) -> str:
 def _blocks_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("table").disable("inline")  # inline marks stay in the text: no need to parse
+    return (
+        MarkdownIt("commonmark", {"maxNesting": 100}).enable("table").disable("inline")
+    )  # inline marks stay in the text: no need to parse
 
 
 @cache

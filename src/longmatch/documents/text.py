@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from textwrap import shorten
 
 from longmatch.documents import headings
 from longmatch.documents.decoding import read_text
@@ -50,8 +49,15 @@ def draft_text(text: str) -> Draft:
         span = Span(piece[0].start, piece[-1].end)
         draft.blocks.append(Block(span.start, span.end, "caption" if is_caption(span.of(text)) else "text"))
     first = draft.blocks[0].of(text) if levels[0] else pieces[0][0].of(text)
-    draft.title = shorten(first, 150 if levels[0] else 80, placeholder="…") or shorten(first[:80], 81)
+    draft.title = _shortened(first)
     return draft
+
+
+def _shortened(line: str) -> str:
+    """A line as a title: its first words, where it is long."""
+    if len(line) <= 150:
+        return " ".join(line.split())
+    return " ".join(line[:100].split(" ")[:-1] or [line[:100]]) + "…"
 
 
 def _runs(text: str) -> list[Run]:
@@ -93,7 +99,7 @@ def _pieces(text: str, run: Run, line_a_paragraph: bool) -> Iterator[Run]:
         if piece and (
             line_a_paragraph
             or kinds[number] in items
-            or _is_indented(text, run, number)
+            or (not items and _is_indented(text, run, number))
             or (number == 1 and _is_run_in_heading(text, run))
             or (number + 1 < len(run) and headings.underline_level(run[number + 1].of(text)))
         ):
@@ -123,16 +129,19 @@ def _is_run_in_heading(text: str, run: Run) -> bool:
 def _heading_levels(text: str, pieces: Sequence[Run]) -> list[int]:
     """A level for each heading, 0 for each paragraph."""
     alone = [piece[0].of(text) if len(piece) == 1 else "" for piece in pieces]
-    levels = [_shown_level(text, piece) for piece in pieces]
-    listed = [level if level and headings.is_item(line) else 0 for level, line in zip(levels, alone, strict=True)]
+    shown = [_shown_level(text, piece) for piece in pieces]
+    levels = list(shown)
+    numbers = [headings.item_number(line) for line in alone]
     for here, after in pairwise(range(len(pieces))):  # numbered lines that follow each other directly are a list
-        if listed[here] and listed[here] == listed[after]:
+        number = numbers[here]
+        if number is not None and numbers[after] == number + 1 and shown[after] == shown[here]:
             levels[here] = levels[after] = 0
     plain_level = 2 if any(levels) else 1
     for here, after in pairwise(range(len(pieces))):
         if not levels[here] and not levels[after] and headings.is_plain_heading(alone[here]):
             following = Span(pieces[after][0].start, pieces[after][-1].end).of(text)
-            if len(following) >= _PROSE and _SENTENCE_END.search(following[-5:]):
+            prose = len(following) >= _PROSE and _SENTENCE_END.search(following[-5:])
+            if prose or headings.is_known(alone[here]):
                 levels[here] = plain_level
     if len(pieces) > 1 and not levels[0] and alone[0] and headings.is_title(alone[0]):
         levels[0] = 1

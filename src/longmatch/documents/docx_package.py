@@ -1,0 +1,150 @@
+"""A DOCX file as a package: its parts, parsed safely, and what its styles mean."""
+
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
+
+from longmatch.documents.checks import check_file
+from longmatch.errors import ReadError
+
+LARGEST_PART = 100_000_000  # bytes a part may unpack to: some hundred times a long book
+_OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"  # the container of .doc files and of encrypted .docx files
+_HEADING_NAME = re.compile(
+    r"(?:heading|überschrift|titre|título|titolo|заголовок|标题|標題|見出し|kop|rubrik|nagłówek|otsikko|overskrift)\s*(\d)"
+)
+
+
+class _NoEntities(TreeBuilder):
+    """Builds the tree; refuses a document type, the only place where entities can be declared."""
+
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        raise ParseError(f"document type {name} is not allowed")
+
+
+def parse_xml(data: bytes) -> Element:
+    """Parse XML whose names lose their namespaces: `w:p` is `p`, whichever version of the standard wrote it."""
+    parser = XMLParser(target=_NoEntities())
+    parser.feed(data)
+    root: Element = parser.close()
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+    return root
+
+
+class Package:
+    """The parts of a DOCX file. Raises ReadError when it is none."""
+
+    def __init__(self, path: Path) -> None:
+        check_file(path)
+        with path.open("rb") as file:
+            if file.read(4) == _OLD_OR_LOCKED:
+                raise ReadError(
+                    path,
+                    "is encrypted, or an old .doc file",
+                    "Open it in an office suite and save it as .docx, unlocked.",
+                )
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError, ValueError) as error:
+            raise ReadError(path, "is damaged or not a DOCX file", "Save it again from an office suite.") from error
+        self.main = self._main_part()
+        if self.main not in self._zip.namelist():
+            raise ReadError(path, "is a zip file but not a DOCX file", "Unpack it, and name a file in it.")
+
+    def part(self, name: str) -> Element | None:
+        """A part's content; None where the package has no such part."""
+        try:
+            info = self._zip.getinfo(name)
+            if info.file_size > LARGEST_PART:
+                raise ReadError(self.path, "unpacks to a huge size", "It is no ordinary document; leave it out.")
+            with self._zip.open(info) as file:
+                return parse_xml(file.read(LARGEST_PART))
+        except KeyError:
+            return None
+        except (
+            ParseError,
+            zipfile.BadZipFile,
+            zlib.error,
+            OSError,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+        ) as error:
+            raise ReadError(self.path, f"is damaged ({name})", "Save it again from an office suite.") from error
+
+    def beside_main(self, name: str) -> Element | None:
+        """A part that stands beside the main one, such as styles.xml."""
+        folder = self.main.rpartition("/")[0]
+        return self.part(f"{folder}/{name}" if folder else name)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+    def _main_part(self) -> str:
+        relations = self.part("_rels/.rels")
+        for relation in [] if relations is None else relations:
+            if relation.get("Type", "").endswith("/officeDocument"):
+                return relation.get("Target", "").lstrip("/")
+        return "word/document.xml"
+
+
+@dataclass(frozen=True)
+class Style:
+    """A paragraph style: its name, what it is based on, the outline level it sets (0 is the top)."""
+
+    name: str
+    parent: str
+    outline: int | None
+
+
+class Styles:
+    """What the styles of a document mean, through the chain of what each is based on."""
+
+    def __init__(self, root: Element | None) -> None:
+        self._styles: dict[str, Style] = {}
+        for style in [] if root is None else root.iter("style"):
+            outline = value(style.find("pPr/outlineLvl"))
+            self._styles[style.get("styleId", "")] = Style(
+                value(style.find("name")).lower(),
+                value(style.find("basedOn")),
+                int(outline) if outline.isdigit() else None,
+            )
+        self.names = cache(self._names)
+        self.level = cache(self._level)
+
+    def _chain(self, id: str) -> list[Style]:
+        chain: list[Style] = []
+        while id in self._styles and len(chain) < 20:  # a style based on itself must not hang us
+            chain.append(self._styles[id])
+            id = chain[-1].parent
+        return chain
+
+    def _names(self, id: str) -> frozenset[str]:
+        """The names, in small letters, of a style and all it is based on."""
+        return frozenset(style.name for style in self._chain(id)) or frozenset({id.lower()})
+
+    def _level(self, id: str) -> int:
+        """The heading level a style stands for, 0 for none."""
+        for style in self._chain(id) or [Style(id.lower(), "", None)]:
+            if style.outline is not None:
+                return style.outline + 1 if style.outline < 9 else 0
+            if found := _HEADING_NAME.fullmatch(style.name):
+                return int(found[1])
+        return 0
+
+
+def value(element: Element | None) -> str:
+    """The `val` attribute, empty where the element is missing."""
+    return "" if element is None else element.get("val", "")
+
+
+def is_on(element: Element | None) -> bool:
+    """Whether a switch such as bold is set."""
+    return element is not None and element.get("val", "true") not in {"0", "false", "off", "none"}
