@@ -8,17 +8,15 @@ from itertools import pairwise
 from typing import Literal
 
 from longmatch.documents.document import Kind
+from longmatch.documents.pdf.captions import CAPTION
 from longmatch.documents.pdf.lines import Line
+from longmatch.documents.pdf.numbering import read_number
 
-CAPTION = re.compile(
-    r"(?:figure|fig\.?|table|tab\.|algorithm|listing|scheme|chart|exhibit|plate|abbildung|abb\.|tabelle|tableau|figura|tabla)"
-    r"\s*(?:[A-Z][.-]?)?(?:\d+|[IVXL]+\b)(?:[.-]\d+)*[a-z]?(?P<after>\s*[:.|–—-]|\s*\(|\s*$|\s+)|[图表図圖]\s*\d+(?P<zh>[.:：\s-]|$)",
-    re.IGNORECASE,
-)
 LIST_ITEM = re.compile(
     r"(?:[•◦▪‣●○■□◆–—*·∙-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,4}\]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s+\S"
 )
 _TERMINAL = re.compile(r"[.!?:;。！？：；…][\"'”’)\]]*$")
+_QUANTITY = re.compile(r"[-−–+±~<>≤≥(]*\d[\d.,]*[%)*†‡]*|[-–—]")
 _EQUATION_NUMBER = re.compile(r"\(?[A-Z]?\.?\d+(?:\.\d+)?[a-z]?\)")
 
 
@@ -117,6 +115,10 @@ def make_blocks(lines: list[Line], body: Body) -> list[Block]:
 
 def _cells(line: Line) -> int:
     """Cells of a line, an item's mark and an equation's number not counted."""
+    tokens = line.text.split()
+    numbers = sum(bool(_QUANTITY.fullmatch(token)) for token in tokens)
+    if numbers >= 3 and numbers >= 0.5 * len(tokens):
+        return max(line.cells, numbers)
     if line.cells == 1:
         return 1
     parts = re.split(r" {3}", line.text)
@@ -162,9 +164,16 @@ def _breaks(block: Block, line: Line, after: Line | None, body: Body) -> bool:
     drop = line.y - last.y
     if drop > 1.3 * body.pitch * em or caption_start(line, body) or line.marked:
         return True
+    if _heads(last, body) and _heads(line, body) and last.style == line.style:
+        return read_number(line.text) is not None
     if LIST_ITEM.match(line.text) and (terminal(last.text) or LIST_ITEM.match(block.first.text)):
         return True
     return _indented(block, line, after) or _outdented(block, line) or _ended(block, line)
+
+
+def _heads(line: Line, body: Body) -> bool:
+    """Whether a line looks like a heading's, which goes on below however it is set in."""
+    return line.size > 1.06 * body.size or (line.bold and not body.bold) or (line.upper and not body.upper)
 
 
 def _new_style(block: Block, line: Line, body: Body) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
+from longmatch.documents.pdf.insets import PROSE_CHARACTERS, is_prose, without_insets
 from longmatch.documents.pdf.lines import Line, line_of, rows_of
 from longmatch.documents.pdf.pieces import Piece
 
-_PROSE_CHARACTERS = 18  # a piece this long is text rather than a table's cell
 _PROSE_WIDTH = 0.2  # of the width of what is looked at
 _DEPTH = 3  # so many gutters at most beside each other, halved each time
 
@@ -27,7 +27,7 @@ class ColumnReader:
     def lines(self, pieces: list[Piece], page: int) -> list[Line]:
         """The lines of a page in reading order."""
         lines: list[Line] = []
-        for group in self._columns(pieces, _DEPTH):
+        for group in self._groups(pieces):
             self.column += 1
             found = [line_of(row, page) for row in rows_of(group)]
             left, right = _edges(found)
@@ -35,6 +35,11 @@ class ColumnReader:
                 line.column, line.left, line.right = self.column, left, right
             lines += found
         return lines
+
+    def _groups(self, pieces: list[Piece]) -> Iterator[list[Piece]]:
+        """The columns of a page, and what is set into them."""
+        for column in self._columns(pieces, _DEPTH):
+            yield from filter(None, without_insets(column))
 
     def _columns(self, pieces: list[Piece], depth: int) -> Iterator[list[Piece]]:
         """Cut a region into columns in reading order, what runs across the gutter between them."""
@@ -74,13 +79,13 @@ def find_gutter(pieces: list[Piece], usual: tuple[float, ...] = ()) -> float | N
         return None
     left, right = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
     width = right - left
-    prose = [p for p in pieces if len(p.text) >= _PROSE_CHARACTERS and p.width >= _PROSE_WIDTH * width]
+    prose = [p for p in pieces if is_prose(p) and p.width >= _PROSE_WIDTH * width]
     best: tuple[float, float, float] | None = None
     for start, end in _stripes(prose, left, right):
         before = [piece for piece in prose if piece.x1 <= start + 0.1]
         after = [piece for piece in prose if piece.x0 >= end - 0.1]
         across = len(prose) - len(before) - len(after)
-        beside = _beside(before, after)
+        beside = _beside(before, after) if _aligned(before) and _aligned(after) else (0, 0)
         expected = any(start - 6 <= gutter <= end + 6 for gutter in usual)
         enough = 1 if expected else 4
         if min(beside) >= enough and (expected or across <= 3 * min(beside)):
@@ -102,6 +107,15 @@ def _stripes(prose: list[Piece], left: float, right: float) -> Iterator[tuple[fl
         if inner and sum(abs(piece.x0 - start) < 1 for piece in prose) >= 1:
             # the right edge that most pieces ending before this stripe respect
             yield max(end for end in inner), start
+
+
+def _aligned(pieces: list[Piece]) -> bool:
+    """Whether most pieces begin near one left edge, as a column's lines do and formulas do not."""
+    if not pieces:
+        return False
+    edges = sorted(piece.x0 for piece in pieces)
+    edge = edges[len(edges) // 10]
+    return sum(edge - 6 < x < edge + 2.5 * pieces[0].size for x in edges) >= 0.5 * len(edges)
 
 
 def _beside(before: list[Piece], after: list[Piece]) -> tuple[int, int]:
@@ -165,7 +179,7 @@ def _scattered(block: list[Row], gutter: float) -> bool:
     if not left or len(left) == len(pieces):
         return False
     reach = min(gutter - min(piece.x0 for piece in left), max(piece.x1 for piece in pieces) - gutter)
-    return not any(piece.width > 0.7 * reach and len(piece.text) >= _PROSE_CHARACTERS for piece in pieces)
+    return not any(piece.width > 0.7 * reach and len(piece.text) >= PROSE_CHARACTERS for piece in pieces)
 
 
 def _edges(lines: list[Line]) -> tuple[float, float]:

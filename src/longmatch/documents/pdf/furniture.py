@@ -25,7 +25,13 @@ def without_furniture(pages: Pages) -> Pages:
     heads = _running_heads(pages)
     cleaned = []
     for pieces in pages:
-        gone = {id(piece) for piece, edge in _edge_pieces(pieces) if (_pattern(piece), edge, _place(piece)) in heads}
+        gone = set()
+        for row, edge in _edge_rows(pieces):
+            rest = [piece for piece in row if (_pattern(piece), edge, _place(piece)) not in heads]
+            if len(rest) < len(row) and all(_PAGE_NUMBER.fullmatch(piece.text) for piece in rest):
+                gone |= {id(piece) for piece in row}
+            else:
+                gone |= {id(piece) for piece in row if piece not in rest}
         gone |= {id(piece) for piece in _page_numbers([piece for piece in pieces if id(piece) not in gone])}
         cleaned.append([piece for piece in pieces if id(piece) not in gone])
     return cleaned
@@ -39,21 +45,20 @@ def _place(piece: Piece) -> int:
     return round(piece.y / 6)
 
 
-def _edge_pieces(pieces: list[Piece]) -> Iterator[tuple[Piece, str]]:
+def _edge_rows(pieces: list[Piece]) -> Iterator[tuple[list[Piece], str]]:
     rows = rows_of(pieces)
     for edge, chosen in (("top", rows[:_EDGE_ROWS]), ("bottom", rows[-_EDGE_ROWS:])):
         for row in chosen:
-            for piece in row:
-                yield piece, edge
+            yield row, edge
 
 
 def _running_heads(pages: Pages) -> set[tuple[str, str, int]]:
     """Texts, numbers aside, that come back at the same height of the page."""
     seen: Counter[tuple[str, str, int]] = Counter()
     for pieces in pages:
-        seen.update({(_pattern(piece), edge, _place(piece)) for piece, edge in _edge_pieces(pieces)})
+        seen.update({(_pattern(p), edge, _place(p)) for row, edge in _edge_rows(pieces) for p in row})
     enough = 2 if len(pages) <= 4 else 3
-    found = {key for key, count in seen.items() if count >= enough and key[0] != "#"}
+    found = {key for key, count in seen.items() if count >= enough and sum(map(str.isalpha, key[0])) >= 3}
     # the neighbouring heights too: rounding may part what stands at one height
     return {(text, edge, place + step) for text, edge, place in found for step in (-1, 0, 1)}
 

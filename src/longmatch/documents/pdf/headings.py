@@ -4,7 +4,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from longmatch.documents.pdf.blocks import CAPTION, Block, Body
+from longmatch.documents.pdf.blocks import Block, Body
+from longmatch.documents.pdf.captions import CAPTION
 from longmatch.documents.pdf.numbering import Number, consistent, read_number
 
 KNOWN = re.compile(
@@ -16,7 +17,7 @@ KNOWN = re.compile(
 )
 _MOST_LINES, _MOST_CHARACTERS, _MOST_WORDS = 4, 220, 28
 
-Style = tuple[float, bool, bool]
+Style = tuple[float, bool, bool, bool]  # as Line.style gives it
 
 
 @dataclass
@@ -26,6 +27,7 @@ class _Candidate:
     number: Number | None
     distinct: bool  # its style is not that of the running text
     apart: bool  # white space stands above it, or it begins a column
+    tops_table: bool  # a table follows close below
 
     @property
     def style(self) -> Style:
@@ -48,9 +50,7 @@ def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = f
     """
     title = _title(blocks, body)
     candidates = [c for c in _candidates(blocks, body) if c.block.kind != "title"]
-    numbered = [c for c in candidates if c.number and (c.distinct or _in(c, bookmarks))]
-    kept = consistent([c.number for c in numbered if c.number])
-    chosen = [c for c, keep in zip(numbered, kept, strict=True) if keep]
+    chosen = _numbered(candidates, bookmarks)
     levels = _style_levels(chosen)
     start = _front_end(candidates, chosen, title)
     few = len(chosen) < 3
@@ -61,11 +61,53 @@ def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = f
         if candidate.place >= start or _known(candidate.block):
             chosen.append(candidate)
     chosen.sort(key=lambda candidate: candidate.place)
-    sizes = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1]))
+    sizes = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1], s[3]))
     roman = any(c.number and c.number.series == "roman" for c in chosen)
     for candidate in chosen:
         candidate.block.kind = "heading"
         candidate.block.level = _level(candidate, levels, sizes, roman)
+
+
+def _numbered(candidates: list[_Candidate], bookmarks: frozenset[str]) -> list[_Candidate]:
+    """The candidates whose numbers make a count; where those of one level look alike, the odd ones are left out."""
+    numbered = [c for c in candidates if c.number and (c.distinct or _in(c, bookmarks))]
+    for _ in range(2):
+        kept = consistent([c.number for c in numbered if c.number], [_weight(c) for c in numbered])
+        chosen = [c for c, keep in zip(numbered, kept, strict=True) if keep]
+        usual = _usual_styles(chosen)
+        alike = [c for c in numbered if _in(c, bookmarks) or _looks_usual(c, usual)]
+        if len(alike) == len(numbered):
+            break
+        numbered = alike
+    return chosen
+
+
+def _weight(candidate: _Candidate) -> float:
+    """How much a numbered candidate looks like a heading."""
+    _, bold, upper, italic = candidate.style
+    return (0.5 if italic and not (bold or upper) else 1.0) * (1.0 if candidate.apart else 0.6)
+
+
+def _usual_styles(chosen: list[_Candidate]) -> dict[tuple[str, int], Style]:
+    """The style most headings of a series and level have, heavier ones first."""
+    seen: dict[tuple[str, int], Counter[Style]] = {}
+    for candidate in chosen:
+        if candidate.number:
+            key = (candidate.number.series, candidate.number.level)
+            seen.setdefault(key, Counter())[candidate.style] += 1
+    return {
+        key: max(counts, key=lambda style: (counts[style] * (1 + style[1] + style[2] - 0.5 * style[3]), style))
+        for key, counts in seen.items()
+        if sum(counts.values()) >= 3
+    }
+
+
+def _looks_usual(candidate: _Candidate, usual: dict[tuple[str, int], Style]) -> bool:
+    if candidate.number is None or (style := usual.get((candidate.number.series, candidate.number.level))) is None:
+        return True
+    size, bold, upper, italic = candidate.style
+    lighter = size < style[0] - 0.6 or (style[1] and not bold) or (style[2] and not upper and size < style[0])
+    return not (lighter or (italic and not style[3]))
 
 
 def _candidates(blocks: list[Block], body: Body) -> list[_Candidate]:
@@ -85,7 +127,14 @@ def _candidates(blocks: list[Block], body: Body) -> list[_Candidate]:
             or first.y - before.last.y > 1.25 * body.pitch * max(first.size, body.size)
             or before.kind != "text"
         )
-        found.append(_Candidate(place, block, read_number(text), _distinct(block, body), apart))
+        after = blocks[place + 1] if place + 1 < len(blocks) else None
+        tops_table = (
+            after is not None
+            and after.kind == "table"
+            and after.first.column == first.column
+            and after.first.y - block.last.y < 2.5 * first.size
+        )
+        found.append(_Candidate(place, block, read_number(text), _distinct(block, body), apart, tops_table))
     return found
 
 
@@ -121,7 +170,8 @@ def _unnumbered(
     if _known(block):
         return True
     if (
-        not candidate.apart
+        candidate.tops_table
+        or not candidate.apart
         or not (text[:1].isupper() or not text[:1].isascii() or text[:1].isdigit())
         or text.endswith(".")
     ):
@@ -137,14 +187,14 @@ def _unnumbered(
 
 
 def _alike(one: Style, other: Style) -> bool:
-    return abs(one[0] - other[0]) <= 0.5 and one[1:] == other[1:]
+    return abs(one[0] - other[0]) <= 0.5 and one[1:] == other[1:] and any(one[1:])
 
 
 def _style_levels(chosen: list[_Candidate]) -> dict[Style, int]:
     """The level each style of numbered headings stands for."""
     seen: dict[Style, Counter[int]] = {}
     for candidate in chosen:
-        if candidate.number:
+        if candidate.number and candidate.distinct:
             seen.setdefault(candidate.style, Counter())[candidate.number.level] += 1
     return {style: counts.most_common(1)[0][0] for style, counts in seen.items()}
 

@@ -30,6 +30,7 @@ def mark_plain_kinds(blocks: list[Block], body: Body) -> list[Block]:
     _spread_contents(blocks)
     _absorb_headers(blocks)
     _mark_lettering(blocks, body)
+    _mark_small_beside_captions(blocks, body)
     return _merged_tables(blocks)
 
 
@@ -87,6 +88,24 @@ def _mark_lettering(blocks: list[Block], body: Body) -> None:
             block.kind = "table"
 
 
+def _mark_small_beside_captions(blocks: list[Block], body: Body) -> None:
+    """Text smaller than the body that runs up to a caption, above or below: a table of sentences, a figure's words."""
+    for ordered in (blocks, blocks[::-1]):
+        for index, block in enumerate(ordered):
+            if block.kind != "caption":
+                continue
+            near = block
+            for other in ordered[index + 1 :]:
+                gap = max(other.first.y - near.last.y, near.first.y - other.last.y)
+                small = all(line.size < 0.93 * body.size for line in other.lines) and not other.first.marked
+                if other.first.page != block.first.page or gap > 3 * body.size or not small:
+                    break
+                if other.kind not in ("text", "table"):
+                    break
+                other.kind = "table"
+                near = other
+
+
 def _merged_tables(blocks: list[Block]) -> list[Block]:
     merged: list[Block] = []
     for block in blocks:
@@ -111,7 +130,7 @@ def mark_footnotes(blocks: list[Block], body: Body) -> None:
     for column in by_column.values():
         foot: list[Block] = []
         for block in reversed(column):
-            small = all(line.size < 0.95 * body.size for line in block.lines)
+            small = all(line.size < 0.95 * body.size for line in block.lines) and not _above_text(block, blocks)
             if block.kind not in ("text", "table") or not small:
                 break
             foot.append(block)
@@ -121,6 +140,17 @@ def mark_footnotes(blocks: list[Block], body: Body) -> None:
         for block in column:
             if block.kind == "text" and block.first.marked and block.first.size < 0.95 * body.size:
                 block.kind = "footnote"
+
+
+def _above_text(block: Block, blocks: list[Block]) -> bool:
+    """Whether running text stands below the block on its page."""
+    last = block.last
+    return any(
+        line.page == last.page and line.y > last.y and line.x0 < last.x1 and line.x1 > last.x0
+        for other in blocks
+        if other.kind in ("text", "heading", "caption") and other.first.column != block.first.column
+        for line in (other.last,)
+    )
 
 
 def mark_references(blocks: list[Block]) -> list[Block]:

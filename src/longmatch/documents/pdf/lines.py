@@ -40,9 +40,9 @@ class Line:
         return self.text.isupper() and sum(map(str.isalpha, self.text)) > 2
 
     @property
-    def style(self) -> tuple[float, bool, bool]:
-        """What tells headings of one level from those of another: size, weight, capitals."""
-        return (round(2 * self.size) / 2, self.bold, self.upper)
+    def style(self) -> tuple[float, bool, bool, bool]:
+        """What tells headings of one level from those of another: size, weight, capitals, slant."""
+        return (round(2 * self.size) / 2, self.bold, self.upper, self.italic)
 
 
 def rows_of(pieces: Iterable[Piece]) -> list[list[Piece]]:

@@ -64,25 +64,30 @@ def _roman(text: str) -> int:
     return sum(-v if v < w else v for v, w in zip(values, [*values[1:], 0], strict=True))
 
 
-def consistent(numbers: list[Number]) -> list[bool]:
-    """Which of the numbers, in document order, belong to a count: the heaviest chain of plausible steps of each series."""
+def consistent(numbers: list[Number], weights: list[float] | None = None) -> list[bool]:
+    """Which of the numbers, in document order, belong to a count: the heaviest chain of plausible steps of a series.
+
+    >>> consistent([Number("arabic", parts, 2) for parts in [(1,), (1, 1), (7,), (2,), (3,)]])
+    [True, True, False, True, True]
+    """
+    weights = weights or [1.0] * len(numbers)
     kept = [number.series == "named" for number in numbers]
     series: Series
     for series in ("arabic", "letter", "roman"):
         places = [i for i, number in enumerate(numbers) if number.series == series]
-        for place in _chain([numbers[i].parts for i in places]):
+        for place in _chain([numbers[i].parts for i in places], [weights[i] for i in places]):
             kept[places[place]] = True
     return kept
 
 
-def _chain(parts: list[tuple[int, ...]]) -> list[int]:
+def _chain(parts: list[tuple[int, ...]], weights: list[float]) -> list[int]:
     best: list[float] = []
     back: list[int] = []
     for i, here in enumerate(parts):
         opening = all(part <= 1 for part in here)
-        score, previous = (1.0 if opening else 0.3), -1
+        score, previous = (1.0 if opening else 0.3) * weights[i], -1
         for j in range(max(0, i - 60), i):
-            gain = _step(parts[j], here)
+            gain = _step(parts[j], here) * weights[i]
             if gain and best[j] + gain > score:
                 score, previous = best[j] + gain, j
         best.append(score)
