@@ -4,8 +4,6 @@ Rows are the long axis (the units of a whole collection) and columns the short o
 every reduction walks through memory in order.
 """
 
-from typing import cast
-
 import torch
 from torch import Tensor
 
@@ -47,7 +45,7 @@ def segment_sum(values: Tensor, offsets: Tensor) -> Tensor:
 
 def segment_mean(values: Tensor, offsets: Tensor) -> Tensor:
     """Mean of each run of rows: (units, columns) -> (groups, columns). Empty groups give 0."""
-    lengths = cast(Tensor, offsets.diff()).clamp(min=1)
+    lengths = offsets.diff().clamp(min=1)
     return segment_sum(values, offsets) / lengths[:, None].to(values.dtype)
 
 

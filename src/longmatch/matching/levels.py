@@ -35,12 +35,17 @@ class Partners:
     corrected: Tensor
 
 
-def best_partners(a: Side, b: Side) -> tuple[Partners, Partners]:
-    """The best partner of each sentence of a in b, and of each sentence of b in a."""
+def best_partners(a: Side, b: Side, apart: tuple[Tensor, Tensor] | None = None) -> tuple[Partners, Partners]:
+    """The best partner of each sentence of a in b, and of each sentence of b in a.
+
+    `apart` numbers the sentences' groups in a and in b; sentences of the same number are no partners.
+    """
     a_best = torch.empty(len(a)), torch.empty(len(a), dtype=torch.long)
     b_best = torch.full((len(b),), -2.0), torch.zeros(len(b), dtype=torch.long)
     for start, cosines in _slices(a, b):
         stop = start + cosines.shape[1]
+        if apart:
+            cosines.masked_fill_(apart[1][:, None] == apart[0][start:stop], -1.0)
         torch.max(cosines, dim=0, out=(a_best[0][start:stop], a_best[1][start:stop]))
         value, index = cosines.max(dim=1)
         better = value > b_best[0]
@@ -75,3 +80,34 @@ def _slices(a: Side, b: Side) -> Iterator[tuple[int, Tensor]]:
     """The cosines (sentences b, slice of a), with the number of the slice's first sentence."""
     for start in range(0, len(a), SLICE):
         yield start, b.vectors @ a.vectors[start : start + SLICE].T
+
+
+def collection_scores(query: Side, sides: Side, offsets: Tensor, room: int = 1 << 25) -> Tensor:
+    """The sentence score of one document with every document of a collection, both directions averaged: (documents,).
+
+    `sides` holds the sentences of all documents, which begin at `offsets`. Documents are taken together until the product
+    reaches `room` cells.
+    """
+    size = len(query)
+    backward_weights = interpolation(torch.tensor([size]))[0]
+    results = []
+    for first, last in _document_slices(offsets.tolist(), room // max(1, size)):
+        local = offsets[first : last + 1]
+        rows = slice(int(local[0]), int(local[-1]))
+        local = local - local[0]
+        cosines = sides.vectors[rows] @ query.vectors.T.to(sides.vectors.dtype)  # (sentences, query sentences)
+        expected = interpolation(local.diff()) @ query.expectations.T
+        forward = corrected(segment_max(cosines, local).float(), expected).mean(1)
+        best = corrected(cosines.amax(1).float(), sides.expectations[rows] @ backward_weights)
+        backward = segment_mean(best[:, None], local)[:, 0]
+        results.append((forward + backward) / 2)
+    return torch.cat(results) if results else torch.empty(0)
+
+
+def _document_slices(offsets: list[int], rows: int) -> Iterator[tuple[int, int]]:
+    """Runs of documents of at most so many sentences together; a longer document is a run of its own."""
+    first = 0
+    for last in range(1, len(offsets)):
+        if last == len(offsets) - 1 or offsets[last + 1] - offsets[first] > rows:
+            yield first, last
+            first = last

@@ -22,10 +22,9 @@ def sentences(tokens: Tokens, limit: int) -> Pieces:
 def chunks(tokens: Tokens, limit: int = 510) -> Pieces:
     """CoLDE's chunks: as many tokens as fit, of one section, whole words, no overlap."""
     cuts = [0]
-    section_of = tokens.sentence_section
-    changes = np.flatnonzero(np.diff(section_of)) + 1 if len(section_of) else []
-    bounds = tokens.sentence_offsets[[0, *changes, len(section_of)]] if len(section_of) else []
-    for start, end in pairwise(int(b) for b in bounds):
+    changes = np.flatnonzero(np.diff(tokens.sentence_section)) + 1
+    bounds = [0, *tokens.sentence_offsets[changes].tolist(), len(tokens)]
+    for start, end in pairwise(bounds):
         cuts += _cut(tokens, start, end, limit)
     return pieces_from(tokens, cuts[:-1], cuts[1:])
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,10 @@ class Stream:
     def counts(self) -> Counts:
         """The counts over all sentences."""
         return Counts.of(self.ids)
+
+    def sentence_counts(self) -> list[Counts]:
+        """The counts of each sentence."""
+        return [Counts.of(self.ids[start:end]) for start, end in pairwise(self.offsets.tolist())]
 
     @cached_property
     def sentence(self) -> Ints:

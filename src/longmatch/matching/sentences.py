@@ -1,0 +1,101 @@
+"""A document's scored sentences as flat arrays, and the groups they form at each level."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from longmatch.documents.document import Document, Span
+from longmatch.encoders.ragged import offsets_of
+from longmatch.matching.match import Level, Passage
+from longmatch.units.pieces import Pieces
+
+Ints = npt.NDArray[np.int64]
+
+CHUNK_TOKENS = 254
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Consecutive sentences taken together: a label and a span each, and where each begins."""
+
+    labels: tuple[str, ...]
+    spans: tuple[Span, ...]
+    offsets: Tensor  # (groups + 1,)
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of a document's running text: spans, lengths in tokens, and the parts they stand in."""
+
+    document: Document
+    starts: Ints  # (sentences,)
+    ends: Ints
+    lengths: Ints
+    paragraph: Ints
+    section: Ints
+
+    @staticmethod
+    def of(pieces: Pieces) -> "Sentences":
+        """From a document cut into sentences."""
+        return Sentences(
+            pieces.document, pieces.starts, pieces.ends, pieces.lengths, pieces.paragraph, pieces.section
+        )
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def passage(self, index: int) -> Passage:
+        """One sentence, with the heading it stands under."""
+        start, end = int(self.starts[index]), int(self.ends[index])
+        heading = self.document.sections[int(self.section[index])].heading
+        return Passage(self.document.text[start:end], start, end, heading)
+
+    def groups(self, level: Level) -> Groups:
+        """The groups of a level."""
+        if level == "sections":
+            return self.sections
+        return self.chunks if level == "chunks" else self.singles
+
+    @cached_property
+    def sections(self) -> Groups:
+        """The sections that hold running text."""
+        return self._groups([(int(s),) for s in self.section])
+
+    @cached_property
+    def chunks(self) -> Groups:
+        """Runs of whole sentences of one section, of at most CHUNK_TOKENS tokens."""
+        keys: list[tuple[int, int]] = []
+        filled = number = 0
+        for section, length in zip(self.section.tolist(), self.lengths.tolist(), strict=True):
+            if not keys or section != keys[-1][0] or filled + length > CHUNK_TOKENS:
+                number, filled = number + 1, 0
+            filled += length
+            keys.append((section, number))
+        return self._groups(keys)
+
+    @cached_property
+    def singles(self) -> Groups:
+        """Every sentence a group of its own."""
+        return self._groups([(int(s), i + 1) for i, s in enumerate(self.section)])
+
+    @cached_property
+    def paragraphs(self) -> Tensor:
+        """Where each paragraph begins, and the end."""
+        changes = torch.from_numpy(np.flatnonzero(np.diff(self.paragraph)) + 1)
+        return torch.cat([torch.zeros(1, dtype=torch.long), changes, torch.tensor([len(self)])])
+
+    def _groups(self, keys: Sequence[tuple[int, ...]]) -> Groups:
+        runs = [(key, len(list(run))) for key, run in groupby(keys)]
+        offsets = offsets_of(torch.tensor([count for _, count in runs], dtype=torch.long))
+        spans = (Span(int(self.starts[a]), int(self.ends[b - 1])) for a, b in pairwise(offsets.tolist()))
+        return Groups(tuple(self._label(key, len(runs)) for key, _ in runs), tuple(spans), offsets)
+
+    def _label(self, key: tuple[int, ...], count: int) -> str:
+        heading = self.document.sections[key[0]].heading or ("(opening)" if count > 1 else self.document.title)
+        return heading if len(key) == 1 else f"{heading} · {key[1]}"

@@ -1,0 +1,77 @@
+"""Many encodings laid out flat, so that one query is scored against all of them by products and reductions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from longmatch.encoders.ragged import offsets_of
+from longmatch.matching.levels import Side
+from longmatch.models.hybrid.background import Statistics
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.lexical.frequencies import Blend, Frequencies
+from longmatch.models.lexical.terms import Counts, Stream
+from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
+
+WORTH = 200.0  # how many documents of the collection the background text counts for
+FEW = 20  # documents that cannot tell by themselves which words are common
+
+
+@dataclass(frozen=True)
+class Rarity:
+    """How rare words and phrases are, for the documents at hand."""
+
+    words: Idf
+    phrases: Idf
+
+    @staticmethod
+    def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
+        """From the documents themselves, with the background as a prior as far as it knows their words."""
+        familiarity = _familiarity(encodings, statistics.words)
+        split = len(encodings) < FEW and familiarity < 0.5  # then sentences stand in for documents
+        words = Frequencies.of(c for e in encodings for c in _texts(e.terms.words, split))
+        phrases = Frequencies.of(c for e in encodings for c in _texts(e.terms.phrases, split))
+        worth = WORTH * familiarity
+        return Rarity(Blend(words, statistics.words, worth), Blend(phrases, statistics.phrases, worth))
+
+
+def _texts(stream: Stream, split: bool) -> list[Counts]:
+    return stream.sentence_counts() if split else [stream.counts]
+
+
+def _familiarity(encodings: Sequence[Encoding], background: Frequencies) -> float:
+    """The share of the running words that the background text knows: near 1 in its language, near 0 in others."""
+    known = total = 0
+    for encoding in encodings:
+        counts = encoding.terms.words.counts
+        total += int(counts.counts.sum())
+        known += int(counts.counts[background(counts.ids) > 0].sum())
+    return known / total if total else 1.0
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection's sentences and terms."""
+
+    encodings: Sequence[Encoding]
+    sides: Side
+    offsets: Tensor  # where each document's sentences begin
+    rarity: Rarity
+    words: TermMatrix
+    phrases: TermMatrix
+
+    @staticmethod
+    def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Collection":
+        """Lay encodings out flat."""
+        rarity = Rarity.of(encodings, statistics)
+        return Collection(
+            encodings,
+            Side(
+                torch.cat([e.side.vectors for e in encodings]), torch.cat([e.side.expectations for e in encodings])
+            ),
+            offsets_of(torch.tensor([len(e) for e in encodings])),
+            rarity,
+            TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings]),
+            TermMatrix.of([tfidf(e.terms.phrases.counts, rarity.phrases) for e in encodings]),
+        )

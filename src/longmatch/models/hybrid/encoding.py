@@ -1,0 +1,48 @@
+"""One document as the default matcher sees it: sentence vectors and hashed terms."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.matching.chance import Background
+from longmatch.matching.levels import Side
+from longmatch.matching.sentences import Sentences
+from longmatch.models.lexical.terms import Terms, terms_of
+from longmatch.models.matcher import Progress
+from longmatch.models.vectors import sentence_vectors
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A document's sentences (long ones cut to what the backbone reads) with their vectors and terms."""
+
+    sentences: Sentences
+    side: Side
+    terms: Terms
+
+    @property
+    def document(self) -> Document:
+        """The document encoded."""
+        return self.sentences.document
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+
+def encode_documents(
+    documents: Sequence[Document], backbone: Backbone, background: Background, progress: Progress | None = None
+) -> list[Encoding]:
+    """Encode documents, each alone."""
+    return [
+        Encoding(sentences, Side(vectors, background.expectations(vectors)), _terms(sentences))
+        for sentences, vectors in sentence_vectors(documents, backbone, progress)
+    ]
+
+
+def _terms(sentences: Sentences) -> Terms:
+    spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
+    return terms_of(sentences.document, spans)
+
+

@@ -1,0 +1,62 @@
+"""The default matcher. No training, no labels: three sides, each measured against what chance gives.
+
+- words: cosine of TF-IDF over words; phrases: the same over runs of two and three words;
+- meaning: each sentence's best partner in the other document (late interaction, as in SDR's equation 5), corrected for
+  what a document of that length would offer by chance, averaged over both directions.
+
+On its own, meaning from an untrained backbone loses to TF-IDF on long documents; together the three beat each of them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.matching.levels import collection_scores
+from longmatch.matching.match import Match
+from longmatch.models.hybrid.background import Statistics, shipped_statistics
+from longmatch.models.hybrid.collection import Collection
+from longmatch.models.hybrid.encoding import Encoding, encode_documents
+from longmatch.models.hybrid.explain import Explanation
+from longmatch.models.hybrid.within import within
+from longmatch.models.lexical.weights import tfidf
+from longmatch.models.matcher import Encoder, Progress, Scores
+
+
+class HybridMatcher(Encoder[Encoding, Collection]):
+    """Words, phrases and sentence meaning in one calibrated score."""
+
+    name = "default"
+
+    def __init__(self, backbone: Backbone | None = None, statistics: Statistics | None = None) -> None:
+        self.backbone = backbone or Backbone.load()
+        self.statistics = statistics or shipped_statistics()
+
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
+        """Encode documents, each alone: sentence vectors and hashed terms."""
+        return encode_documents(documents, self.backbone, self.statistics.sentences, progress)
+
+    def collect(self, encodings: Sequence[Encoding]) -> Collection:
+        """Lay encodings out flat."""
+        return Collection.of(encodings, self.statistics)
+
+    def sides(self, query: Encoding, collection: Collection) -> dict[str, Scores]:
+        """The raw similarity of each side with every document of the collection."""
+        words = collection.words.scores(tfidf(query.terms.words.counts, collection.rarity.words))
+        phrases = collection.phrases.scores(tfidf(query.terms.phrases.counts, collection.rarity.phrases))
+        meaning = collection_scores(query.side, collection.sides, collection.offsets)
+        return {"words": words, "phrases": phrases, "meaning": meaning.double().numpy()}
+
+    def score(self, query: Encoding, collection: Collection) -> Scores:
+        """The calibrated score of a query with every document of a collection."""
+        calibration = self.statistics.calibration
+        return np.asarray(calibration.score(calibration.evidence(self.sides(query, collection))))
+
+    def explain(self, a: Encoding, b: Encoding, collection: Collection | None = None) -> Match:
+        """Compare two encodings at all levels."""
+        return Explanation.of(a, b, self.statistics, collection.rarity if collection else None).match(self.name)
+
+    def within(self, document: Document) -> Match:
+        """A document's sections against each other, as in CoLDE's figure 4."""
+        return within(self.encode([document])[0], self.statistics, self.name)

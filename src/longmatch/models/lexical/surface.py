@@ -1,0 +1,32 @@
+"""From hashes back to the words as they are written."""
+
+import numpy as np
+
+from longmatch.documents.language import words_of
+from longmatch.models.lexical.terms import PHRASE_LENGTHS, Hashes, Stream, hash_word, phrases_of
+
+
+def spell(wanted: Hashes, sentences: list[str]) -> dict[int, str]:
+    """The words and phrases behind hashes, looked up in the sentences they stand in."""
+    missing = {int(h) for h in wanted}
+    found: dict[int, str] = {}
+    for sentence in sentences:
+        if not missing:
+            break
+        words = words_of(sentence)
+        for term, text in _terms(words):
+            if term in missing:
+                missing.discard(term)
+                found[term] = text
+    return found
+
+
+def _terms(words: list[str]) -> list[tuple[int, str]]:
+    singles = [(hash_word(word), word) for word in words]
+    ids = np.array([term for term, _ in singles], dtype=np.uint64)
+    stream = phrases_of(Stream(ids, np.array([0, len(ids)], dtype=np.int64)))
+    glue = "" if words and all(len(w) == 1 and ord(w) > 0x2FFF for w in words) else " "
+    runs = [
+        glue.join(words[i : i + length]) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))
+    ]
+    return singles + list(zip((int(i) for i in stream.ids), runs, strict=True))

@@ -1,0 +1,124 @@
+"""What every system offers: compare two documents, rank many for one."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.documents.document import Document
+from longmatch.matching.match import Alignment, Match
+
+Scores = npt.NDArray[np.float64]
+Progress = Callable[[int], None]  # told how many documents are done since the last call
+
+E = TypeVar("E")  # one document's encoding
+C = TypeVar("C")  # a collection of encodings, ready to be scored
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document found for a query, and why."""
+
+    document: Document
+    score: float
+    percentile: float  # share of the collection that scores lower, in percent
+    why: tuple[Alignment, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return self.document.id
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+        return self.document.title
+
+    @property
+    def passages(self) -> tuple[Alignment, ...]:
+        """The passages that carry most of the score."""
+        return self.why
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "score": round(self.score, 6),
+            "percentile": round(self.percentile, 2),
+            "passages": [alignment.to_dict() for alignment in self.why],
+        }
+
+
+class Matcher(ABC):
+    """Anything that scores a pair of documents."""
+
+    name: str
+
+    @abstractmethod
+    def compare(self, a: Document, b: Document) -> Match:
+        """Compare two documents at all levels."""
+
+    @abstractmethod
+    def rank(
+        self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
+    ) -> list[Hit]:
+        """The k documents that belong most with the query, best first; the query itself is left out."""
+
+
+class Encoder(Matcher, Generic[E, C]):
+    """A matcher that encodes each document once, alone, and compares encodings."""
+
+    @abstractmethod
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[E]:
+        """Encode documents, each alone."""
+
+    @abstractmethod
+    def collect(self, encodings: Sequence[E]) -> C:
+        """Lay encodings out so that one query is scored against all of them at once."""
+
+    @abstractmethod
+    def score(self, query: E, collection: C) -> Scores:
+        """The score of a query with every document of a collection."""
+
+    @abstractmethod
+    def explain(self, a: E, b: E, collection: C | None = None) -> Match:
+        """Compare two encodings at all levels; within a collection, with what it knows of rare and common words."""
+
+    def compare(self, a: Document, b: Document) -> Match:
+        """Compare two documents at all levels."""
+        first, second = self.encode([a, b])
+        return self.explain(first, second)
+
+    def rank(
+        self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
+    ) -> list[Hit]:
+        """The k documents that belong most with the query, best first; ties break by id."""
+        others = [d for d in documents if not is_same(d, query)]
+        if not others:
+            return []
+        first, *rest = self.encode([query, *others], progress)
+        collection = self.collect(rest)
+        scores = self.score(first, collection)
+        best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
+        whys = (self.explain(first, rest[i], collection).best(3) for i in best)
+        return [
+            Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)
+        ]
+
+
+def is_same(a: Document, b: Document) -> bool:
+    """Whether two documents are the same one: the same file and id, or the same text."""
+    return (bool(a.source) and a.source == b.source and a.id == b.id) or a.text == b.text
+
+
+def percentile(scores: Scores, index: int) -> float:
+    """The share of the scores below one of them, in percent.
+
+    >>> percentile(np.array([0.1, 0.2, 0.3, 0.4]), 3)
+    75.0
+    """
+    return 100.0 * float((scores < scores[index]).mean())

@@ -1,0 +1,61 @@
+"""Sentence vectors of many documents, in token-budget batches that run across them."""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.matching.sentences import Sentences
+from longmatch.models.matcher import Progress
+from longmatch.units import sentences, tokenize
+
+CHARACTERS = 4_000_000  # of text encoded together
+
+
+def sentence_vectors(
+    documents: Sequence[Document], backbone: Backbone, progress: Progress | None = None
+) -> Iterator[tuple[Sentences, Tensor]]:
+    """Each document's sentences and their vectors (sentences, width), in the order given."""
+    for batch in _by_size(documents):
+        cut = [sentences(tokenize(document, backbone.tokenizer), backbone.max_tokens) for document in batch]
+        done = _DocumentProgress([int(pieces.lengths.sum()) for pieces in cut], progress)
+        flat = [pieces.ids(i) for pieces in cut for i in range(len(pieces))]
+        vectors = torch.from_numpy(backbone.encode(flat, done.tokens))
+        for pieces, mine in zip(cut, vectors.split([len(pieces) for pieces in cut]), strict=True):
+            yield Sentences.of(pieces), mine.clone()
+        done.finish()
+
+
+def _by_size(documents: Sequence[Document]) -> Iterator[list[Document]]:
+    batch: list[Document] = []
+    size = 0
+    for document in documents:
+        if batch and size + len(document.text) > CHARACTERS:
+            yield batch
+            batch, size = [], 0
+        batch.append(document)
+        size += len(document.text)
+    if batch:
+        yield batch
+
+
+class _DocumentProgress:
+    """Turns tokens encoded into documents done, as batches mix the documents."""
+
+    def __init__(self, tokens: list[int], report: Progress | None) -> None:
+        self.total, self.count, self.report = max(1, sum(tokens)), len(tokens), report
+        self.seen = self.told = 0
+
+    def tokens(self, count: int) -> None:
+        self.seen += count
+        self._tell(self.count * self.seen // self.total)
+
+    def finish(self) -> None:
+        self._tell(self.count)
+
+    def _tell(self, documents: int) -> None:
+        if self.report and documents > self.told:
+            self.report(documents - self.told)
+            self.told = documents
