@@ -72,8 +72,9 @@ class _ArticleParser(HTMLParser):
 def article_page(page: str) -> tuple[tuple[Part, ...], set[str]]:
     """The sections of the page's article, reference and link sections dropped, and the names it links to.
 
-    >>> article_page('<h1>Ape</h1><table><tr><td>box</td></tr></table><p>Apes eat <a href="../../wp/f/Fig.htm">figs</a>.'
-    ...              '<h2>Biology</h2><p>Arms.</p><h2>See also</h2><p>Man</p>')
+    >>> article_page('<h1>Ape</h1><table><tr><td>box</td></tr></table>'
+    ...              '<p>Apes eat <a href="../../wp/f/Fig.htm">figs</a>.<h2>Biology</h2>'
+    ...              '<p>Arms.</p><h2>See also</h2><p>Man</p>')
     ((Part(heading='', text='Apes eat figs.'), Part(heading='Biology', text='Arms.')), {'Fig'})
     """
     parser = _ArticleParser()

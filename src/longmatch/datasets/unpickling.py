@@ -24,7 +24,8 @@ class _PlainUnpickler(pickle.Unpickler):
         self._name = name
 
     def find_class(self, module: str, name: str) -> Any:
-        module = "builtins" if module == "__builtin__" else module  # as Python 2 wrote it
+        if module == "__builtin__":  # as Python 2 named them
+            module, name = "builtins", {"long": "int", "unicode": "str"}.get(name, name)
         if (module, name) not in PLAIN:
             raise ReadError(self._name, f"is a pickle that asks for {module}.{name}", "Do not trust it.")
         return super().find_class(module, name)

@@ -12,8 +12,8 @@ from longmatch.datasets.sections import LINK_LISTS, joined, kept
 
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNREAD = re.compile(
-    r"<(ref|gallery|math|chem|timeline|score|syntaxhighlight|source|imagemap|mapframe|nowiki)\b(?:[^>]*/>|[^>]*>.{0,50000}?</\1\s*>)",
-    re.DOTALL | re.IGNORECASE,
+    r"<(/?)(ref|gallery|math|chem|timeline|score|syntaxhighlight|source|imagemap|mapframe|nowiki)\b([^<>]*)>",
+    re.IGNORECASE,
 )
 _LINK = re.compile(r"\[\[([^\[\]|#{}<>\n]+)")
 _HEADING = re.compile(r"^(={2,6})[ \t]*(.+?)[ \t]*\1[ \t]*$", re.MULTILINE)
@@ -74,6 +74,25 @@ def without_nested(text: str, opening: str, closing: str) -> str:
     return "".join(_outside(text, sorted(gone)))
 
 
+def _without_unread(text: str) -> str:
+    """The text without notes, formulas, galleries and such; a tag that is never closed goes alone."""
+    tags = [(match, match[2].lower()) for match in _UNREAD.finditer(text)]
+    last_close = {name: match.start() for match, name in tags if match[1]}
+    gone: list[tuple[int, int]] = []
+    inside, start = "", 0
+    for match, name in tags:
+        if inside and not (match[1] and name == inside):
+            continue
+        if inside:
+            gone.append((start, match.end()))
+            inside = ""
+        elif match[1] or match[3].endswith("/") or last_close.get(name, -1) < match.start():
+            gone.append(match.span())
+        else:
+            inside, start = name, match.start()
+    return "".join(_outside(text, gone))
+
+
 def _outside(text: str, spans: list[tuple[int, int]]) -> Iterator[str]:
     at = 0
     for start, end in spans:
@@ -110,7 +129,7 @@ def wikitext_parts(wikitext: str) -> tuple[Part, ...]:
     >>> wikitext_parts("'''Apple''' is a [[fruit|sweet fruit]].{{cn}}\\n== Use ==\\nEaten.\\n== References ==\\n* None")
     (Part(heading='', text='Apple is a sweet fruit.'), Part(heading='Use', text='Eaten.'))
     """
-    text = _UNREAD.sub("", _HIDDEN.sub("", wikitext))
+    text = _without_unread(_HIDDEN.sub("", wikitext))
     text = without_nested(text, "{{", "}}")
     text = without_nested(text, "{|", "|}")
     text = _ADDRESS.sub(r"\1", _read_links(text))

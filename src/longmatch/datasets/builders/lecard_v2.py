@@ -6,8 +6,9 @@ Reads the repository THUIR/LeCaRDv2 with the candidates its README leads to (the
     candidate/**/<pid>.json       pid, qw (full text), fact, reason, result, charge, article
     label/*relevence*.trec        `query <TAB> 0 <TAB> pid <TAB> grade` a line, grades 0 to 3
 
-Rule: a query is a document `query-<id>`, its fact where it has one; the candidates alone are ranked. Test is the released
-test set where there is one (test_query.json, else the queries of a test label file); a tenth of the rest is validation.
+Rule: a query is a document `query-<id>`, its fact where it has one; the candidates alone are ranked. Test is the
+released test set where there is one (test_query.json, else the queries of a test label file); a tenth of the rest is
+validation.
 """
 
 from collections.abc import Iterator

@@ -44,7 +44,11 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         if not header:
             header = [cell.strip() for cell in cells]
             if header[: len(COLUMNS)] != list(COLUMNS):
-                raise ReadError(path, f"does not start with the columns {', '.join(COLUMNS)}", "Fetch it again.")
+                raise ReadError(
+                    path,
+                    f"does not start with the columns {', '.join(COLUMNS)}",
+                    "It is stored with Git LFS: fetch that.",
+                )
         elif line:
             if len(cells) != len(header) or cells[0] not in {"0", "1"}:
                 problem = f"line {number} has {len(cells)} cells and the label {cells[0]!r}"

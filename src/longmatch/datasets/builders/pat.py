@@ -4,10 +4,10 @@ Reads USPTO full-text grants as published weekly: `ipg*.xml` or the `.zip` aroun
 one after the other, each a us-patent-grant: us-bibliographic-data-grant (publication-reference, invention-title,
 classifications-cpc), abstract, description (heading, p), claims (claim, claim-text).
 
-Rule: the claims are one section, the description's own sections follow; the abstract is left out. CoLDE's labels came from
-three annotators and were not released. Put your own beside the patents as `labels.tsv` (source, target, label); without
-it two patents match when the Jaccard similarity of their CPC symbols is above 0.5, both with two symbols or more, and a
-non-match shares the source's CPC subclass but no symbol. The symbols are written to `cpc.tsv`.
+Rule: the claims are one section, the description's own sections follow; the abstract is left out. CoLDE's labels came
+from three annotators and were not released. Put your own beside the patents as `labels.tsv` (source, target, label);
+without it two patents match when the Jaccard similarity of their CPC symbols is above 0.5, both with two symbols or
+more, and a non-match shares the source's CPC subclass but no symbol. The symbols are written to `cpc.tsv`.
 """
 
 import re

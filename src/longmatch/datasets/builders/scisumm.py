@@ -8,8 +8,8 @@ Reads the scisumm-corpus repository or the ScisummNet release; papers lie in any
         [{citing_paper_id, citing_paper_authors: "First, Last | First, Last", raw_text, ...}]: who cites paper <id>
 
 Rule: abstract, references and acknowledgements are dropped; five sentences make a paragraph; papers under 400 words are
-left out. A citation is a citing id, or a mention "Author et al., YEAR" in the text that names exactly one Anthology paper
-(first authors are those of the citing-sentences files, the year is in the id).
+left out. A citation is a citing id, or a mention "Author et al., YEAR" in the text that names exactly one Anthology
+paper (first authors are those of the citing-sentences files, the year is in the id).
 """
 
 import html

@@ -1,4 +1,4 @@
-"""SDR's Wikipedia video games: 21,935 articles, 90 queries (SDR section 4.1). See `sdr_articles` for layout and rule."""
+"""SDR's Wikipedia video games: 21,935 articles, 90 queries (SDR section 4.1). Layout and rule: `sdr_articles`."""
 
 from pathlib import Path
 

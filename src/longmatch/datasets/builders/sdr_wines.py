@@ -1,4 +1,4 @@
-"""SDR's Wikipedia wines: 1,635 articles, 94 queries (SDR section 4.1). See `sdr_articles` for layout and rule."""
+"""SDR's Wikipedia wines: 1,635 articles, 94 queries (SDR section 4.1). Layout and rule: `sdr_articles`."""
 
 from pathlib import Path
 

@@ -8,9 +8,9 @@ Reads the unpacked files of SNAP's Wikispeedia (West & Leskovec 2012):
     plaintext_articles/<Name>.txt   as text: sections' titles at the margin, paragraphs indented by three blanks
 
 Rule: tables and link boxes are dropped, sections begin at h2 to h6, reference and link sections are dropped; articles
-with the same text are merged. Similar: Jaccard of the outgoing links above 0.25, over all links and (where there are web
-pages) over the links inside the text as well, both articles with five links or more; on a closed corpus of this size the
-papers' 0.5 keeps too few pairs. Negative: an article the source links to that is not similar.
+with the same text are merged. Similar: Jaccard of the outgoing links above 0.25, over all links and (where there are
+web pages) over the links inside the text as well, both articles with five links or more; on a closed corpus of this
+size the papers' 0.5 keeps too few pairs. Negative: an article the source links to that is not similar.
 """
 
 import re
