@@ -13,7 +13,7 @@ from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.numbering import read_number
 
 LIST_ITEM = re.compile(
-    r"(?:[•◦▪‣●○■□◆–—*·∙-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,4}\]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s+\S"
+    r"(?:[•◦▪‣●○■□◆–—*·∙-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,5}\]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s+\S"
 )
 _TERMINAL = re.compile(r"[.!?:;。！？：；…][\"'”’)\]]*$")
 _QUANTITY = re.compile(r"[-−–+±~<>≤≥(]*\d[\d.,]*[%)*†‡]*|[-–—]")
@@ -81,7 +81,7 @@ class Body:
 
 def terminal(text: str) -> bool:
     """Whether a text ends as a sentence does."""
-    return bool(_TERMINAL.search(text))
+    return bool(_TERMINAL.search(text[-8:]))
 
 
 def caption_start(line: Line, body: Body) -> bool:
@@ -165,7 +165,7 @@ def _breaks(block: Block, line: Line, after: Line | None, body: Body) -> bool:
     if drop > 1.3 * body.pitch * em or caption_start(line, body) or line.marked:
         return True
     if _heads(last, body) and _heads(line, body) and last.style == line.style:
-        return read_number(line.text) is not None
+        return read_number(block.first.text) is not None and read_number(line.text) is not None
     if LIST_ITEM.match(line.text) and (terminal(last.text) or LIST_ITEM.match(block.first.text)):
         return True
     return _indented(block, line, after) or _outdented(block, line) or _ended(block, line)
@@ -180,6 +180,8 @@ def _new_style(block: Block, line: Line, body: Body) -> bool:
     last = block.last
     if abs(last.size - line.size) > 0.07 * max(last.size, line.size) and min(len(last.text), len(line.text)) > 3:
         return True
+    if last.bold and line.bold_start and not line.bold:
+        return read_number(block.first.text) is not None  # a label over two lines, unless it is a numbered heading
     if last.bold != line.bold:
         # a bold label may run on into plain text; a bold line of its own does not
         return last.bold or len(line.text) > 3

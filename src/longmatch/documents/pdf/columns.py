@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from longmatch.documents.pdf.insets import PROSE_CHARACTERS, is_prose, without_insets
+from longmatch.documents.pdf.insets import without_insets
 from longmatch.documents.pdf.lines import Line, line_of, rows_of
 from longmatch.documents.pdf.pieces import Piece
 
@@ -48,13 +48,46 @@ class ColumnReader:
             if pieces:
                 yield pieces
             return
-        for spanning, rows in _bands(rows_of(pieces), gutter):
+        for spanning, rows in _bands(rows_of(pieces), _Sides.of(pieces, gutter)):
             band = [piece for row in rows for piece in row]
             if spanning:
                 yield band
                 continue
             yield from self._columns([piece for piece in band if piece.x1 <= gutter + 2], depth - 1)
             yield from self._columns([piece for piece in band if piece.x1 > gutter + 2], depth - 1)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The columns left and right of a gutter: where their lines begin, and how wide the narrower one is."""
+
+    gutter: float
+    left: float
+    right: float
+    reach: float
+
+    @classmethod
+    def of(cls, pieces: list[Piece], gutter: float) -> "_Sides":
+        """Measured on the lines of text, which all the page's columns have."""
+        before = sorted(piece.x0 for piece in pieces if piece.prose and piece.x1 <= gutter + 2)
+        after = sorted(piece.x0 for piece in pieces if piece.prose and piece.x0 >= gutter - 4)
+        left = before[len(before) // 10] if before else min(piece.x0 for piece in pieces)
+        right = after[len(after) // 10] if after else gutter
+        return cls(gutter, left, right, min(gutter - left, max(piece.x1 for piece in pieces) - right))
+
+    def crossed(self, row: Row) -> bool:
+        """Whether a piece of the row runs across the gutter."""
+        return any(piece.x0 < self.gutter - 4 and piece.x1 > self.gutter + 4 for piece in row)
+
+    def scattered(self, block: list[Row]) -> bool:
+        """Short pieces on both sides, no line of text, and not set at the columns' edges: cells or names."""
+        pieces = [piece for row in block for piece in row]
+        left = [piece for piece in pieces if piece.x1 <= self.gutter + 2]
+        if not left or len(left) == len(pieces):
+            return False
+        if all(min(abs(piece.x0 - self.left), abs(piece.x0 - self.right)) < 1.2 * piece.size for piece in pieces):
+            return False
+        return not any(piece.prose and piece.width > 0.7 * self.reach for piece in pieces)
 
 
 def usual_gutters(pages: list[list[Piece]]) -> tuple[float, ...]:
@@ -79,7 +112,7 @@ def find_gutter(pieces: list[Piece], usual: tuple[float, ...] = ()) -> float | N
         return None
     left, right = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
     width = right - left
-    prose = [p for p in pieces if is_prose(p) and p.width >= _PROSE_WIDTH * width]
+    prose = [p for p in pieces if p.prose and p.width >= _PROSE_WIDTH * width]
     best: tuple[float, float, float] | None = None
     for start, end in _stripes(prose, left, right):
         before = [piece for piece in prose if piece.x1 <= start + 0.1]
@@ -127,27 +160,23 @@ def _beside(before: list[Piece], after: list[Piece]) -> tuple[int, int]:
     return tuple(sum(p.bottom > top and p.top < bottom for p in side) for side in (before, after))  # type: ignore[return-value]
 
 
-def _crosses(row: Row, gutter: float) -> bool:
-    return any(piece.x0 < gutter - 4 and piece.x1 > gutter + 4 for piece in row)
-
-
-def _bands(rows: list[Row], gutter: float) -> Iterator[tuple[bool, list[Row]]]:
-    """Runs of rows: those with text across the gutter, and those without, tables over both columns counted as across."""
+def _bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
+    """Runs of rows: those with text across the gutter, and those without; a table over both columns counts as across."""
     start = 0
     for end in range(1, len(rows) + 1):
-        if end < len(rows) and _crosses(rows[end], gutter) == _crosses(rows[start], gutter):
+        if end < len(rows) and sides.crossed(rows[end]) == sides.crossed(rows[start]):
             continue
-        if _crosses(rows[start], gutter):
+        if sides.crossed(rows[start]):
             yield True, rows[start:end]
         else:
-            yield from _free_bands(rows[start:end], gutter)
+            yield from _free_bands(rows[start:end], sides)
         start = end
 
 
-def _free_bands(rows: list[Row], gutter: float) -> Iterator[tuple[bool, list[Row]]]:
+def _free_bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
     """Part a table, or a block of names, over both columns from the columns below or above it."""
     blocks = _blocks(rows)
-    scattered = [_scattered(block, gutter) for block in blocks]
+    scattered = [sides.scattered(block) for block in blocks]
     first = next((i for i, s in enumerate(scattered) if not s), len(blocks))
     last = len(blocks) - next((i for i, s in enumerate(reversed(scattered)) if not s), 0)
     for block in blocks[:first]:
@@ -170,16 +199,6 @@ def _blocks(rows: list[Row]) -> list[list[Row]]:
         blocks[-1].append(row)
         bottom = max(bottom, *(piece.bottom for piece in row))
     return blocks
-
-
-def _scattered(block: list[Row], gutter: float) -> bool:
-    """Short pieces on both sides and no line of text: cells or names, not columns."""
-    pieces = [piece for row in block for piece in row]
-    left = [piece for piece in pieces if piece.x1 <= gutter + 2]
-    if not left or len(left) == len(pieces):
-        return False
-    reach = min(gutter - min(piece.x0 for piece in left), max(piece.x1 for piece in pieces) - gutter)
-    return not any(piece.width > 0.7 * reach and len(piece.text) >= PROSE_CHARACTERS for piece in pieces)
 
 
 def _edges(lines: list[Line]) -> tuple[float, float]:

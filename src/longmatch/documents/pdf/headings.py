@@ -15,6 +15,9 @@ KNOWN = re.compile(
     r"|inhalt(?:sverzeichnis)?|einleitung|danksagung|résumé|références|bibliographie|摘要|参考文献|目录|结论|引言|致谢)\s*[:.：]?",
     re.IGNORECASE,
 )
+_OPENING = re.compile(
+    r"abstract|(?:executive )?summary|introduction|(?:table of )?contents|preface|foreword|摘要|引言", re.IGNORECASE
+)
 _MOST_LINES, _MOST_CHARACTERS, _MOST_WORDS = 4, 220, 28
 
 Style = tuple[float, bool, bool, bool]  # as Line.style gives it
@@ -242,7 +245,7 @@ def _title(blocks: list[Block], body: Body) -> Block | None:
 
 def _front_end(candidates: list[_Candidate], chosen: list[_Candidate], title: Block | None) -> int:
     """Where the front matter ends: at the abstract or the first numbered heading near the beginning."""
-    known = [c.place for c in candidates if _known(c.block) and c.distinct]
-    places = known + [c.place for c in chosen]
-    ends = [c for c in places if c < 40]
+    opening = [c.place for c in candidates if c.distinct and _OPENING.fullmatch(c.block.raw.strip())]
+    first = [c.place for c in chosen if c.number and c.number.parts[0] == 1]
+    ends = [place for place in opening + first if place < 40]
     return min(ends, default=0)

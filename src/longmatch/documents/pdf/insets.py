@@ -8,15 +8,6 @@ from longmatch.documents.pdf.captions import CAPTION
 from longmatch.documents.pdf.lines import rows_of
 from longmatch.documents.pdf.pieces import Piece
 
-PROSE_CHARACTERS = 18  # a piece this long is text rather than a table's cell
-
-
-def is_prose(piece: Piece) -> bool:
-    """Long enough, and of letters enough, to be a line of text."""
-    letters = sum(map(str.isalpha, piece.text))
-    wide = sum(character > "\u2e80" for character in piece.text)  # a Chinese character says as much as two letters
-    return len(piece.text) + wide >= PROSE_CHARACTERS and letters > 0.55 * len(piece.text)
-
 
 def without_insets(pieces: list[Piece]) -> Iterator[list[Piece]]:
     """Each inset by itself, then the column's pieces without them."""
@@ -37,7 +28,7 @@ def _mirrored(piece: Piece) -> Piece:
 
 def _insets(pieces: list[Piece]) -> Iterator[list[Piece]]:
     """What stands right of lines that all stop at one place, well before the column's edge."""
-    prose = [piece for piece in pieces if is_prose(piece)]
+    prose = [piece for piece in pieces if piece.prose]
     if len(prose) < 4:
         return
     left = sorted(piece.x0 for piece in prose)[len(prose) // 10]
@@ -60,7 +51,7 @@ def _insets(pieces: list[Piece]) -> Iterator[list[Piece]]:
 
 
 def _letters(pieces: list[Piece]) -> int:
-    return sum(len(piece.text) for piece in pieces if is_prose(piece))
+    return sum(len(piece.text) for piece in pieces if piece.prose)
 
 
 def _crosses(piece: Piece, edge: float) -> bool:

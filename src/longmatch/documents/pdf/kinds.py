@@ -165,7 +165,9 @@ def mark_references(blocks: list[Block]) -> list[Block]:
             text = block.raw[number.length if number else 0 :].strip()
             result.append(block)
             inside = [] if _REFERENCES.fullmatch(text) else None
-        elif inside is not None and block.kind in ("text", "footnote", "table"):
+        elif inside is not None and (
+            block.kind in ("text", "table") or (block.kind == "footnote" and not block.first.marked)
+        ):
             inside.append(block)
         else:
             result.append(block)

@@ -25,13 +25,13 @@ def join_continued(blocks: list[Block], body: Body) -> list[Block]:
 
 def _continues(before: Block, block: Block, body: Body) -> bool:
     last, first = before.last, block.first
-    if LIST_ITEM.match(first.text) and not _OPEN_END.search(last.text):
+    if LIST_ITEM.match(first.text) and not _OPEN_END.search(last.text[-8:]):
         return False
     if abs(last.size - first.size) > 0.07 * body.size or last.bold != first.bold:
         return first.text[:1].islower() and not terminal(last.text) and last.column == first.column
     if first.text[:1].islower() and (not terminal(last.text) or last.text.endswith((":", ";"))):
         return True
-    if _OPEN_END.search(last.text):
+    if _OPEN_END.search(last.text[-8:]):
         return True
     if terminal(last.text) or last.column == first.column:
         return False

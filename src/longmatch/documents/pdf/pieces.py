@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import pypdfium2.raw as raw
+from pypdfium2 import raw
 
 _BOLD = re.compile(
     r"bold|medi(?!um)|black|heavy|demi|[-_,]bd\b|^(?:cm|sf|ec|eu|lm|pl)[a-z]*b[x\d]|^rm-?b", re.IGNORECASE
@@ -31,6 +31,7 @@ _REAL, _LIKELY, _UNLIKELY = (
     0.03,
     0.17,
 )  # gap in ems that is a space: where one is written, seen by pdfium, neither
+_PROSE_CHARACTERS = 18  # a piece this long is text rather than a cell of a table
 _CUT = 1.0  # a gap of this many ems ends a piece
 
 
@@ -61,7 +62,9 @@ class Piece:
     mono: bool = False
     font: str = ""
     marked: bool = False  # begins with a raised mark, as a footnote does
+    bold_start: bool = False  # its first word is bold
     top_size: float = 0.0  # of its largest character: small capitals stand beside a large one
+    prose: bool = False  # long enough, and of letters enough, to be a line of text
 
     @property
     def top(self) -> float:
@@ -241,7 +244,7 @@ def _piece(runs: list[_Run]) -> Piece:
     for number, run in enumerate(runs):
         gap = run.x0 - runs[number - 1].x1 if number else 0.0
         raised = run.size < 0.85 * top_size and run.y < y - 0.15 * top_size and _MARK.fullmatch(run.text)
-        if raised and _MARKED_WORD.search(text):
+        if raised and _MARKED_WORD.search(text[-12:]):
             continue  # the mark of a footnote is no part of the sentence
         if raised and not text:
             marked = True
@@ -251,6 +254,24 @@ def _piece(runs: list[_Run]) -> Piece:
     fonts = Counter[str]()
     for run in runs:
         fonts[run.font.name] += len(run.text)
-    x0, x1 = min(run.x0 for run in runs), max(run.x1 for run in runs)
-    all_bold = all(run.font.bold for run in runs if any(map(str.isalpha, run.text)))
-    return Piece(text, x0, x1, y, size, bold and all_bold, italic, mono, fonts.most_common(1)[0][0], marked, top_size)
+    return Piece(
+        text=text,
+        x0=min(run.x0 for run in runs),
+        x1=max(run.x1 for run in runs),
+        y=y,
+        size=size,
+        bold=bold and all(run.font.bold for run in runs if any(map(str.isalpha, run.text))),
+        italic=italic,
+        mono=mono,
+        font=fonts.most_common(1)[0][0],
+        marked=marked,
+        bold_start=runs[0].font.bold,
+        top_size=top_size,
+        prose=_is_prose(text),
+    )
+
+
+def _is_prose(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    wide = sum(character > "\u2e80" for character in text)  # a Chinese character says as much as two letters
+    return len(text) + wide >= _PROSE_CHARACTERS and letters > 0.55 * len(text)

@@ -34,7 +34,8 @@ def read_pdf(path: Path) -> Draft:
             "holds no text (it may be a scan)",
             "Run OCR first, or pass --skip-unreadable to leave such files out.",
         )
-    pages = without_furniture(pages) if any(without_furniture(pages)) else pages
+    cleaned = without_furniture(pages)
+    pages = cleaned if any(cleaned) else pages
     reader = ColumnReader(usual_gutters(pages))
     lines = [line for number, pieces in enumerate(pages, 1) for line in reader.lines(pieces, number)]
     return _draft(lines, bookmarks, metadata)
@@ -86,8 +87,8 @@ def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, str
     body, words = Body.of(lines), Vocabulary(lines)
     blocks = mark_plain_kinds(make_blocks(lines, body), body)
     mark_headings(blocks, body, bookmarks)
-    blocks = mark_references(blocks)
     mark_footnotes(blocks, body)
+    blocks = mark_references(blocks)
     mark_code(blocks)
     draft = Draft(metadata=metadata)
     for block in join_continued(blocks, body):
