@@ -19,7 +19,7 @@ _OTHER_SCRIPTS = ["gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", 
 _CENTRAL = {"pl": "cp1250", "tr": "cp1254"}  # Latin letters that Windows-1252 lacks
 _SAMPLE = 65_536
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
-_HIGH = re.compile(rb"[\x80-\xff]")
+_HIGH = re.compile(rb"[\x80-\xff]+")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -79,8 +79,8 @@ def _guess(sample: bytes) -> str:
     """Letters from beyond ASCII are scattered in western text, and stand in runs in any other script."""
     from charset_normalizer import from_bytes
 
-    high = _HIGH.findall(sample)
-    if len(high) > 0.25 * len(sample):
+    runs = [len(run) for run in _HIGH.findall(sample)]
+    if 2 * sum(run for run in runs if run >= 4) > sum(runs):
         found = from_bytes(sample, cp_isolation=_OTHER_SCRIPTS).best()
         if found is not None:
             return found.encoding

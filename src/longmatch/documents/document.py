@@ -83,6 +83,16 @@ class Document:
         """All sentences of the running text, in order."""
         return (s for p in self.running for s in p.sentences)
 
+    def placed_sentences(self) -> Iterator[tuple[Sentence, int, int]]:
+        """The sentences of the running text, with the numbers of their running paragraph and of their section."""
+        running = {id(paragraph) for paragraph in self.running}
+        number = -1
+        for home, section in enumerate(self.sections):
+            for paragraph in section.paragraphs:
+                if id(paragraph) in running:
+                    number += 1
+                    yield from ((sentence, number, home) for sentence in paragraph.sentences)
+
     @cached_property
     def words(self) -> int:
         """How many words the document has, all kinds of paragraphs counted (Chinese and Japanese: characters)."""

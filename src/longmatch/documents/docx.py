@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, cast
 from xml.etree.ElementTree import Element
@@ -11,6 +12,7 @@ from longmatch.documents.document import Kind
 from longmatch.documents.docx_package import Package, Styles, is_on, value
 from longmatch.documents.draft import Draft
 from longmatch.documents.kinds import is_caption
+from longmatch.errors import ReadError
 
 _DROPPED = {"del", "moveFrom", "instrText", "delText", "rt", "pPr", "rPr", "tblPr", "commentReference", "annotationRef"}
 _MARKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "footnoteReference": "", "sym": " "}
@@ -25,12 +27,11 @@ Role = Kind | Literal["heading", "title", "bold", "skip"]
 
 @dataclass
 class _Piece:
-    """A block, and the numbers of the notes it refers to."""
+    """A block, and what its style says it is."""
 
     text: str
     role: Role
     level: int = 1
-    notes: list[str] = field(default_factory=list)
 
 
 def read_docx(path: Path) -> Draft:
@@ -41,6 +42,8 @@ def read_docx(path: Path) -> Draft:
         body = None if root is None else root.find("body")
         pieces = list(_Reader(package).blocks(body)) if body is not None else []
         return _draft(pieces, _own_title(package))
+    except RecursionError as error:
+        raise ReadError(path, "is nested too deep", "It is no ordinary document; leave it out.") from error
     finally:
         package.close()
 
@@ -48,7 +51,7 @@ def read_docx(path: Path) -> Draft:
 def _draft(pieces: list[_Piece], own_title: str) -> Draft:
     draft = Draft()
     styled = any(piece.role == "heading" for piece in pieces)
-    for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
+    for piece, after in zip_longest(pieces, pieces[1:]):
         if piece.role == "title" and not draft.title:
             draft.title = " ".join(piece.text.split())
         elif piece.role == "heading":
@@ -77,7 +80,7 @@ class _Reader:
         self._notes = {
             f"{kind}{note.get('id')}": note
             for kind in ("footnote", "endnote")
-            for note in _children(package.beside_main(f"{kind}s.xml"), kind)
+            for note in package.beside_main(f"{kind}s.xml") or ()
             if note.get("type") not in {"separator", "continuationSeparator", "continuationNotice"}
         }
 
@@ -108,12 +111,12 @@ class _Reader:
     def _role(self, paragraph: Element, text: str) -> tuple[Role, int]:
         id = value(paragraph.find("pPr/pStyle"))
         names = self._styles.names(id)
-        if names & _TITLES:
+        outline = value(paragraph.find("pPr/outlineLvl"))
+        level = (int(outline) + 1) % 10 if outline.isdigit() else self._styles.level(id)
+        if names & _TITLES and not level and "subtitle" not in names:
             return "title", 1
         if any(_CONTENTS.fullmatch(name) for name in names):
             return "skip", 1
-        outline = value(paragraph.find("pPr/outlineLvl"))
-        level = (int(outline) + 1) % 10 if outline.isdigit() else self._styles.level(id)
         if level:
             return "heading", level
         if "caption" in names:
@@ -133,8 +136,8 @@ class _Reader:
 
     def _table(self, table: Element) -> Iterator[_Piece]:
         """A line a row; or the blocks one by one, where the table only lays out the page."""
-        rows = [row for row in table.iter("tr") if row.find("trPr/del") is None]
-        cells = [[list(self.blocks(cell)) for cell in row.iter("tc")] for row in rows]
+        rows = [row for row in _nearest(table, "tr") if row.find("trPr/del") is None]
+        cells = [[list(self.blocks(cell)) for cell in _nearest(row, "tc")] for row in rows]
         pieces = [piece for row in cells for cell in row for piece in cell]
         if max(map(len, cells), default=0) < 2 or any(p.role in {"heading", "title", "table"} for p in pieces):
             yield from pieces
@@ -147,8 +150,13 @@ class _Reader:
         yield from (piece for piece in pieces if piece.role == "footnote")
 
 
-def _children(root: Element | None, tag: str) -> Iterator[Element]:
-    return iter(()) if root is None else root.iter(tag)
+def _nearest(parent: Element, tag: str) -> Iterator[Element]:
+    """The rows or cells of a table itself, whatever they are wrapped in, not those of tables inside it."""
+    for child in parent:
+        if child.tag == tag:
+            yield child
+        elif child.tag not in {"tbl", "tc", "p"}:
+            yield from _nearest(child, tag)
 
 
 def _text(element: Element, boxes: list[Element], notes: list[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ def draft_markdown(text: str) -> Draft:
             draft.title = found[1].strip("\"'")
     lines = list(lines_of(text))
     tokens = _blocks_parser().parse(body)
-    for token, content in zip(tokens, [*tokens[1:], None], strict=True):
+    for token, content in zip_longest(tokens, tokens[1:]):
         block = _block(text, lines, token, content)
         if block is not None and block.end > block.start:
             draft.blocks.append(block)

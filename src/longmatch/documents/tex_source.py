@@ -10,7 +10,7 @@ VERBATIM = r"(?:verbatim|Verbatim|lstlisting|minted|alltt)\*?"
 _COMMENT = re.compile(
     rf"(\\begin\s*\{{({VERBATIM})\}}.*?\\end\s*\{{\2\}}|\\\\|\\%)|%[^\n]*(?:\n[ \t]*(?=[^\s])|\n|\Z)", re.DOTALL
 )
-_INPUT = re.compile(r"\\(?:input|include|subfile)(?![A-Za-z])\s*(?:\{([^{}]+)\}|([^\s\\{}]+))")
+_INPUT = re.compile(r"\\(input|include|subfile)(?![A-Za-z])\s*(?:\{([^{}]+)\}|([^\s\\{}]+))")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _DEFINITION = re.compile(
     r"\\(?:(?:re|provide)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator)\*?\s*\{?\s*\\([A-Za-z]+)\s*\}?"
@@ -30,7 +30,7 @@ _STRUCTURE = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("secti
     "thefootnote",
 }
 _DEEPEST = 10  # files that include files, commands that use commands
-_LARGEST = 20_000_000  # characters after expansion
+_GROWTH = 500_000  # characters that expanding commands may add to a source, beyond its own length
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ class _Command:
 
 def load(path: Path) -> str:
     """The source of a file with the files it includes, where those lie in its own folder or below."""
-    text = _loaded(path, path.resolve().parent, 0)
-    return _expanded(text)
+    return _expanded(_loaded(path, path.resolve().parent, frozenset({path.resolve()})))
 
 
 def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:
@@ -73,17 +72,18 @@ def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:
     return text[start + 1 :], len(text)
 
 
-def _loaded(path: Path, folder: Path, depth: int) -> str:
+def _loaded(path: Path, folder: Path, opened: frozenset[Path]) -> str:
     text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
     text = _COMMENT.sub(lambda found: found[1] or "", text)
 
     def included(found: re.Match[str]) -> str:
-        name = (found[1] or found[2]).strip().strip('"')
-        for candidate in (folder / f"{name}.tex", folder / name):
-            inside = candidate.resolve().is_relative_to(folder)
-            if inside and candidate.is_file() and candidate.stat().st_size and depth < _DEEPEST:
-                part = _loaded(candidate, folder, depth + 1)
-                return f"\n{body_of(part)}\n"
+        name = (found[2] or found[3]).strip().strip('"')
+        for candidate in ((folder / f"{name}.tex").resolve(), (folder / name).resolve()):
+            if not candidate.is_relative_to(folder) or candidate in opened or len(opened) > _DEEPEST:
+                continue
+            if candidate.is_file() and candidate.stat().st_size:
+                around = "\n\n" if found[1] == "include" else ""
+                return f"{around}{body_of(_loaded(candidate, folder, opened | {candidate})).strip()}{around}"
         return ""
 
     return _INPUT.sub(included, text)
@@ -101,11 +101,12 @@ def _expanded(text: str) -> str:
     if not commands:
         return text
     names = re.compile(rf"\\({'|'.join(sorted(commands, key=len, reverse=True))})(?![A-Za-z@])")
+    largest = 2 * len(text) + _GROWTH
     for _ in range(_DEEPEST):
         pieces: list[str] = []
         done = size = 0
         for found in names.finditer(text):
-            if found.start() < done or size > _LARGEST:
+            if found.start() < done or size > largest:
                 continue
             body, end = _applied(commands[found[1]], text, found.end())
             pieces += [text[done : found.start()], body]
@@ -114,7 +115,7 @@ def _expanded(text: str) -> str:
         if not pieces:
             break
         text = "".join([*pieces, text[done:]])
-        if len(text) > _LARGEST:
+        if len(text) > largest:
             break
     return text
 

@@ -37,10 +37,10 @@ def draft_text(text: str) -> Draft:
     """
     runs = _runs(text)
     draft = Draft(text=text)
-    if not runs:
-        return draft
     line_a_paragraph = _is_line_a_paragraph(text, runs)
     pieces = [piece for run in runs for piece in _pieces(text, run, line_a_paragraph)]
+    if not pieces:
+        return draft
     levels = _heading_levels(text, pieces)
     for piece, level in zip(pieces, levels, strict=True):
         if level:
@@ -74,7 +74,7 @@ def _runs(text: str) -> list[Run]:
 def _is_line_a_paragraph(text: str, runs: Sequence[Run]) -> bool:
     """Whether each line is a paragraph: long lines, or no blank line anywhere and lines that end as sentences do."""
     lines = [line for run in runs for line in run]
-    if median(line.end - line.start for line in lines) > _LONG_LINE:
+    if lines and median(line.end - line.start for line in lines) > _LONG_LINE:
         return True
     if len(runs) > 1:
         return False

@@ -1,0 +1,64 @@
+"""Sentences in many languages; abbreviations and line ends do not end them."""
+
+import pytest
+
+from longmatch.documents import Span
+from longmatch.documents.sentences import split_sentences
+
+
+def split(text: str, language: str) -> list[str]:
+    return [s.of(text) for s in split_sentences(text, Span(0, len(text)), language)]
+
+
+@pytest.mark.parametrize(
+    ("language", "marked"),
+    [
+        ("en", "As Smith et al. (2019) show in Fig. 3, it is so.|It holds."),
+        ("en", "See Eq. (3).|It holds."),
+        ("en", "See Sec. 2.1 for this.|Then go on."),
+        ("en", "Roe v. Wade was decided.|It stood."),
+        ("en", "Case No. 5 was heard.|He said no.|Then he left."),
+        ("en", "It falls under Art. 5 of the law.|Next."),
+        ("en", "It is large, e.g. Paris.|Or, i.e. London."),
+        ("en", "2. Items are here.|3. More are there."),
+        ("en", "J. R. R. Tolkien wrote it.|He was old."),
+        ("en", "Shown in Fig.\n3 and Tab.\n4.|Done."),
+        ("en", "See Figs. 3 and 4.|Refs. [3] and [4] say so."),
+        ("en", "It was 3.5 percent.|Or 1,000.5."),
+        ("en", "What now?|Nothing!|Fine."),
+        ("en", "A line that wraps\nonto the next. And|so on."),
+        ("de", "Gem. § 5 Abs. 2 Nr. 3 BGB gilt dies.|Vgl. Art. 5 GG."),
+        ("de", "Das ist z. B. richtig.|Am 3. Oktober war es so."),
+        ("de", "Prof. Dr. Müller kam.|Er ging, d. h. er lief."),
+        ("fr", "M. Dupont est venu.|Il part."),
+        ("fr", "L'art. 5 dit cela.|Voir p. 5."),
+        ("fr", "C'est fini !|Vraiment ?|Oui."),
+        ("es", "El Sr. Pérez llegó.|¿Qué pasa?|¡Nada!"),
+        ("es", "Véase el art. 5 de la ley.|La pág. 3 dice."),
+        ("ru", "Это первый.|См. рис. 3."),
+        ("ru", "А. С. Пушкин писал.|В 1999 г. он умер."),
+        ("it", "Il sig. Rossi è arrivato.|L'art. 5 dice."),
+        ("nl", "Dat is o.a. goed.|Ja."),
+        ("pt", "O Sr. Silva chegou.|O art. 5 diz."),
+        ("zh", "本院认为，被告有罪。|原告说：“是的。”|然后离开！|真的吗？|是的"),
+        ("ja", "今日は晴れです。|明日は雨でしょう。"),
+        ("ko", "이것은 첫 문장입니다.|두 번째 문장입니다."),
+        ("hi", "यह पहला है।|यह दूसरा है।"),
+        ("ar", "هذا هو.|ما هذا؟|نعم."),
+    ],
+)
+def test_sentences_end_where_they_should(language, marked):
+    parts = marked.split("|")
+    if "wraps" in marked:
+        parts = ["A line that wraps\nonto the next.", "And so on."]
+    assert split(("" if language in {"zh", "ja"} else " ").join(parts), language) == parts
+
+
+def test_spans_are_of_the_whole_text():
+    text = "Skip this. One 😀 here. Two here. Skip that."
+    found = list(split_sentences(text, Span(11, 33)))
+    assert [s.of(text) for s in found] == ["One 😀 here.", "Two here."]
+
+
+def test_a_sentence_of_a_million_letters_is_one():
+    assert len(split("a" * 1_000_000, "en")) == 1

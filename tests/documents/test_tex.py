@@ -1,0 +1,131 @@
+"""LaTeX: what a reader of the printed page would see, from the source."""
+
+import pytest
+
+from longmatch.documents import read
+from longmatch.documents.tex_text import plain
+from longmatch.errors import ReadError
+
+from .shapes import kinds, outline
+
+
+def words(opened, body: str) -> list[str]:
+    return [text for _, text in kinds(opened("a.tex", rf"\begin{{document}}{body}\end{{document}} no"))]
+
+
+@pytest.mark.parametrize(
+    ("source", "read_as"),
+    [
+        (r"Caf\'e, na\"{\i}ve, \v{S}koda, Fran\c cois", "Café, naïve, Škoda, François"),
+        (r"Stra\ss e, \o re, \L{}\'od\'z", "Straße, øre, Łódź"),
+        (r"``quoted'' --- text, 3--5", "“quoted” — text, 3–5"),
+        (r"50\% of \$5 \& \#1 a\_b", "50% of $5 & #1 a_b"),
+        (r"\textbf{bold \emph{and} it} {\large x}", "bold and it x"),
+        (r"\href{http://a.b}{the page} \url{http://c.d}", "the page http://c.d"),
+        (r"\textcolor{red}{word} \vspace{1em}\label{x}end", "word end"),
+        (r"$\alpha_{ij} \leq \frac{1}{x^{2}}$ and $\mathbf{x} \in \Lambda$", "α_ij ≤ 1/x^2 and x ∈ Λ"),
+        (r"a \\ b~c\,d", "a b c d"),
+        (r"\includegraphics[width=\textwidth]{x.png}", ""),
+    ],
+)
+def test_a_line_reads_as_printed(source, read_as):
+    assert plain(source) == read_as
+
+
+def test_sections_have_levels_and_the_title_is_the_papers(opened):
+    document = opened(
+        "a.tex",
+        r"""\documentclass{article}\title[s]{On \emph{Rain} \\ and Wind\thanks{us}}\author{A}
+        \begin{document}\maketitle\begin{abstract}We look.\end{abstract}
+        \section{One}\label{a} Text one. \subsection*{Two} Text two. \end{document}""",
+    )
+    assert document.title == "On Rain and Wind"
+    assert outline(document) == [(1, "Abstract", ["We look."]), (1, "One", ["Text one."]), (2, "Two", ["Text two."])]
+
+
+def test_with_chapters_sections_are_one_level_down(opened):
+    assert [level for level, *_ in outline(opened("a.tex", r"\chapter{A} x. \section{B} y. \subsection{C} z."))] == [
+        1,
+        2,
+        3,
+    ]
+
+
+def test_blank_lines_part_paragraphs_and_comments_are_dropped(opened):
+    assert words(opened, "One % no\ntwo.\n% no\nThree.\n\nFour 5\\% here.") == ["One two. Three.", "Four 5% here."]
+
+
+def test_a_float_does_not_tear_the_paragraph_around_it(opened):
+    body = r"Before\footnote{A note.} \begin{figure}\includegraphics{x}\caption{A pier.}\end{figure} after."
+    assert kinds(opened("a.tex", body)) == [("caption", "A pier."), ("text", "Before after."), ("footnote", "A note.")]
+
+
+def test_tables_code_and_references_are_told_apart(opened):
+    body = r"""\begin{tabular}{l|c}\toprule a & b \\ \midrule 1 & \textbf{2}\\ \end{tabular}
+    \begin{verbatim}
+x = 1 % kept
+\end{verbatim}
+    \begin{thebibliography}{9}\bibitem{d} Doe. \emph{Rain}. \bibitem{e} Roe.\end{thebibliography}"""
+    document = opened("a.tex", body)
+    assert kinds(document) == [
+        ("table", "a | b\n1 | 2"),
+        ("code", "x = 1 % kept"),
+        ("reference", "Doe. Rain."),
+        ("reference", "Roe."),
+    ]
+    assert document.sections[-1].heading == "References"
+
+
+def test_items_are_paragraphs(opened):
+    assert words(opened, r"\begin{itemize}\item One. \item[B] Two.\end{itemize}After.") == ["One.", "B Two.", "After."]
+
+
+def test_formulas_stay_in_their_sentence(opened):
+    body = r"So \begin{equation}\label{e} E = mc^2 \end{equation} holds, \[ a \le b \] too, $$c$$ and \eqref{e}."
+    assert words(opened, body) == ["So E = mc^2 holds, a ≤ b too, c and 1."]
+
+
+def test_references_to_places_and_works_are_resolved(opened):
+    body = r"""\section{A}\subsection{B}\label{b} See Section~\ref{b}, Figure~\ref{f}, \citet[p.~3]{d} and \cite{e,x}.
+    \begin{figure}\caption{C}\label{f}\end{figure}\begin{thebibliography}{9}\bibitem[Doe(2001)]{d} D.
+    \bibitem{e} E.\end{thebibliography}"""
+    assert "See Section 1.1, Figure 1, Doe (2001) and [2], [x]." in words(opened, body)
+
+
+def test_the_authors_own_commands_are_expanded(opened):
+    own = r"\newcommand{\model}{BERT-X}\newcommand{\two}[2][a]{#1 and #2}\def\z{\model-s}"
+    assert words(opened, own + r" \model{} has \two{b}, \two[c]{d}; \z.") == ["BERT-X has a and b, c and d; BERT-X-s."]
+
+
+def test_commands_that_grow_without_end_are_stopped(opened):
+    own = r"\newcommand{\a}{\b\b\b\b\b\b\b}\newcommand{\b}{\c\c\c\c\c\c\c\c}\newcommand{\c}{\a\a\a\a x}"
+    assert words(opened, own + r" Text \a.")[0].startswith("Text")
+
+
+def test_included_files_are_read_from_the_same_folder_only(tmp_path):
+    folder = tmp_path / "paper"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "main.tex").write_text(r"Start. \input{parts/one} \include{two.tex} \input{../secret} \input{main} End.")
+    (folder / "parts" / "one.tex").write_text(r"\begin{document}One.\end{document}")
+    (folder / "two.tex").write_text("Two. % no")
+    (tmp_path / "secret.tex").write_text("Secret.")
+    text = read(folder / "main.tex").text
+    assert text == "Start. One.\n\nTwo.\n\nEnd."
+
+
+def test_the_compiled_bibliography_beside_the_file_gives_the_references(tmp_path):
+    (tmp_path / "a.tex").write_text(r"See \cite{d}. \bibliography{refs}")
+    (tmp_path / "a.bbl").write_text(r"\begin{thebibliography}{1}\bibitem{d} J. Doe. Rain.\end{thebibliography}")
+    assert kinds(read(tmp_path / "a.tex")) == [("text", "See [1]."), ("reference", "J. Doe. Rain.")]
+
+
+def test_a_paper_of_nothing_but_commands_holds_no_sentences(opened):
+    with pytest.raises(ReadError, match="holds no sentences"):
+        opened("a.tex", r"\documentclass{article}\begin{document}\maketitle\end{document}")
+
+
+@pytest.mark.parametrize(
+    "source", ["{" * 20_000 + "a", r"\frac{" * 3_000 + "a", r"\begin{figure}" * 3_000 + "a", "$" * 5_001 + "a"]
+)
+def test_unbalanced_source_is_read_all_the_same(opened, source):
+    assert "a" in opened("a.tex", source).text
