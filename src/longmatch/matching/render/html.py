@@ -1,0 +1,61 @@
+"""A match as one HTML file: it holds its own styles and script, loads nothing, and opens offline."""
+
+from base64 import b64encode
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from longmatch.matching.match import Grid, Match
+from longmatch.matching.render.view import MatchView
+from longmatch.matching.render.wording import count, percent
+
+STYLES = ("base.css", "match.css", "reading.css")
+SCRIPTS = ("links.js", "matrix.js", "threads.js", "match.js")
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The templates; everything placed in them is escaped."""
+    made = Environment(
+        loader=PackageLoader("longmatch.matching.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(percent=percent, count=count)
+    return made
+
+
+def asset(*names: str) -> Markup:
+    """Style sheets or scripts of this package, one after the other, to be placed in a page as they are."""
+    folder = Path(__file__).parent / "templates"
+    return Markup("\n".join((folder / name).read_text("utf-8").strip() for name in names))
+
+
+def digest(inlined: str) -> str:
+    """An inlined style or script as a content security policy names it."""
+    return f"'sha256-{b64encode(sha256(inlined.encode()).digest()).decode()}'"
+
+
+def render_fragment(match: Match, grid: Grid | None = None) -> str:
+    """The comparison alone, for a page that brings the styles and script itself."""
+    return environment().get_template("comparison.html").render(view=MatchView(match, grid))
+
+
+def render_html(match: Match) -> str:
+    """The whole page."""
+    style, script = asset(*STYLES), asset(*SCRIPTS)
+    allowed = f"style-src {digest(style)}; script-src {digest(script)}"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    page = environment().get_template("page.html")
+    return page.render(view=MatchView(match), style=style, script=script, policy=policy)
+
+
+def write_html(match: Match, path: Path) -> Path:
+    """Write the page and give back where it is. Characters that no file can hold become question marks."""
+    path.write_text(render_html(match), "utf-8", errors="replace", newline="\n")
+    return path

@@ -1,0 +1,86 @@
+"""The section matrix as the renderers show it: labels, values in two digits, shades of one hue."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.documents.document import Document, Span
+from longmatch.matching.match import Grid
+from longmatch.matching.render.wording import label
+
+SHADES = 20
+LARGEST_TABLE = 1600  # cells; a larger matrix is drawn by the page's script, a pixel a cell
+LEAST_TOP = 0.3  # the darkest shade stands for at least this score, so that chance never looks like a match
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A grid made ready to be shown. Within one document the diagonal says nothing and takes no shade."""
+
+    grid: Grid
+    a: Document
+    b: Document
+    within: bool = False
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The row labels, none empty."""
+        return _labels(self.grid.rows, self.grid.row_spans, self.a)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The column labels, none empty."""
+        return _labels(self.grid.columns, self.grid.column_spans, self.b)
+
+    @cached_property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """The scores kept within 0 and 1; below chance is shown as 0, and so is what could not be scored."""
+        return np.clip(np.nan_to_num(np.asarray(self.grid.scores, dtype=np.float64)), 0.0, 1.0)
+
+    @cached_property
+    def top(self) -> float:
+        """The score of the darkest shade."""
+        scores = self.scores
+        if self.within and scores.size > len(scores):
+            scores = scores - np.diag(np.diag(scores))
+        return max(LEAST_TOP, float(scores.max(initial=0.0)))
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it is too large for a table."""
+        return self.scores.size > LARGEST_TABLE
+
+    @property
+    def values(self) -> list[list[int]]:
+        """Scores in hundredths."""
+        return np.rint(self.scores * 100).astype(int).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def shades(self) -> list[list[int]]:
+        """0 to SHADES, relative to the top."""
+        return np.rint(np.minimum(self.scores / self.top, 1.0) * SHADES).astype(int).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def cells(self) -> list[tuple[str, list[tuple[str, int, bool]]]]:
+        """Row by row: the label, then (value, shade, whether it is a section with itself)."""
+        return [
+            (
+                name,
+                [(_short(v), s, self.within and i == j) for j, (v, s) in enumerate(zip(values, shades, strict=True))],
+            )
+            for i, (name, values, shades) in enumerate(zip(self.rows, self.values, self.shades, strict=True))
+        ]
+
+
+def _short(hundredths: int) -> str:
+    """Two digits after the point, without the zero before it: .07; 0 and 1 as they are."""
+    return {0: "0", 100: "1"}.get(hundredths, f".{hundredths:02d}")
+
+
+def _labels(headings: tuple[str, ...], spans: tuple[Span, ...], document: Document) -> list[str]:
+    return [
+        label(heading, document.readable[span.start : span.start + 200])
+        for heading, span in zip(headings, spans, strict=True)
+    ]

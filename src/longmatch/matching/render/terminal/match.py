@@ -1,0 +1,50 @@
+"""One match: the score, the section matrix, the passages that carry most."""
+
+from rich.console import Console
+from rich.text import Text
+
+from longmatch.matching.match import Match
+from longmatch.matching.render.matrix import Matrix
+from longmatch.matching.render.terminal.matrix import print_matrix
+from longmatch.matching.render.terminal.passages import print_passages
+from longmatch.matching.render.terminal.printable import printable
+from longmatch.matching.render.wording import carried_by, facts, percent, unread, verdict
+
+BAR = 30  # characters
+
+
+def print_match(match: Match, console: Console, passages: int = 5) -> None:
+    """Print a match; it fits any terminal of 60 columns or more."""
+    within = match.a is match.b
+    _print_titles(match, console, within)
+    if not within:
+        _print_score(match, console)
+    for sentence in (carried_by(match), _words(match), *unread(match)):
+        if sentence:
+            console.print(Text(sentence))
+    console.print()
+    print_matrix(Matrix(match.sections, match.a, match.b, within), console)
+    console.print()
+    print_passages(match, console, passages)
+
+
+def _print_titles(match: Match, console: Console, within: bool) -> None:
+    for side, document in [("", match.a)] if within else [("A  ", match.a), ("B  ", match.b)]:
+        console.print(Text.assemble((side, "dim"), (printable(document.title), "bold"), (f"  ({facts(document)})", "dim")))
+    if within:
+        console.print(Text("Its sections against each other."))
+
+
+def _print_score(match: Match, console: Console) -> None:
+    console.print()
+    full = round(min(max(match.score, 0.0), 1.0) * BAR)
+    bar = [("█" * full, "blue"), ("░" * (BAR - full), "dim")]
+    chance = "" if match.probability is None else f" (belong together: {percent(match.probability)})"
+    console.print(
+        Text.assemble(("Score ", ""), (f"{match.score:.2f} ", "bold"), *bar, f"  {verdict(match.score)}{chance}.")
+    )
+
+
+def _words(match: Match) -> str:
+    words = ", ".join(printable(term.text) for term in match.terms[:10])
+    return f"Shared words that weigh most: {words}." if words else ""

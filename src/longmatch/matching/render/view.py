@@ -1,0 +1,204 @@
+"""A match arranged for the templates: everything a page shows, computed here, so that templates only place it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from longmatch.documents.document import Document, Span
+from longmatch.matching.match import Alignment, Grid, Match
+from longmatch.matching.render.marking import Run, cut, mark_words
+from longmatch.matching.render.matrix import Matrix
+from longmatch.matching.render.wording import carried_by, facts, shares, unread, verdict
+
+STRENGTHS = 5  # shades of a highlight
+TIERS = (0.5, 0.8)  # the strongest passages carry half of the score, most of them four fifths
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """A passage of one side that has partners; its look is that of its strongest alignment."""
+
+    span: Span
+    kind: Literal["keyword", "meaning"]
+    also: bool  # whether it has partners of the other kind too
+    strength: int  # 1 to STRENGTHS
+    tier: int  # 1: among the strongest, 2: among most, 3: the rest
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph, cut into runs."""
+
+    start: int
+    kind: str
+    scored: bool
+    runs: list[Run]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section."""
+
+    start: int
+    heading: str
+    level: int
+    blocks: list[Block]
+
+
+@dataclass(frozen=True)
+class Pane:
+    """One document with its highlights."""
+
+    side: Literal["a", "b"]
+    document: Document
+    highlights: list[Highlight]
+
+    @property
+    def facts(self) -> str:
+        """Words, sections, language."""
+        return facts(self.document)
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The sections in order."""
+        document = self.document
+        cuts = cut(document.readable, document.paragraphs, [h.span for h in self.highlights])
+        scored = {p.start for p in document.running}
+        return [
+            Part(
+                section.start,
+                section.heading,
+                min(max(section.level, 1), 4),
+                [Block(p.start, p.kind, p.start in scored, next(cuts)) for p in section.paragraphs],
+            )
+            for section in document.sections
+        ]
+
+    def look(self, run: Run) -> str:
+        """The style classes of a run: kind, strength and tier of its strongest passage (numbers rise with weakness)."""
+        best = self.highlights[run.passages[0]]
+        also = any(self.highlights[n].also or self.highlights[n].kind != best.kind for n in run.passages)
+        return f"{best.kind}{' both' if also else ''} s{best.strength} t{best.tier}"
+
+
+@dataclass(frozen=True)
+class Card:
+    """One of the strongest pairs of passages."""
+
+    number: int  # of the alignment
+    alignment: Alignment
+    a: list[tuple[str, bool]]  # text, and whether it is a shared word
+    b: list[tuple[str, bool]]
+
+
+class MatchView:
+    """What the templates see. `grid` is the matrix shown: the sections, unless another level is given."""
+
+    def __init__(self, match: Match, grid: Grid | None = None) -> None:
+        self.match = match
+        self.grid = grid or match.sections
+        self.within = match.a is match.b
+        self.matrix = Matrix(self.grid, match.a, match.b, self.within)
+        tiers, strengths = _tiers(match.alignments), _strengths(match.alignments)
+        self.a, a_numbers = _pane("a", match.a, match.alignments, tiers, strengths)
+        self.b, b_numbers = _pane("b", match.b, match.alignments, tiers, strengths)
+        self._pairs = list(zip(a_numbers, b_numbers, strict=True))
+
+    @property
+    def verdict(self) -> str:
+        """What the score means."""
+        return verdict(self.match.score)
+
+    @property
+    def carried_by(self) -> str:
+        """Which parts carry it."""
+        return carried_by(self.match)
+
+    @property
+    def shares(self) -> list[tuple[str, float]]:
+        """The parts and their shares."""
+        return shares(self.match.parts)
+
+    @property
+    def unread(self) -> list[str]:
+        """What was not read."""
+        return unread(self.match)
+
+    @property
+    def score(self) -> float:
+        """The document score, kept within 0 and 1 for the bar."""
+        return min(max(self.match.score, 0.0), 1.0)
+
+    def cards(self, count: int = 10) -> list[Card]:
+        """The pairs that carry most."""
+        a, b = self.match.a.readable, self.match.b.readable
+        return [
+            Card(
+                number,
+                pair,
+                mark_words(a[pair.a.start : pair.a.end], pair.words),
+                mark_words(b[pair.b.start : pair.b.end], pair.words),
+            )
+            for number, pair in enumerate(self.match.best(count))
+        ]
+
+    def data(self) -> dict[str, Any]:
+        """What the page's script needs: passages and links by number, and the matrix where the script draws it."""
+        links = [
+            [a, b, round(x.score, 3), round(x.contribution, 6), int(x.kind == "keyword"), list(x.words)]
+            for (a, b), x in zip(self._pairs, self.match.alignments, strict=True)
+        ]
+        return {
+            "a": [[h.span.start, h.span.end] for h in self.a.highlights],
+            "b": [[h.span.start, h.span.end] for h in self.b.highlights],
+            "links": links,
+            "rows": [[s.start, s.end] for s in self.grid.row_spans],
+            "columns": [[s.start, s.end] for s in self.grid.column_spans],
+            "shades": self.matrix.shades if self.matrix.drawn else None,
+            "values": self.matrix.values if self.matrix.drawn else None,
+        }
+
+
+def _strengths(alignments: Sequence[Alignment]) -> list[int]:
+    """1 to STRENGTHS, from the contribution's square root: weak pairs stay visible beside one strong one."""
+    top = max((x.contribution for x in alignments), default=0.0) or 1.0
+    levels = ((max(0.0, x.contribution) / top) ** 0.5 * STRENGTHS for x in alignments)
+    return [min(STRENGTHS, max(1, round(level))) for level in levels]
+
+
+def _tiers(alignments: Sequence[Alignment]) -> list[int]:
+    """1 for the pairs that carry the first half of the score, 2 up to four fifths, 3 for the rest."""
+    total = sum(x.contribution for x in alignments) or 1.0
+    before, tiers = 0.0, []
+    for x in alignments:
+        tiers.append(1 + sum(before >= tier for tier in TIERS))
+        before += x.contribution / total
+    return tiers
+
+
+def _pane(
+    side: Literal["a", "b"],
+    document: Document,
+    alignments: Sequence[Alignment],
+    tiers: Sequence[int],
+    strengths: Sequence[int],
+) -> tuple[Pane, list[int]]:
+    """One side's distinct passages, strongest first, and the passage number of each alignment."""
+    numbers: dict[tuple[int, int], int] = {}
+    of_alignment: list[int] = []
+    kinds: list[set[str]] = []
+    first: list[int] = []
+    for at, x in enumerate(alignments):
+        passage = x.a if side == "a" else x.b
+        number = numbers.setdefault((passage.start, passage.end), len(numbers))
+        if number == len(first):
+            first.append(at)
+            kinds.append(set())
+        kinds[number].add(x.kind)
+        of_alignment.append(number)
+    highlights = [
+        Highlight(Span(*span), alignments[at].kind, len(kinds[number]) > 1, strengths[at], tiers[at])
+        for (span, number), at in zip(numbers.items(), first, strict=True)
+    ]
+    return Pane(side, document, highlights), of_alignment

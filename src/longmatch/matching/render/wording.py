@@ -1,0 +1,90 @@
+"""The plain words in which a score is told, the same in the terminal and on the page."""
+
+from longmatch.documents.document import Document
+from longmatch.matching.match import Match
+
+_VERDICTS = (  # the least score, and what it means
+    (0.95, "The two are practically the same text"),
+    (0.60, "The two say much the same"),
+    (0.35, "The two are closely related"),
+    (0.15, "The two are related"),
+    (0.05, "The two are loosely related"),
+)
+_UNRELATED = "The two are hardly more alike than documents picked at random"
+_PARTS = {"words": "shared words", "phrases": "shared phrases", "meaning": "meaning"}
+
+
+def percent(share: float) -> str:
+    """A share as people write it: one decimal below ten per cent.
+
+    >>> percent(0.4712), percent(0.0312), percent(0.0001)
+    ('47%', '3.1%', '<0.1%')
+    """
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    return f"{share:.0%}" if share >= 0.0995 else f"{share * 100:.1f}%"
+
+
+def verdict(score: float) -> str:
+    """What a document score means, without the full stop.
+
+    >>> verdict(0.42)
+    'The two are closely related'
+    """
+    return next((words for least, words in _VERDICTS if score >= least), _UNRELATED)
+
+
+def shares(parts: dict[str, float]) -> list[tuple[str, float]]:
+    """The parts that carry a score, in plain words, largest first; their shares sum to 1.
+
+    >>> shares({"words": 0.5, "meaning": 1.5, "phrases": 0.0})
+    [('meaning', 0.75), ('shared words', 0.25)]
+    """
+    total = sum(max(0.0, share) for share in parts.values())
+    named = [(_PARTS.get(name, name), share / total) for name, share in parts.items() if share > 0]
+    return sorted(named, key=lambda part: -part[1])
+
+
+def carried_by(match: Match) -> str:
+    """One sentence that says which parts carry the score; empty where the model does not tell."""
+    named = [f"{percent(share)} {name}" for name, share in shares(match.parts)]
+    if not named:
+        return ""
+    listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    return f"What carries it: {listed}."
+
+
+def unread(match: Match) -> list[str]:
+    """A sentence for each document that was read only in part."""
+    sides = ((match.a, match.coverage.a), (match.b, match.coverage.b))
+    return [f"Only {percent(read)} of “{document.title}” was read." for document, read in sides if read < 0.9995]
+
+
+def facts(document: Document) -> str:
+    """A document's size in a few words.
+
+    >>> facts(Document("a", "A", "", (), "de"))
+    '0 words, 0 sections, language de'
+    """
+    return f"{count(document.words, 'word')}, {count(len(document.sections), 'section')}, language {document.language}"
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> count(1, "section"), count(2000, "word")
+    ('1 section', '2,000 words')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def label(heading: str, opening: str, words: int = 6) -> str:
+    """What to call a section: its heading, else its first words in quotation marks.
+
+    >>> label("", "It rained all day in the valley, and we stayed in.")
+    '“It rained all day in the …”'
+    """
+    if heading.strip():
+        return " ".join(heading.split())
+    first = opening.split()
+    return f"“{' '.join(first[:words])}{' …' if len(first) > words else ''}”" if first else "(no heading)"
