@@ -58,6 +58,8 @@ def without_nested(text: str, opening: str, closing: str) -> str:
     >>> without_nested("a {{b {{c}} d}} e }} f {{ g", "{{", "}}")
     'a  e  f  g'
     """
+    if opening not in text and closing not in text:
+        return text
     waiting: list[int] = []
     gone: list[tuple[int, int]] = []
     for match in re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text):

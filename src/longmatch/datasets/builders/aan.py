@@ -83,5 +83,5 @@ def _cut(text: str) -> Iterator[Part]:
     heads = list(_HEADING.finditer(text))
     first = heads[0].start() if heads else len(text)
     yield Part("", wrapped(text[:first]))
-    for head, after in zip(heads, [*heads[1:], None], strict=True):
-        yield Part(head[1], wrapped(text[head.end() : after.start() if after else len(text)]))
+    for head, end in zip(heads, [*(after.start() for after in heads[1:]), len(text)], strict=False):
+        yield Part(head[1], wrapped(text[head.end() : end]))
