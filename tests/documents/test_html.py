@@ -117,4 +117,4 @@ def test_entities_and_the_declared_encoding_are_understood(opened):
 
 
 def test_a_page_of_unclosed_elements_nested_very_deep_is_read(opened):
-    assert kinds(opened("a.html", "<div>" * 50_000 + "deep")) == [("text", "deep")]
+    assert kinds(opened("a.html", "<div>a" * 50_000)) == [("text", "a")] * 50_000

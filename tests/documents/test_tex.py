@@ -24,6 +24,8 @@ def words(opened, body: str) -> list[str]:
         (r"\href{http://a.b}{the page} \url{http://c.d}", "the page http://c.d"),
         (r"\textcolor{red}{word} \vspace{1em}\label{x}end", "word end"),
         (r"$\alpha_{ij} \leq \frac{1}{x^{2}}$ and $\mathbf{x} \in \Lambda$", "α_ij ≤ 1/x^2 and x ∈ Λ"),
+        (r"\unknown[x]{one}{two} \unknown{three}", "one two three"),
+        (r"{G}{\"o}del and {B}{E}{R}{T}", "Gödel and BERT"),
         (r"a \\ b~c\,d", "a b c d"),
         (r"\includegraphics[width=\textwidth]{x.png}", ""),
     ],
@@ -125,7 +127,14 @@ def test_a_paper_of_nothing_but_commands_holds_no_sentences(opened):
 
 
 @pytest.mark.parametrize(
-    "source", ["{" * 20_000 + "a", r"\frac{" * 3_000 + "a", r"\begin{figure}" * 3_000 + "a", "$" * 5_001 + "a"]
+    "source",
+    [
+        "{" * 20_000 + "a",
+        r"\x{" * 5_000 + "a",
+        r"\frac{" * 3_000 + "a",
+        r"\begin{figure}" * 3_000 + "a",
+        "$" * 5_001 + "a",
+    ],
 )
 def test_unbalanced_source_is_read_all_the_same(opened, source):
     assert "a" in opened("a.tex", source).text

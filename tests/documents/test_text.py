@@ -69,7 +69,7 @@ def test_a_heading_stands_alone_above_a_paragraph(heading):
 @pytest.mark.parametrize(
     "line",
     ["He left.", "and then they went", "- a point", "“Stop there”", "He said:", "2. He left the house.", "1999",
-     "https://example.org/a", "the end of it", "Dear Sir,"],
+     "https://example.org/a", "the end of it", "Dear Sir,", "E = mc (4)", "2. It is allowed. No costs of any kind"],
 )  # fmt: skip
 def test_an_ordinary_short_line_is_no_heading(line):
     assert heads(f"Some title\n\n{PROSE}\n\n{line}\n\n{PROSE}\n") == ["Some title"]

@@ -22,6 +22,7 @@ _KNOWN = re.compile(
 )
 _ENDS_LIKE_A_SENTENCE = re.compile(r"[.!?:;,…。！？：；，、\-–—][\"'”’»)\]]*$")
 _ORDINARY_START = re.compile(r"[\"'“”‘’«„(\[<*•·–—\-+|>#]|https?:|www\.")
+_FORMULA_OR_SENTENCES = re.compile(r"[=∑∏∫≤≥→|{}]|\(\d{1,3}\)$|[a-z]{2}\.\s+[A-Z]")
 _UNDERLINE = re.compile(r"([=\-~^*#_])\1{2,}")
 
 LONGEST = 100  # characters of a heading that shows itself by a number or capitals
@@ -46,7 +47,7 @@ def numbered_level(line: str) -> int:
     [2, 1, 1, 1, 0]
     """
     line = line.strip()
-    if not 0 < len(line) <= LONGEST or _ORDINARY_START.match(line):
+    if not 0 < len(line) <= LONGEST or _ORDINARY_START.match(line) or _FORMULA_OR_SENTENCES.search(line):
         return 0
     open_end = not _ENDS_LIKE_A_SENTENCE.search(line)
     if found := _NUMERAL.match(line):
@@ -88,6 +89,7 @@ def is_capitals(line: str) -> bool:
         and line.isupper()
         and not _ENDS_LIKE_A_SENTENCE.search(line.rstrip(":"))
         and not _ORDINARY_START.match(line)
+        and not _FORMULA_OR_SENTENCES.search(line)
     )
 
 
@@ -104,6 +106,7 @@ def is_plain_heading(line: str) -> bool:
         and line[0].isalpha()
         and not line[0].islower()
         and not _ENDS_LIKE_A_SENTENCE.search(line)
+        and not _FORMULA_OR_SENTENCES.search(line)
     )
 
 

@@ -15,13 +15,15 @@ from longmatch.documents.kinds import is_caption
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
 _LAYOUT_CELL = 400  # characters in a cell: more than that is a page laid out with a table
 
+Role = Kind | Literal["heading"]
+
 
 @dataclass
 class _Piece:
     """A finished block of text."""
 
     text: str
-    kind: Kind | Literal["heading"]
+    kind: Role
     level: int = 1
     main: bool = False  # inside <main> or <article>
 
@@ -99,8 +101,8 @@ class _Open:
     """An element that is open."""
 
     tag: str
-    skipped: bool = False
-    kind: Kind | None = None
+    skipped: bool
+    shows_role: bool
 
 
 class _Page(HTMLParser):
@@ -112,6 +114,7 @@ class _Page(HTMLParser):
         self.pieces: list[_Piece] = []
         self.tables: list[_Table] = []
         self._open: list[_Open] = []
+        self._roles: list[tuple[Role, int]] = []  # of the elements open that show one, innermost last
         self._buffer: list[str] = []
         self._skips = 0
         self._counts: dict[str, int] = {}  # how many of each tag are open
@@ -131,7 +134,10 @@ class _Page(HTMLParser):
                 self.flush()
         if tag in VOID:
             return
-        element = _Open(tag, is_skipped(tag, values), kind_of(tag, values))
+        role = _role_of(tag, values)
+        element = _Open(tag, is_skipped(tag, values), role is not None)
+        if role is not None:
+            self._roles.append(role)
         if not self._skips and not element.skipped:
             self._enter(tag, values)
         self._open.append(element)
@@ -197,6 +203,8 @@ class _Page(HTMLParser):
         if element.tag not in INLINE and not self._skips:
             self.flush()
         self._open.pop()
+        if element.shows_role:
+            self._roles.pop()
         self._counts[element.tag] -= 1
         if element.tag == "table" and not self._skips and self.tables:
             self.end_table()
@@ -214,10 +222,13 @@ class _Page(HTMLParser):
     def _in_main(self) -> bool:
         return bool(self._counts.get("main") or self._counts.get("article"))
 
-    def _current(self) -> tuple[Kind | Literal["heading"], int]:
-        for element in reversed(self._open):
-            if len(element.tag) == 2 and element.tag[0] == "h" and element.tag[1] in "123456":
-                return "heading", int(element.tag[1])
-            if element.kind:
-                return element.kind, 1
-        return "text", 1
+    def _current(self) -> tuple[Role, int]:
+        return self._roles[-1] if self._roles else ("text", 1)
+
+
+def _role_of(tag: str, values: dict[str, str]) -> tuple[Role, int] | None:
+    """What an element says of the text in it: a heading of a level, or a kind."""
+    if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
+        return "heading", int(tag[1])
+    kind = kind_of(tag, values)
+    return (kind, 1) if kind else None

@@ -14,6 +14,7 @@ _REFERENCE = re.compile(r"(?:eq|auto|page|name|v)?ref|[cC]ref")
 _MARKS = {"---": "—", "--": "–", "``": "“", "''": "”", "`": "‘", "~": " ", "&": " "}
 _SPELT = {"lambda": "lamda", "Lambda": "Lamda"}  # as Unicode writes it
 _DEEPEST = 30
+_LONGEST_ARGUMENTS = 300  # characters: what an unknown command has in braces beyond that is simply text
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,24 @@ def _command(word: str, source: str, position: int, mode: _Mode) -> tuple[str, i
         return "/".join(plain(part, mode.labels, True, mode.depth + 1) for part in (above, below)), position
     while (after := group(source, position, "[")[1]) > position and source[position] == "[":
         position = after
-    for _ in range(DROPPED_ARGUMENTS.get(word, 0)):
-        position = group(source, position)[1]
-    return "", position
+    if word in DROPPED_ARGUMENTS:
+        for _ in range(DROPPED_ARGUMENTS[word]):
+            position = group(source, position)[1]
+        return "", position
+    return _arguments(source, position, mode)
+
+
+def _arguments(source: str, position: int, mode: _Mode) -> tuple[str, int]:
+    """The arguments of a command unknown here, parted by spaces where there are several."""
+    window = source[position : position + _LONGEST_ARGUMENTS]
+    parts: list[str] = []
+    end = 0
+    while window.startswith("{", end):
+        part, end = group(window, end)
+        parts.append(part)
+    if len(parts) < 2 or end == _LONGEST_ARGUMENTS or mode.depth >= _DEEPEST:
+        return "", position  # the text goes on inside the braces
+    return " ".join(plain(part, mode.labels, mode.math, mode.depth + 1) for part in parts), position + end
 
 
 def _past_space(source: str, position: int) -> int:
