@@ -30,7 +30,7 @@ def test_the_gated_set_says_what_a_person_has_to_do():
 
 def test_a_name_may_be_written_with_underscores_and_an_unknown_one_lists_all():
     assert find("SDR_games").name == "sdr-games"
-    with pytest.raises(LongmatchError, match="no data set 'nothing' in the catalogue. It has aan, "):
+    with pytest.raises(LongmatchError, match=r"no data set 'nothing' in the catalogue\. It has aan, "):
         find("nothing")
 
 

@@ -71,6 +71,16 @@ def test_a_damaged_archive_is_said_to_be(tmp_path):
         pass
 
 
+def test_an_archive_cut_short_is_said_to_be(tmp_path):
+    with tarfile.open(tmp_path / "whole.tar.gz", "w:gz") as tape:
+        member = tarfile.TarInfo("noise")
+        member.size = 100_000
+        tape.addfile(member, io.BytesIO(bytes(n * n % 251 for n in range(100_000))))
+    (tmp_path / "cut.tar.gz").write_bytes((tmp_path / "whole.tar.gz").read_bytes()[:500])
+    with pytest.raises(ReadError, match=r"cut\.tar\.gz cannot be unpacked"), opened(tmp_path / "cut.tar.gz"):
+        pass
+
+
 def test_an_archive_reads_like_the_folder_it_was(tmp_path):
     with opened(make_zip(tmp_path / "x.zip", ["top/pep-10.rst", "top/pep-9.rst"])) as files:
         assert [path.name for path in files.each("pep-*.rst")] == ["pep-9.rst", "pep-10.rst"]

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from longmatch.errors import LongmatchError
@@ -37,7 +38,10 @@ def show_set(
     as_json: AsJson = False,
 ) -> None:
     """Show where a data set comes from, which files it needs and how it is built; or what a built folder holds."""
-    facts = _folder_facts(Path(name)) if Path(name).is_dir() else _entry_facts(name)
+    from longmatch.datasets.collection import DOCUMENT_FILES
+
+    is_folder = any((Path(name) / file).is_file() for file in DOCUMENT_FILES)
+    facts = _folder_facts(Path(name)) if is_folder else _entry_facts(name)
     if as_json:
         typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
@@ -45,7 +49,7 @@ def show_set(
     table = Table(show_header=False, box=None)
     for key, value in facts.items():
         if value not in ("", [], None):
-            table.add_row(f"[bold]{key}", ", ".join(value) if isinstance(value, list) else str(value))
+            table.add_row(f"[bold]{key}", escape(", ".join(value) if isinstance(value, list) else str(value)))
     console = Console()
     console.print(table)
     if layout:

@@ -25,6 +25,7 @@ class Entry:
     module: str  # of the builder, under longmatch.datasets.builders
     files: str = ""  # what to fetch, by name
     sha256: tuple[tuple[str, str], ...] = ()  # upstream file and checksum, where its publisher states one
+    shared: str = ""  # the module where the builder's layout and rule are told, where it shares them with another
     steps: str = ""  # what a person has to do where the set is gated
 
     @property
@@ -37,7 +38,7 @@ class Entry:
     @property
     def layout(self) -> str:
         """The upstream layout the builder reads and the rule it follows, in words."""
-        return getdoc(import_module(f"longmatch.datasets.builders.{self.module}")) or ""
+        return getdoc(import_module(f"longmatch.datasets.builders.{self.shared or self.module}")) or ""
 
     def build(self, raw: Path, out: Path, **options: object) -> Summary:
         """Build the set from the upstream files in `raw` to the new folder `out`."""
@@ -51,7 +52,7 @@ class Entry:
 
     def facts(self) -> dict[str, object]:
         """The entry as plain words, for JSON."""
-        facts = {key: value for key, value in asdict(self).items() if key != "module"}
+        facts = {key: value for key, value in asdict(self).items() if key not in {"module", "shared"}}
         return {**facts, "sha256": [f"{digest} {name}" for name, digest in self.sha256], "layout": self.layout}
 
 
@@ -107,6 +108,7 @@ ENTRIES: tuple[Entry, ...] = (
         size="21,935 articles, 90 queries",
         files="video_games.txt and the repository's data/datasets/video_games/gt",
         module="sdr_games",
+        shared="sdr_articles",
     ),
     Entry(
         name="sdr-wines",
@@ -117,6 +119,7 @@ ENTRIES: tuple[Entry, ...] = (
         size="1,635 articles, 94 queries",
         files="wines.txt and the repository's data/datasets/wines/gt",
         module="sdr_wines",
+        shared="sdr_articles",
     ),
     Entry(
         name="cnse",
@@ -128,6 +131,7 @@ ENTRIES: tuple[Entry, ...] = (
         files="data/raw/event-story-cluster/same_event_doc_pair.txt (stored with Git LFS)",
         sha256=(("same_event_doc_pair.txt", "e5c2482c410f19418256839d7158d18244e9630466f262b064fb5a69e6f7dddc"),),
         module="cnse",
+        shared="news_pairs",
     ),
     Entry(
         name="cnss",
@@ -139,6 +143,7 @@ ENTRIES: tuple[Entry, ...] = (
         files="data/raw/event-story-cluster/same_story_doc_pair.txt (stored with Git LFS)",
         sha256=(("same_story_doc_pair.txt", "029bbff43aaeed517ef26169bdd656acbca9896f93486e59064bfc4d9d96efca"),),
         module="cnss",
+        shared="news_pairs",
     ),
     Entry(
         name="lecard",

@@ -1,9 +1,11 @@
 """The upstream files a builder reads: a folder or an archive of them, looked up by pattern."""
 
+import lzma
 import re
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +17,16 @@ from longmatch.errors import ReadError
 
 COPY = 1 << 20  # bytes at a time
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,  # a zip file that asks for a password, or is packed in an unknown way
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,7 @@ def unpack(archive: Path, folder: Path, limits: Limits | None = None) -> None:
                     if written > limits.size or (written > limits.free and written > packed * limits.ratio):
                         raise _refuse(archive, f"unpacks to more than {written - 1:,} bytes from {packed:,}")
                     out.write(block)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+    except _BROKEN as error:
         raise ReadError(archive, f"cannot be unpacked ({error})", "Fetch it again.") from error
 
 

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +106,7 @@ def iterate_lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise ReadError(path, f"is not UTF-8 text (line {number})", "Convert it first.") from error
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
+    except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
         raise ReadError(path, f"cannot be read ({error})", "Fetch or unpack it again.") from error
 
 

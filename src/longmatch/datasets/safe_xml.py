@@ -1,6 +1,8 @@
 """Reads XML that strangers wrote: no entities of the file's own, nothing fetched, one element in memory at a time."""
 
 import html
+import lzma
+import zlib
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,6 +93,8 @@ def iterate_elements(stream: BinaryIO, tag: str | None, name: object) -> Iterato
         yield from collector.done
     except _Refused as refusal:
         raise ReadError(name, str(refusal), "Nothing was read from it.") from None
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise ReadError(name, f"cannot be read to its end ({error})", "Fetch it again.") from error
     except expat.ExpatError as error:
         problem = f"is not well-formed XML ({expat.errors.messages[error.code]}, line {error.lineno})"
         raise ReadError(name, problem, "Fetch or unpack it again.") from error

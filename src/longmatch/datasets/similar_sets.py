@@ -45,8 +45,10 @@ def similar_pairs(sets: Sequence[Members], threshold: float) -> Iterator[tuple[i
         smallest = threshold * size  # a smaller set cannot reach the threshold
         prefix = members[: size - ceil(smallest - 1e-9) + 1].tolist()
         met = {other for member in prefix for other in index[member] if len(rare_first[other]) > smallest}
+        held = set(members.tolist()) if met else set()
         for other in sorted(met):
-            value = jaccard(members, rare_first[other])
+            shared = len(held.intersection(rare_first[other].tolist()))
+            value = shared / (size + len(rare_first[other]) - shared)
             if value > threshold:
                 yield min(one, other), max(one, other), value
         for member in prefix:

@@ -97,6 +97,12 @@ def test_a_dump_that_declares_entities_is_refused(lay_out, tmp_path):
         wiki_dump.build(lay_out({"enwiki.xml": laughs}), tmp_path / "out")
 
 
+def test_a_dump_cut_short_is_said_to_be(lay_out, tmp_path):
+    packed = bz2.compress(DUMP.encode())
+    with pytest.raises(ReadError, match="cannot be read to its end"):
+        wiki_dump.build(lay_out({"enwiki.xml.bz2": packed[: len(packed) // 2]}), tmp_path / "out")
+
+
 def test_a_50_megabyte_dump_builds_in_20_megabytes(tmp_path):
     draw = random.Random(0)
     body = " ".join(f"word{draw.randrange(500)}" for _ in range(6_000))  # 42 kB
@@ -105,7 +111,7 @@ def test_a_50_megabyte_dump_builds_in_20_megabytes(tmp_path):
         for number in range(1_200):
             # the first forty articles share their links in fours, the others link at random
             shared = [f"Article {number // 4 * 40 + k}" for k in range(20)]
-            links = shared if number < 40 else [f"Article {draw.randrange(1_200)}" for _ in range(20)]
+            links = shared if number < 40 else [f"Article {draw.randrange(1_200)}" for _ in range(6)]
             file.write(page(f"Article {number}", f"{body}\n== More ==\n" + " ".join(f"[[{link}]]" for link in links)))
         file.write("</mediawiki>")
     assert (tmp_path / "dump.xml").stat().st_size > 50_000_000

@@ -30,8 +30,9 @@ _BLANK = re.compile(r"\n[ \t]*\n")
 FRONT = 5000  # characters in which the abstract begins
 _REFERENCES = re.compile(r"^\s*(?:[0-9]+\.?\s+)?(?:references?|bibliography)\s*[:.]?\s*$", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(
-    r"^[ \t]*((?:[0-9]{1,2}(?:\.[0-9]{1,2}){0,2}\.?[ \t]+[A-Z][^\n.!?]{2,70})|(?:[0-9]\.?[ \t]*)?introduction)[ \t]*$",
-    re.IGNORECASE | re.MULTILINE,
+    r"^[ \t]*((?:[0-9]{1,2}(?:\.[0-9]{1,2}){0,2}\.?[ \t]+[A-Z][^\n.!?]{2,70})"
+    r"|(?:[0-9]\.?[ \t]*)?(?:[Ii]ntroduction|INTRODUCTION))[ \t]*$",
+    re.MULTILINE,
 )
 
 
