@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from longmatch.documents.pdf.insets import without_insets
@@ -85,9 +86,21 @@ class _Sides:
         left = [piece for piece in pieces if piece.x1 <= self.gutter + 2]
         if not left or len(left) == len(pieces):
             return False
-        if all(min(abs(piece.x0 - self.left), abs(piece.x0 - self.right)) < 1.2 * piece.size for piece in pieces):
+        if all(self._at_edges(row) for row in block):
             return False
         return not any(piece.prose and piece.width > 0.7 * self.reach for piece in pieces)
+
+    def _at_edges(self, row: Row) -> bool:
+        """Whether each side of a row is one stretch of text that begins at its column's edge, as headings do."""
+        for edge, side in (
+            (self.left, [piece for piece in row if piece.x1 <= self.gutter + 2]),
+            (self.right, [piece for piece in row if piece.x1 > self.gutter + 2]),
+        ):
+            if side and abs(side[0].x0 - edge) > 1.2 * side[0].size:
+                return False
+            if any(after.x0 - before.x1 > 2 * after.size for before, after in pairwise(side)):
+                return False
+        return True
 
 
 def usual_gutters(pages: list[list[Piece]]) -> tuple[float, ...]:

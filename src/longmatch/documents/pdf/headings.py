@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from longmatch.documents.pdf.blocks import Block, Body
 from longmatch.documents.pdf.captions import CAPTION
@@ -66,9 +67,25 @@ def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = f
     chosen.sort(key=lambda candidate: candidate.place)
     sizes = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1], s[3]))
     roman = any(c.number and c.number.series == "roman" for c in chosen)
-    for candidate in chosen:
+    for candidate in _without_front(chosen):
         candidate.block.kind = "heading"
         candidate.block.level = _level(candidate, levels, sizes, roman)
+
+
+def _without_front(chosen: list[_Candidate]) -> list[_Candidate]:
+    """On the first page, of lines in one style with nothing between them only the last heads a section."""
+    kept = []
+    for candidate, after in zip_longest(chosen, chosen[1:]):
+        front = (
+            after is not None
+            and after.place == candidate.place + 1
+            and after.style == candidate.style
+            and candidate.number is None
+            and candidate.block.first.page == 1
+        )
+        if not front or _known(candidate.block):
+            kept.append(candidate)
+    return kept
 
 
 def _numbered(candidates: list[_Candidate], bookmarks: frozenset[str]) -> list[_Candidate]:
@@ -186,7 +203,10 @@ def _unnumbered(
     largest = max((style[0] for style in levels), default=1.06 * body.size)
     if candidate.style[0] >= largest > 1.06 * body.size:
         return True
-    return few and (candidate.style[1] or candidate.style[0] > 1.06 * body.size or candidate.style[2])
+    if not few:
+        return False
+    size, bold, upper, italic = candidate.style
+    return bold or upper or size > 1.06 * body.size or (italic and len(text.split()) <= 12 and text[-1:].isalnum())
 
 
 def _alike(one: Style, other: Style) -> bool:

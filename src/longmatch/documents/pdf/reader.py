@@ -1,6 +1,8 @@
 """Reading a PDF: pieces, furniture, columns, blocks, headings, kinds, and at last a draft."""
 
 import re
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,24 +18,22 @@ from longmatch.documents.pdf.kinds import mark_code, mark_footnotes, mark_plain_
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.paragraphs import join_continued
 from longmatch.documents.pdf.pieces import Piece, read_pieces
-from longmatch.errors import ReadError
+from longmatch.errors import LongmatchWarning, ReadError
 
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
-_ADVICE = "Get a fresh copy of it, or pass --skip-unreadable to leave such files out."
+_OR_SKIP = "or pass --skip-unreadable to leave such files out."
+_TAIL = 65_536  # bytes at the end of a file in which its end mark must stand
+_PDFIUM = threading.Lock()
 
 
 def read_pdf(path: Path) -> Draft:
     """The text of a PDF with its headings and kinds of paragraphs, in reading order."""
     with _opened(path) as document:
-        pages = [_page_pieces(document, index) for index in range(len(document))]
+        pages = [_page_pieces(document, index, path) for index in range(len(document))]
         bookmarks = _bookmarks(document)
         metadata = document.get_metadata_dict(skip_empty=True)
     if not any(pages):
-        raise ReadError(
-            path,
-            "holds no text (it may be a scan)",
-            "Run OCR first, or pass --skip-unreadable to leave such files out.",
-        )
+        raise ReadError(path, "holds no text (it may be a scan)", f"Run OCR on it first, {_OR_SKIP}")
     cleaned = without_furniture(pages)
     pages = cleaned if any(cleaned) else pages
     reader = ColumnReader(usual_gutters(pages))
@@ -43,35 +43,50 @@ def read_pdf(path: Path) -> Draft:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
+    """The file in pdfium, which serves one caller at a time."""
     import pypdfium2 as pdfium
 
-    if not path.is_file():
-        raise ReadError(path, "does not exist", "Check the name.")
-    with path.open("rb") as file:
-        if b"%PDF-" not in file.read(1024):
-            raise ReadError(path, "is not a PDF", "Give it the ending of what it is, or get a fresh copy of it.")
-    try:
-        document = pdfium.PdfDocument(path)
-    except pdfium.PdfiumError as error:
-        if "password" in str(error).casefold():
-            raise ReadError(
-                path, "needs a password", "Save a copy without one, or pass --skip-unreadable to leave such files out."
-            ) from None
-        raise ReadError(path, "is damaged", _ADVICE) from None
-    try:
-        if not len(document):
-            raise ReadError(path, "is damaged", _ADVICE)
-        yield document
-    finally:
-        document.close()
+    _check(path)
+    with _PDFIUM:
+        try:
+            document = pdfium.PdfDocument(path)
+        except pdfium.PdfiumError as error:
+            if "password" in str(error).casefold():
+                raise ReadError(path, "needs a password", f"Save a copy without one, {_OR_SKIP}") from None
+            raise ReadError(path, "is damaged", f"Get a fresh copy of it, {_OR_SKIP}") from None
+        try:
+            if not len(document):
+                raise ReadError(path, "is damaged", f"Get a fresh copy of it, {_OR_SKIP}")
+            yield document
+        finally:
+            document.close()
 
 
-def _page_pieces(document: Any, index: int) -> list[Piece]:
+def _check(path: Path) -> None:
+    """Tell a file that is no PDF, or only the beginning of one; pdfium would read what is left without a word."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(1024)
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _TAIL))
+            tail = file.read()
+    except OSError as error:
+        raise ReadError(path, f"cannot be opened ({error.strerror})", "Check its name and your rights to it.") from None
+    if b"%PDF-" not in head:
+        raise ReadError(path, "is not a PDF", "Give it the ending of what it is, or get a fresh copy of it.")
+    start = re.findall(rb"startxref\s+(\d+)\s*%%EOF", tail)
+    if not start or not 0 < int(start[-1]) < size:
+        raise ReadError(path, "is damaged (its end is missing)", f"Get a fresh copy of it, {_OR_SKIP}")
+
+
+def _page_pieces(document: Any, index: int, path: Path) -> list[Piece]:
     import pypdfium2 as pdfium
 
     try:
         page = document[index]
     except pdfium.PdfiumError:
+        message = f"{path}: page {index + 1} is damaged and was left out."
+        warnings.warn(message, LongmatchWarning, stacklevel=2)
         return []
     try:
         return read_pieces(page)
@@ -110,5 +125,5 @@ def _add(draft: Draft, block: Block, words: Vocabulary) -> None:
     elif found := _RUN_IN_ABSTRACT.match(text):
         draft.heading(found[1].capitalize(), 1, page)
         draft.paragraph(text[found.end() :], "text", page)
-    else:
+    elif block.kind != "contents":
         draft.paragraph(text, block.kind, page)

@@ -1,0 +1,28 @@
+"""The fixtures, read once, and what the tests ask of them."""
+
+from functools import cache
+from pathlib import Path
+
+from longmatch.documents.document import Document
+from longmatch.documents.pdf import read_pdf
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@cache
+def document(name: str) -> Document:
+    return read_pdf(FIXTURES / f"{name}.pdf").document(name)
+
+
+def headings(name: str) -> list[tuple[int, str]]:
+    return [(section.level, section.heading) for section in document(name).sections if section.heading]
+
+
+def texts(name: str, kind: str) -> list[str]:
+    found = document(name)
+    return [paragraph.of(found.text) for paragraph in found.paragraphs if paragraph.kind == kind]
+
+
+def sentences(name: str) -> list[str]:
+    found = document(name)
+    return [sentence.of(found.text) for sentence in found.sentences]
