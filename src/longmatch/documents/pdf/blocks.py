@@ -160,6 +160,8 @@ def _breaks(block: Block, line: Line, after: Line | None, body: Body) -> bool:
     last = block.last
     if line.column != last.column or _new_style(block, line, body):
         return True
+    if after is not None and _cells(after) >= 2 and terminal(last.text) and caption_start(block.first, body):
+        return True  # the head of a table right below its caption
     em = max(line.size, last.size)
     drop = line.y - last.y
     if drop > 1.3 * body.pitch * em or caption_start(line, body) or line.marked:
@@ -185,7 +187,11 @@ def _new_style(block: Block, line: Line, body: Body) -> bool:
     if last.bold != line.bold:
         # a bold label may run on into plain text; a bold line of its own does not
         return last.bold or len(line.text) > 3
-    return last.mono != line.mono
+    if last.mono != line.mono:
+        return True
+    if (last.upper and not line.upper) or (last.font != line.font and last.font != body.font):
+        return _room(last, line, last.right)  # a heading in capitals, small capitals or italics, and its text
+    return False
 
 
 def _indented(block: Block, line: Line, after: Line | None) -> bool:
@@ -210,10 +216,14 @@ def _ended(block: Block, line: Line) -> bool:
     """The last line left room for the next word: its paragraph was over."""
     last = block.last
     right = max(other.x1 for other in (*block.lines[-6:], line))
+    return _room(last, line, right) and terminal(last.text) and not line.text[:1].islower()
+
+
+def _room(last: Line, line: Line, right: float) -> bool:
+    """Whether the next line's first word would have fitted behind the last line."""
     word = line.text.split(" ", 1)[0]
     letter = line.width / max(len(line.text), 1)
-    room = right - last.x1 > (len(word) + 4) * letter
-    return room and terminal(last.text) and not line.text[:1].islower()
+    return right - last.x1 > (len(word) + 4) * letter
 
 
 def column_runs(lines: list[Line]) -> Iterator[list[Line]]:

@@ -66,6 +66,8 @@ class _Sides:
     left: float
     right: float
     reach: float
+    start: float  # the edges of all text
+    end: float
 
     @classmethod
     def of(cls, pieces: list[Piece], gutter: float) -> "_Sides":
@@ -74,7 +76,8 @@ class _Sides:
         after = sorted(piece.x0 for piece in pieces if piece.prose and piece.x0 >= gutter - 4)
         left = before[len(before) // 10] if before else min(piece.x0 for piece in pieces)
         right = after[len(after) // 10] if after else gutter
-        return cls(gutter, left, right, min(gutter - left, max(piece.x1 for piece in pieces) - right))
+        start, end = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+        return cls(gutter, left, right, min(gutter - left, end - right), start, end)
 
     def crossed(self, row: Row) -> bool:
         """Whether a piece of the row runs across the gutter."""
@@ -89,6 +92,16 @@ class _Sides:
         if all(self._at_edges(row) for row in block):
             return False
         return not any(piece.prose and piece.width > 0.7 * self.reach for piece in pieces)
+
+    def centred(self, block: list[Row]) -> bool:
+        """Short lines in the middle of the page and nothing beside them: a title over the columns."""
+        middle = (self.start + self.end) / 2
+        return all(
+            len(row) == 1
+            and row[0].width < 0.8 * self.reach
+            and abs((row[0].x0 + row[0].x1) / 2 - middle) < 0.03 * (self.end - self.start)
+            for row in block
+        )
 
     def _at_edges(self, row: Row) -> bool:
         """Whether each side of a row is one stretch of text that begins at its column's edge, as headings do."""
@@ -190,6 +203,10 @@ def _free_bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row
     """Part a table, or a block of names, over both columns from the columns below or above it."""
     blocks = _blocks(rows)
     scattered = [sides.scattered(block) for block in blocks]
+    for index, block in enumerate(blocks[:-1]):
+        if not scattered[index] and not sides.centred(block):
+            break
+        scattered[index] = True
     first = next((i for i, s in enumerate(scattered) if not s), len(blocks))
     last = len(blocks) - next((i for i, s in enumerate(reversed(scattered)) if not s), 0)
     for block in blocks[:first]:

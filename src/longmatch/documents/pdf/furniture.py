@@ -54,13 +54,25 @@ def _edge_rows(pieces: list[Piece]) -> Iterator[tuple[list[Piece], str]]:
 
 def _running_heads(pages: Pages) -> set[tuple[str, str, int]]:
     """Texts, numbers aside, that come back at the same height of the page."""
-    seen: Counter[tuple[str, str, int]] = Counter()
-    for pieces in pages:
-        seen.update({(_pattern(p), edge, _place(p)) for row, edge in _edge_rows(pieces) for p in row})
-    enough = 2 if len(pages) <= 4 else 3
-    found = {key for key, count in seen.items() if count >= enough and sum(map(str.isalpha, key[0])) >= 3}
+    seen: dict[tuple[str, str, int], dict[int, str]] = defaultdict(dict)
+    for page, pieces in enumerate(pages):
+        for row, edge in _edge_rows(pieces):
+            for piece in row:
+                seen[_pattern(piece), edge, _place(piece)][page] = piece.text
+    found = {
+        key
+        for key, texts in seen.items()
+        if sum(map(str.isalpha, key[0])) >= 3 and (len(texts) >= 3 or (len(texts) == 2 and _counts_pages(texts)))
+    }
     # the neighbouring heights too: rounding may part what stands at one height
     return {(text, edge, place + step) for text, edge, place in found for step in (-1, 0, 1)}
+
+
+def _counts_pages(texts: dict[int, str]) -> bool:
+    """Whether the numbers in two like texts rise as the pages do, or there are none."""
+    (page, text), (later, other) = texts.items()
+    numbers = [(int(a), int(b)) for a, b in zip(_NUMBER.findall(text), _NUMBER.findall(other), strict=False)]
+    return all(b - a in (0, later - page) for a, b in numbers)
 
 
 def _page_numbers(pieces: list[Piece]) -> Iterator[Piece]:

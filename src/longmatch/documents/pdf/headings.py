@@ -1,114 +1,77 @@
-"""Which blocks are headings, and the title: judged by numbers, style and place, against the document's own text."""
+"""Which blocks are headings: judged by numbers, style and place, against the document's own text."""
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from longmatch.documents.pdf.blocks import Block, Body
-from longmatch.documents.pdf.captions import CAPTION
-from longmatch.documents.pdf.numbering import Number, consistent, read_number
+from longmatch.documents.pdf.candidates import Candidate, Style, find_candidates
+from longmatch.documents.pdf.numbering import consistent
+from longmatch.documents.pdf.title import mark_title
 
-KNOWN = re.compile(
-    r"(?:abstract|summary|executive summary|introduction|background|related works?|conclusions?|discussion|acknowledge?ments?"
-    r"|references|bibliography|works cited|literature|appendix|appendices|supplement(?:ary|al) materials?|contents|table of contents"
-    r"|keywords|index terms|claims|what is claimed(?: is)?|preface|foreword|glossary|index|zusammenfassung|literatur(?:verzeichnis)?"
-    r"|inhalt(?:sverzeichnis)?|einleitung|danksagung|résumé|références|bibliographie|摘要|参考文献|目录|结论|引言|致谢)\s*[:.：]?",
-    re.IGNORECASE,
-)
 _OPENING = re.compile(
     r"abstract|(?:executive )?summary|introduction|(?:table of )?contents|preface|foreword|摘要|引言", re.IGNORECASE
 )
-_MOST_LINES, _MOST_CHARACTERS, _MOST_WORDS = 4, 220, 28
-
-Style = tuple[float, bool, bool, bool]  # as Line.style gives it
+_FRONT = 40  # the front matter ends within so many blocks
 
 
-@dataclass
-class _Candidate:
-    place: int
-    block: Block
-    number: Number | None
-    distinct: bool  # its style is not that of the running text
-    apart: bool  # white space stands above it, or it begins a column
-    tops_table: bool  # a table follows close below
-
-    @property
-    def style(self) -> Style:
-        return self.block.first.style
-
-
-def plain(text: str) -> str:
-    """A heading's letters and digits alone, for comparing.
-
-    >>> plain("3.1  Word-Level LSTM")
-    '31wordlevellstm'
-    """
-    return "".join(filter(str.isalnum, text.casefold()))
-
-
-def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = frozenset()) -> None:
+def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = frozenset()) -> list[Block]:
     """Set the kind of headings to "heading", with their level, and of the title to "title".
 
     `bookmarks` are the entries of the file's own outline, as `plain` gives them.
     """
-    title = _title(blocks, body)
-    candidates = [c for c in _candidates(blocks, body) if c.block.kind != "title"]
+    mark_title(blocks, body)
+    candidates = find_candidates(blocks, body)
     chosen = _numbered(candidates, bookmarks)
     levels = _style_levels(chosen)
-    start = _front_end(candidates, chosen, title)
+    start = _front_end(candidates, chosen)
     few = len(chosen) < 3
-    taken = {id(c.block) for c in chosen}
+    taken = {candidate.place for candidate in chosen}
     for candidate in candidates:
-        if id(candidate.block) in taken or not _unnumbered(candidate, levels, body, bookmarks, few):
+        if candidate.place in taken or not _unnumbered(candidate, levels, body, bookmarks, few=few):
             continue
-        if candidate.place >= start or _known(candidate.block):
+        if candidate.place >= start or candidate.known:
             chosen.append(candidate)
     chosen.sort(key=lambda candidate: candidate.place)
-    sizes = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1], s[3]))
+    styles = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1], s[3]))
     roman = any(c.number and c.number.series == "roman" for c in chosen)
     for candidate in _without_front(chosen):
         candidate.block.kind = "heading"
-        candidate.block.level = _level(candidate, levels, sizes, roman)
+        candidate.block.level = _level(candidate, levels, styles, roman)
+    return _labels_joined(blocks)
 
 
-def _without_front(chosen: list[_Candidate]) -> list[_Candidate]:
-    """On the first page, of lines in one style with nothing between them only the last heads a section."""
-    kept = []
-    for candidate, after in zip_longest(chosen, chosen[1:]):
-        front = (
-            after is not None
-            and after.place == candidate.place + 1
-            and after.style == candidate.style
-            and candidate.number is None
-            and candidate.block.first.page == 1
-        )
-        if not front or _known(candidate.block):
-            kept.append(candidate)
-    return kept
-
-
-def _numbered(candidates: list[_Candidate], bookmarks: frozenset[str]) -> list[_Candidate]:
+def _numbered(candidates: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:
     """The candidates whose numbers make a count; where those of one level look alike, the odd ones are left out."""
-    numbered = [c for c in candidates if c.number and (c.distinct or _in(c, bookmarks))]
+    roman = sum(c.number is not None and c.number.series == "roman" and c.distinct for c in candidates) > 1
+    numbered = [c for c in candidates if c.number and (c.listed(bookmarks) or _may_count(c, roman))]
+    chosen: list[Candidate] = []
     for _ in range(2):
         kept = consistent([c.number for c in numbered if c.number], [_weight(c) for c in numbered])
         chosen = [c for c, keep in zip(numbered, kept, strict=True) if keep]
         usual = _usual_styles(chosen)
-        alike = [c for c in numbered if _in(c, bookmarks) or _looks_usual(c, usual)]
+        alike = [c for c in numbered if c.listed(bookmarks) or _looks_usual(c, usual)]
         if len(alike) == len(numbered):
             break
         numbered = alike
     return chosen
 
 
-def _weight(candidate: _Candidate) -> float:
+def _may_count(candidate: Candidate, roman: bool) -> bool:
+    """Whether a number is likely one: a lone "A" may as well be the word."""
+    if candidate.number is not None and candidate.number.series == "letter" and not roman:
+        return candidate.distinct and any(candidate.style[1:3])
+    return candidate.distinct or (candidate.odd_font and candidate.apart)
+
+
+def _weight(candidate: Candidate) -> float:
     """How much a numbered candidate looks like a heading."""
     _, bold, upper, italic = candidate.style
-    return (0.5 if italic and not (bold or upper) else 1.0) * (1.0 if candidate.apart else 0.6)
+    plain_looks = not candidate.distinct or (italic and not (bold or upper))
+    return (0.5 if plain_looks else 1.0) * (1.0 if candidate.apart else 0.6)
 
 
-def _usual_styles(chosen: list[_Candidate]) -> dict[tuple[str, int], Style]:
+def _usual_styles(chosen: list[Candidate]) -> dict[tuple[str, int], Style]:
     """The style most headings of a series and level have, heavier ones first."""
     seen: dict[tuple[str, int], Counter[Style]] = {}
     for candidate in chosen:
@@ -122,7 +85,7 @@ def _usual_styles(chosen: list[_Candidate]) -> dict[tuple[str, int], Style]:
     }
 
 
-def _looks_usual(candidate: _Candidate, usual: dict[tuple[str, int], Style]) -> bool:
+def _looks_usual(candidate: Candidate, usual: dict[tuple[str, int], Style]) -> bool:
     if candidate.number is None or (style := usual.get((candidate.number.series, candidate.number.level))) is None:
         return True
     size, bold, upper, italic = candidate.style
@@ -130,90 +93,44 @@ def _looks_usual(candidate: _Candidate, usual: dict[tuple[str, int], Style]) -> 
     return not (lighter or (italic and not style[3]))
 
 
-def _candidates(blocks: list[Block], body: Body) -> list[_Candidate]:
-    found = []
-    for place, block in enumerate(blocks):
-        text, first = block.raw, block.first
-        if block.kind != "text" or len(block.lines) > _MOST_LINES or len(text) > _MOST_CHARACTERS:
-            continue
-        if len(text.split()) > _MOST_WORDS or sum(map(str.isalpha, text)) < 2 or CAPTION.match(text):
-            continue
-        if re.search(r"[,;]$|[^.]\.$", text) and not KNOWN.fullmatch(text) and not (first.bold and len(text) < 80):
-            continue
-        before = blocks[place - 1] if place else None
-        apart = (
-            before is None
-            or before.last.column != first.column
-            or first.y - before.last.y > 1.25 * body.pitch * max(first.size, body.size)
-            or before.kind != "text"
-        )
-        after = blocks[place + 1] if place + 1 < len(blocks) else None
-        tops_table = (
-            after is not None
-            and after.kind == "table"
-            and after.first.column == first.column
-            and after.first.y - block.last.y < 2.5 * first.size
-        )
-        found.append(_Candidate(place, block, read_number(text), _distinct(block, body), apart, tops_table))
-    return found
-
-
-def _distinct(block: Block, body: Body) -> bool:
-    if all(line.size > 1.06 * body.size for line in block.lines):
-        return True
-    if all(line.bold for line in block.lines) and not body.bold:
-        return block.first.size > 0.93 * body.size
-    upper = block.raw.isupper() and sum(map(str.isalpha, block.raw)) > 3 and not body.upper
-    italic = all(line.italic for line in block.lines) and "ital" not in body.font.casefold()
-    return (upper or italic) and block.first.size > 0.93 * body.size
-
-
-def _known(block: Block) -> bool:
-    return bool(KNOWN.fullmatch(block.raw.strip()))
-
-
-def _in(candidate: _Candidate, bookmarks: frozenset[str]) -> bool:
-    text = candidate.block.raw
-    return plain(text) in bookmarks or (
-        candidate.number is not None and plain(text[candidate.number.length :]) in bookmarks
-    )
-
-
 def _unnumbered(
-    candidate: _Candidate, levels: dict[Style, int], body: Body, bookmarks: frozenset[str], few: bool
+    candidate: Candidate, levels: dict[Style, int], body: Body, bookmarks: frozenset[str], *, few: bool
 ) -> bool:
-    block, text = candidate.block, candidate.block.raw.strip()
-    if _in(candidate, bookmarks):
+    """Whether a candidate heads a section by its name or its looks; `few` says that numbers do not lead the way."""
+    text = candidate.text
+    if candidate.listed(bookmarks):
+        return True
+    if candidate.known and (candidate.distinct or (candidate.odd_font and candidate.apart)):
         return True
     if not candidate.distinct:
         return False
-    if _known(block):
-        return True
-    if (
-        candidate.tops_table
-        or not candidate.apart
-        or not (text[:1].isupper() or not text[:1].isascii() or text[:1].isdigit())
-        or text.endswith(".")
-    ):
+    if not re.search(r"[^\W\d_]{3}|[\u3400-\u9fff]{2}", text):
+        return False  # a formula
+    if candidate.before_table or not candidate.apart or text.endswith((".", ":")) or text[:1].islower():
         return False
     if candidate.number is not None and candidate.number.series == "arabic" and not few:
         return False  # a number out of turn
     if any(_alike(candidate.style, style) for style in levels):
         return True
+    size, bold, upper, italic = candidate.style
     largest = max((style[0] for style in levels), default=1.06 * body.size)
-    if candidate.style[0] >= largest > 1.06 * body.size:
+    if size >= largest > 1.06 * body.size:
         return True
     if not few:
-        return False
-    size, bold, upper, italic = candidate.style
+        return bold and candidate.before_text and len(candidate.block.lines) == 1 and _at_edge(candidate)
     return bold or upper or size > 1.06 * body.size or (italic and len(text.split()) <= 12 and text[-1:].isalnum())
+
+
+def _at_edge(candidate: Candidate) -> bool:
+    line = candidate.block.first
+    return abs(line.x0 - line.left) < line.size and line.width < 0.8 * (line.right - line.left)
 
 
 def _alike(one: Style, other: Style) -> bool:
     return abs(one[0] - other[0]) <= 0.5 and one[1:] == other[1:] and any(one[1:])
 
 
-def _style_levels(chosen: list[_Candidate]) -> dict[Style, int]:
+def _style_levels(chosen: list[Candidate]) -> dict[Style, int]:
     """The level each style of numbered headings stands for."""
     seen: dict[Style, Counter[int]] = {}
     for candidate in chosen:
@@ -222,50 +139,57 @@ def _style_levels(chosen: list[_Candidate]) -> dict[Style, int]:
     return {style: counts.most_common(1)[0][0] for style, counts in seen.items()}
 
 
-def _level(candidate: _Candidate, levels: dict[Style, int], sizes: list[Style], roman: bool) -> int:
+def _level(candidate: Candidate, levels: dict[Style, int], styles: list[Style], roman: bool) -> int:
     number = candidate.number
     if number is not None:
         return number.level + (1 if roman and number.series == "letter" else 0)
-    if _known(candidate.block):
+    if candidate.known:
         return 1
     for style, level in levels.items():
         if _alike(candidate.style, style):
             return level
     if levels:
         return 1 if candidate.style[0] >= max(style[0] for style in levels) else max(levels.values()) + 1
-    return sizes.index(candidate.style) + 1
+    return styles.index(candidate.style) + 1
 
 
-def _title(blocks: list[Block], body: Body) -> Block | None:
-    """The largest text in the upper part of the first page with text, if it is larger than the body."""
-    if not blocks:
-        return None
-    page = blocks[0].first.page
-    first = [block for block in blocks if block.first.page == page]
-    top, bottom = min(b.first.y for b in first), max(b.last.y for b in first)
-    upper = [
-        block
-        for block in first
-        if block.first.y <= top + 0.6 * (bottom - top)
-        and len(block.raw) <= 400
-        and sum(map(str.isalpha, block.raw)) > 3
-        and not _known(block)
-        and block.kind == "text"
-    ]
-    if not upper:
-        return None
-    best = max(upper, key=lambda block: (round(block.first.size), -block.first.y))
-    larger = best.first.size > 1.12 * body.size
-    bold_first = best.first.bold and not body.bold and best is blocks[0] and not read_number(best.raw)
-    if not (larger or bold_first) or (read_number(best.raw) and best.first.size < 1.3 * body.size):
-        return None
-    best.kind = "title"
-    return best
-
-
-def _front_end(candidates: list[_Candidate], chosen: list[_Candidate], title: Block | None) -> int:
+def _front_end(candidates: list[Candidate], chosen: list[Candidate]) -> int:
     """Where the front matter ends: at the abstract or the first numbered heading near the beginning."""
-    opening = [c.place for c in candidates if c.distinct and _OPENING.fullmatch(c.block.raw.strip())]
+    opening = [c.place for c in candidates if c.distinct and _OPENING.fullmatch(c.text)]
     first = [c.place for c in chosen if c.number and c.number.parts[0] == 1]
-    ends = [place for place in opening + first if place < 40]
-    return min(ends, default=0)
+    return min((place for place in opening + first if place < _FRONT), default=0)
+
+
+def _without_front(chosen: list[Candidate]) -> list[Candidate]:
+    """On the first page, of lines in one style with nothing between them only the last heads a section."""
+    kept = []
+    for candidate, after in zip_longest(chosen, chosen[1:]):
+        front = (
+            after is not None
+            and after.place == candidate.place + 1
+            and after.style == candidate.style
+            and candidate.number is None
+            and candidate.block.first.page == 1
+        )
+        if not front or candidate.known:
+            kept.append(candidate)
+    return kept
+
+
+def _labels_joined(blocks: list[Block]) -> list[Block]:
+    """One heading of a label like "Chapter 2" and the name set below it."""
+    result: list[Block] = []
+    for block in blocks:
+        label = result[-1] if result else None
+        if (
+            label is not None
+            and label.kind == block.kind == "heading"
+            and re.fullmatch(
+                r"(?:chapter|part|appendix|annex|kapitel|teil|chapitre)\s+\w{1,5}[.:]?", label.raw, re.IGNORECASE
+            )
+            and label.last.page == block.first.page
+        ):
+            label.lines += block.lines
+        else:
+            result.append(block)
+    return result

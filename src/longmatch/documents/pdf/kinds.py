@@ -1,9 +1,9 @@
 """What a block is: caption, table, contents, footnote, reference, code, or running text."""
 
 import re
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
-from longmatch.documents.pdf.blocks import Block, Body, caption_start, column_runs, terminal
+from longmatch.documents.pdf.blocks import LIST_ITEM, Block, Body, caption_start, column_runs, terminal
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.numbering import read_number
 
@@ -76,8 +76,8 @@ def _belongs(table: Block, block: Block) -> bool:
 def _mark_lettering(blocks: list[Block], body: Body) -> None:
     """Short odd-looking lines on a page with a caption: axes, legends, boxes of a figure."""
     captioned = {block.first.page for block in blocks if block.kind == "caption"}
-    for block in blocks:
-        if block.kind != "text" or block.first.page not in captioned:
+    for block, after in zip_longest(blocks, blocks[1:]):
+        if block.kind != "text" or block.first.page not in captioned or _heads_text(block, after, body):
             continue
         odd = all(abs(line.size - body.size) > 0.05 * body.size or line.font != body.font for line in block.lines)
         small = all(line.size < 0.93 * body.size for line in block.lines)
@@ -86,6 +86,17 @@ def _mark_lettering(blocks: list[Block], body: Body) -> None:
         figures = letters < 0.4 * len(block.raw.replace(" ", ""))
         if not terminal(block.raw) and not block.first.marked and ((small and narrow) or (odd and narrow and figures)):
             block.kind = "table"
+
+
+def _heads_text(block: Block, after: Block | None, body: Body) -> bool:
+    """A line in bold, italics or capitals with running text right below it: a heading rather than a figure's words."""
+    if after is None or after.first.column != block.first.column or len(block.lines) > 3:
+        return False
+    marked_off = all(line.bold or line.upper or line.italic for line in block.lines)
+    text = abs(after.first.size - body.size) < 0.05 * body.size and (
+        len(after.lines) > 1 or bool(LIST_ITEM.match(after.raw))
+    )
+    return marked_off and text and after.first.y - block.last.y < 4 * body.size
 
 
 def _mark_small_beside_captions(blocks: list[Block], body: Body) -> None:
@@ -125,36 +136,41 @@ def _merged_tables(blocks: list[Block]) -> list[Block]:
 def mark_footnotes(blocks: list[Block], body: Body) -> None:
     """Small text at the foot of a column, from the first marked block on."""
     by_column: dict[int, list[Block]] = {}
+    by_page: dict[int, list[Block]] = {}
     for block in blocks:
         by_column.setdefault(block.first.column, []).append(block)
+        by_page.setdefault(block.first.page, []).append(block)
     for column in by_column.values():
         foot: list[Block] = []
         for block in reversed(column):
-            small = all(line.size < 0.95 * body.size for line in block.lines) and not _above_text(block, blocks)
+            if block.kind in ("caption", "table") and not foot:
+                continue  # a figure at the foot of the page, above or below the notes
+            small = all(line.size < 0.95 * body.size for line in block.lines) and not _above_text(
+                block, by_page[block.first.page]
+            )
             if block.kind not in ("text", "table") or not small:
                 break
             foot.append(block)
             if block.kind == "text" and (block.first.marked or _NOTE.match(block.raw)):
                 for note in foot:
                     note.kind = "footnote"
-        for block in column:
-            if block.kind == "text" and block.first.marked and block.first.size < 0.95 * body.size:
-                block.kind = "footnote"
 
 
 def _above_text(block: Block, blocks: list[Block]) -> bool:
     """Whether running text stands below the block on its page."""
     last = block.last
     return any(
-        line.page == last.page and line.y > last.y and line.x0 < last.x1 and line.x1 > last.x0
+        line.y > last.y and line.x0 < last.x1 and line.x1 > last.x0
         for other in blocks
-        if other.kind in ("text", "heading", "caption") and other.first.column != block.first.column
+        if (other.kind in ("heading", "caption") or (other.kind == "text" and len(other.lines) > 1))
+        and other.first.column != block.first.column
         for line in (other.last,)
     )
 
 
 def mark_references(blocks: list[Block]) -> list[Block]:
     """Make the text under a heading like "References" into one block an entry."""
+    _mark_unheaded_references(blocks)
     result: list[Block] = []
     inside: list[Block] | None = None
     for block in blocks:
@@ -172,6 +188,19 @@ def mark_references(blocks: list[Block]) -> list[Block]:
         else:
             result.append(block)
     return result + (_entries(inside) if inside else [])
+
+
+def _mark_unheaded_references(blocks: list[Block]) -> None:
+    """A list [1], [2], [3] ... of entries with years at the end of the document, though no heading announces it."""
+    starts = [index for index, block in enumerate(blocks) if block.raw.startswith("[1] ")]
+    if not starts:
+        return
+    tail = [block for block in blocks[starts[-1] :] if block.kind in ("text", "footnote")]
+    labels = [int(found[1]) for block in tail if (found := re.match(r"\[(\d{1,3})\] ", block.raw))]
+    dated = sum(bool(re.search(r"\b(?:19|20)\d\d\b", block.raw)) for block in tail)
+    if len(labels) >= 3 and labels == list(range(1, len(labels) + 1)) and dated > 0.6 * len(labels):
+        for block in tail:
+            block.kind = "reference"
 
 
 def _entries(blocks: list[Block]) -> list[Block]:

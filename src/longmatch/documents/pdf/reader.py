@@ -12,7 +12,8 @@ from longmatch.documents.draft import Draft
 from longmatch.documents.pdf.blocks import Block, Body, make_blocks
 from longmatch.documents.pdf.columns import ColumnReader, usual_gutters
 from longmatch.documents.pdf.furniture import without_furniture
-from longmatch.documents.pdf.headings import mark_headings, plain
+from longmatch.documents.pdf.candidates import plain
+from longmatch.documents.pdf.headings import mark_headings
 from longmatch.documents.pdf.joining import Vocabulary, join_lines
 from longmatch.documents.pdf.kinds import mark_code, mark_footnotes, mark_plain_kinds, mark_references
 from longmatch.documents.pdf.lines import Line
@@ -101,7 +102,7 @@ def _bookmarks(document: Any) -> frozenset[str]:
 def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, str]) -> Draft:
     body, words = Body.of(lines), Vocabulary(lines)
     blocks = mark_plain_kinds(make_blocks(lines, body), body)
-    mark_headings(blocks, body, bookmarks)
+    blocks = mark_headings(blocks, body, bookmarks)
     mark_footnotes(blocks, body)
     blocks = mark_references(blocks)
     mark_code(blocks)
