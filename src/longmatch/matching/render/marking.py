@@ -42,7 +42,8 @@ def cut(text: str, blocks: Sequence[Span], passages: Sequence[Span]) -> Iterator
     >>> [[(run.text, run.passages) for run in runs] for runs in cut("abcdef", [Span(0, 6)], [Span(1, 4), Span(3, 5)])]
     [[('a', ()), ('bc', (0,)), ('d', (0, 1)), ('e', (1,)), ('f', ())]]
     """
-    waiting = sorted(range(len(passages)), key=lambda number: passages[number].start, reverse=True)
+    filled = (number for number, span in enumerate(passages) if span.end > span.start)
+    waiting = sorted(filled, key=lambda number: passages[number].start, reverse=True)
     active: set[int] = set()
     for block in blocks:
         while waiting and passages[waiting[-1]].start < block.end:

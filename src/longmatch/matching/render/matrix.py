@@ -13,6 +13,7 @@ from longmatch.matching.render.wording import label
 SHADES = 20
 LARGEST_TABLE = 1600  # cells; a larger matrix is drawn by the page's script, a pixel a cell
 LEAST_TOP = 0.3  # the darkest shade stands for at least this score, so that chance never looks like a match
+LEAST_RANGE = 0.2  # between the lightest and the darkest shade, so that small differences never look large
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,25 @@ class Matrix:
         return np.clip(np.nan_to_num(np.asarray(self.grid.scores, dtype=np.float64)), 0.0, 1.0)
 
     @cached_property
+    def _telling(self) -> npt.NDArray[np.float64]:
+        """The scores that set the scale: all, but the diagonal within one document."""
+        apart = self.within and len(self.scores) > 1
+        return self.scores[np.eye(len(self.scores)) == 0] if apart else self.scores
+
+    @cached_property
     def top(self) -> float:
         """The score of the darkest shade."""
-        scores = self.scores
-        if self.within and scores.size > len(scores):
-            scores = scores - np.diag(np.diag(scores))
-        return max(LEAST_TOP, float(scores.max(initial=0.0)))
+        return max(LEAST_TOP, float(self._telling.max(initial=0.0)))
+
+    @cached_property
+    def bottom(self) -> float:
+        """The score of the lightest shade: above 0 where all sections are alike, so that the rest tells them apart."""
+        return max(0.0, min(float(self._telling.min(initial=1.0)), self.top - LEAST_RANGE))
+
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """How far each score lies between the lightest and the darkest shade, 0 to 1."""
+        return np.clip((self.scores - self.bottom) / (self.top - self.bottom), 0.0, 1.0)
 
     @property
     def drawn(self) -> bool:
@@ -59,8 +73,8 @@ class Matrix:
 
     @property
     def shades(self) -> list[list[int]]:
-        """0 to SHADES, relative to the top."""
-        return np.rint(np.minimum(self.scores / self.top, 1.0) * SHADES).astype(int).tolist()  # type: ignore[no-any-return]
+        """0 to SHADES, from the bottom to the top."""
+        return np.rint(self.shares * SHADES).astype(int).tolist()  # type: ignore[no-any-return]
 
     @property
     def cells(self) -> list[tuple[str, list[tuple[str, int, bool]]]]:

@@ -11,6 +11,19 @@ _VERDICTS = (  # the least score, and what it means
     (0.05, "The two are loosely related"),
 )
 _UNRELATED = "The two are hardly more alike than documents picked at random"
+_LANGUAGES = {
+    **{
+        "ar": "Arabic",
+        "de": "German",
+        "el": "Greek",
+        "en": "English",
+        "es": "Spanish",
+        "fi": "Finnish",
+        "fr": "French",
+    },
+    **{"he": "Hebrew", "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish"},
+    **{"pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "zh": "Chinese"},
+}
 _PARTS = {"words": "shared words", "phrases": "shared phrases", "meaning": "meaning"}
 
 
@@ -64,9 +77,10 @@ def facts(document: Document) -> str:
     """A document's size in a few words.
 
     >>> facts(Document("a", "A", "", (), "de"))
-    '0 words, 0 sections, language de'
+    '0 words, 0 sections, German'
     """
-    return f"{count(document.words, 'word')}, {count(len(document.sections), 'section')}, language {document.language}"
+    language = _LANGUAGES.get(document.language, document.language)
+    return f"{count(document.words, 'word')}, {count(len(document.sections), 'section')}, {language}"
 
 
 def count(number: int, noun: str) -> str:

@@ -26,30 +26,35 @@ function mountMatch(root) {
   function clear(name) {
     for (const element of root.querySelectorAll("." + name)) element.classList.remove(name);
   }
-  function light(numbers) {
-    clear("lit");
+  function style(numbers, name) {
+    clear(name);
     for (const number of numbers) {
       const marks = links.marksOf(number);
-      for (const mark of [...marks.a, ...marks.b]) mark.classList.add("lit");
+      for (const mark of [...marks.a, ...marks.b]) mark.classList.add(name);
     }
+  }
+  /* Light passages while the pointer is on one of them. */
+  function light(numbers) {
+    style(numbers, "lit");
     threads({ lit: numbers });
   }
   const shown = () => links.links.map((_, number) => number).filter((number) => links.shown(number));
 
   function tell(number) {
     const link = links.links[number], all = shown();
-    place.textContent = `${all.indexOf(number) + 1} of ${all.length}`;
+    place.textContent = `${(all.indexOf(number) + 1).toLocaleString("en")} of ${all.length.toLocaleString("en")}`;
     const kind = Object.assign(document.createElement("span"), { className: "kind " + (link[4] ? "keyword" : "meaning") });
     kind.textContent = link[4] ? "Same words" : "Same meaning";
     const weight = Object.assign(document.createElement("b"), { textContent: share(link[3]) });
     const rest = ` of the score, similarity ${link[2].toFixed(2)}` + (link[5].length ? `, shared: ${link[5].join(", ")}` : "");
     about.replaceChildren(kind, weight, rest);
   }
+  const leave = () => ["picked", "there", "chosen"].forEach(clear);
+
   /* Show one pair; `from` is the side it was chosen on, which stays where it is. */
   function pick(number, from = null) {
     picked = number;
-    clear("picked");
-    clear("there");
+    leave();
     light([]);
     const marks = links.marksOf(number);
     for (const side of ["a", "b"]) {
@@ -58,6 +63,14 @@ function mountMatch(root) {
     }
     tell(number);
     threads({ picked: number });
+  }
+  function forget(message = "") {
+    leave();
+    picked = null;
+    threads({ picked: null });
+    if (!place) return;
+    place.textContent = pairs(shown().length);
+    about.textContent = message;
   }
   function step(by) {
     const all = shown();
@@ -81,10 +94,11 @@ function mountMatch(root) {
       if (numbers.length) pick(numbers[(numbers.indexOf(picked) + 1) % numbers.length], side); // again: the next partner
     });
   }
-  root.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input[type=text], textarea")) return;
+  document.addEventListener("keydown", (event) => { // the page itself has the focus before anything was chosen
+    if (!root.isConnected || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input:not([type=radio]), textarea, select")) return;
     if (event.key === "n" || event.key === "p") step(event.key === "n" ? 1 : -1);
-    if (event.key === "Escape") { clear("picked"); clear("there"); picked = null; threads({ picked: null }); }
+    if (event.key === "Escape") forget();
   });
   root.querySelector(".next")?.addEventListener("click", () => step(1));
   root.querySelector(".previous")?.addEventListener("click", () => step(-1));
@@ -92,7 +106,7 @@ function mountMatch(root) {
     if (event.target.name !== "show" && event.target.name !== "amount") return;
     root.dataset[event.target.name] = event.target.value;
     if (picked !== null && links.shown(picked)) tell(picked);
-    else if (place) place.textContent = `${shown().length} pairs`;
+    else forget();
     threads({});
   });
   root.querySelector(".cards")?.addEventListener("click", (event) => {
@@ -106,18 +120,18 @@ function mountMatch(root) {
   mountMatrix(root, data, (row, column) => {
     const spans = { a: data.rows[row], b: data.columns[column] };
     const numbers = links.between(spans.a, spans.b).filter((number) => links.shown(number));
-    clear("there");
     bringReading();
     if (numbers.length) pick(numbers[0]);
-    else { clear("picked"); picked = null; }
+    else forget("No passages of these two sections answer each other.");
     for (const side of ["a", "b"]) {
       const target = blockAt(panes[side], spans[side][0]);
       if (!target) continue;
       target.closest("section").classList.add("there");
       reveal(panes[side], target, "start");
     }
-    light(numbers.slice(0, 12));
+    style(numbers, "chosen");
   });
+  if (links.links.length) pick(0);
 }
 
 /* The last heading or paragraph that begins at or before a place in the text. */
@@ -126,6 +140,8 @@ function blockAt(pane, start) {
   const last = blocks.at(-1) ?? pane.querySelector("[data-at]");
   return last?.matches("section") ? last.firstElementChild : last;
 }
+
+const pairs = (count) => `${count.toLocaleString("en")} pair${count === 1 ? "" : "s"}`;
 
 /* A share as people write it. */
 function share(value) {

@@ -30,7 +30,9 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
 
 def _print_titles(match: Match, console: Console, within: bool) -> None:
     for side, document in [("", match.a)] if within else [("A  ", match.a), ("B  ", match.b)]:
-        console.print(Text.assemble((side, "dim"), (printable(document.title), "bold"), (f"  ({facts(document)})", "dim")))
+        console.print(
+            Text.assemble((side, "dim"), (printable(document.title), "bold"), (f"  ({facts(document)})", "dim"))
+        )
     if within:
         console.print(Text("Its sections against each other."))
 

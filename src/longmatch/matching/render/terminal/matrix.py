@@ -56,7 +56,7 @@ def _cell(matrix: Matrix, row: int, column: int) -> Text:
     if matrix.within and row == column:
         return Text("-".center(CELL), "dim")
     score = matrix.scores[row, column]
-    share = round(min(score / matrix.top, 1.0) * SHADES) / SHADES
+    share = round(matrix.shares[row, column] * SHADES) / SHADES
     shade = ",".join(str(round(light + (dark - light) * share)) for light, dark in zip(_LIGHT, _DARK, strict=True))
     ink = "rgb(255,255,255)" if share >= 0.5 else "rgb(60,64,72)"
     return Text(f"{score:.2f}".center(CELL), f"{ink} on rgb({shade})")

@@ -42,7 +42,7 @@ def _head(number: int, pair: Alignment) -> Text:
         f", {percent(pair.contribution)} of the score, similarity {pair.score:.2f}",
     )
     if pair.words:
-        line.append(f", shared: {printable(", ".join(pair.words))}", "dim")
+        line.append(f", shared: {printable(', '.join(pair.words))}", "dim")
     return line
 
 

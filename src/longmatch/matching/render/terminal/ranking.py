@@ -49,7 +49,11 @@ def print_ranking(hits: Iterable[Ranked], console: Console) -> None:
         )
         console.print(line)
         indent = digits + 2
-        console.print(Padding(Text(f"{printable(hit.id)}, percentile {hit.percentile:.0f}", "dim"), (0, 0, 0, indent)))
+        console.print(
+            Padding(
+                Text(f"{printable(hit.id)}, above {hit.percentile:.0f}% of the collection", "dim"), (0, 0, 0, indent)
+            )
+        )
         for pair in hit.passages[:PASSAGES]:
             quote = marked(pair.b.text, pair.words)
             console.print(Padding(Text.assemble("“", quote, "”"), (0, 0, 0, indent)))
