@@ -62,7 +62,7 @@ def _running_heads(pages: Pages) -> set[tuple[str, str, int]]:
     found = {
         key
         for key, texts in seen.items()
-        if sum(map(str.isalpha, key[0])) >= 3 and (len(texts) >= 3 or (len(texts) == 2 and _counts_pages(texts)))
+        if not re.fullmatch(r"[#.\s]*", key[0]) and (len(texts) >= 3 or (len(texts) == 2 and _counts_pages(texts)))
     }
     # the neighbouring heights too: rounding may part what stands at one height
     return {(text, edge, place + step) for text, edge, place in found for step in (-1, 0, 1)}

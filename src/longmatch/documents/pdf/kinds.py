@@ -1,7 +1,7 @@
 """What a block is: caption, table, contents, footnote, reference, code, or running text."""
 
 import re
-from itertools import pairwise, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 
 from longmatch.documents.pdf.blocks import LIST_ITEM, Block, Body, caption_start, column_runs, terminal
 from longmatch.documents.pdf.lines import Line
@@ -195,7 +195,8 @@ def _mark_unheaded_references(blocks: list[Block]) -> None:
     starts = [index for index, block in enumerate(blocks) if block.raw.startswith("[1] ")]
     if not starts:
         return
-    tail = [block for block in blocks[starts[-1] :] if block.kind in ("text", "footnote")]
+    after = takewhile(lambda block: block.kind != "heading", blocks[starts[-1] :])
+    tail = [block for block in after if block.kind in ("text", "footnote") and not block.first.marked]
     labels = [int(found[1]) for block in tail if (found := re.match(r"\[(\d{1,3})\] ", block.raw))]
     dated = sum(bool(re.search(r"\b(?:19|20)\d\d\b", block.raw)) for block in tail)
     if len(labels) >= 3 and labels == list(range(1, len(labels) + 1)) and dated > 0.6 * len(labels):

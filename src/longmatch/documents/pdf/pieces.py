@@ -23,7 +23,7 @@ _LIGATURES = str.maketrans(
     | {"\u0002": "-", "\ufffe": "-", "\u00ad": "-", "\u2010": "-", "\u200b": "", "\ufeff": ""}
 )
 
-_FORCE_BOLD = 1 << 18
+_SLANTED, _FORCE_BOLD = 1 << 6, 1 << 18  # flags of a font descriptor
 _WRITTEN_BLANKS = frozenset((9, 32, 0xA0))
 _BLANKS = _WRITTEN_BLANKS | {10, 13}
 _REAL, _LIKELY, _UNLIKELY = (
@@ -199,8 +199,12 @@ def _style(textpage: Any, index: int) -> _Style:
 @lru_cache(maxsize=1024)
 def _font(name: str, flags: int, weight: int) -> Font:
     family = name.split("+", 1)[-1]
-    bold = bool(_BOLD.search(family)) or weight >= 600 or bool(flags & _FORCE_BOLD)
-    return Font(family, bold, bool(_ITALIC.search(family)), bool(_MONO.search(family)))
+    bold = bool(_BOLD.search(family)) or bool(flags & _FORCE_BOLD)
+    if re.fullmatch(
+        r"[A-Za-z]{0,4}[\d_]*", family
+    ):  # a name that tells nothing, as "F3"; the weight is a guess of pdfium's
+        bold = bold or weight >= 700
+    return Font(family, bold, bool(_ITALIC.search(family)) or bool(flags & _SLANTED), bool(_MONO.search(family)))
 
 
 def _pieces(runs: list[_Run]) -> Iterator[Piece]:
