@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 
 from longmatch.documents.pdf.blocks import Block, Body
 from longmatch.documents.pdf.candidates import Candidate, Style, find_candidates
@@ -38,7 +38,15 @@ def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = f
     for candidate in _without_front(chosen):
         candidate.block.kind = "heading"
         candidate.block.level = _level(candidate, levels, styles, roman)
+    _mark_front(blocks)
     return _labels_joined(blocks)
+
+
+def _mark_front(blocks: list[Block]) -> None:
+    """Names and places of authors between the title and the first heading are text, though they stand like a table."""
+    for block in takewhile(lambda block: block.kind != "heading" and block.first.page == 1, blocks):
+        if block.kind == "table":
+            block.kind = "text"
 
 
 def _numbered(candidates: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:

@@ -70,7 +70,8 @@ def _belongs(table: Block, block: Block) -> bool:
     gap = max(table.first.y - block.last.y, block.first.y - table.last.y)
     left, right = min(line.x0 for line in table.lines), max(line.x1 for line in table.lines)
     inside = all(line.x0 > left - line.size and line.x1 < right + line.size for line in block.lines)
-    return gap < 2 * block.first.size and inside and not read_number(block.raw)
+    alike = abs(block.first.size - table.first.size) < 0.2 * table.first.size
+    return gap < 2 * table.first.size and alike and inside and not read_number(block.raw)
 
 
 def _mark_lettering(blocks: list[Block], body: Body) -> None:
@@ -133,27 +134,52 @@ def _merged_tables(blocks: list[Block]) -> list[Block]:
     return merged
 
 
-def mark_footnotes(blocks: list[Block], body: Body) -> None:
-    """Small text at the foot of a column, from the first marked block on."""
+def mark_footnotes(blocks: list[Block], body: Body) -> list[Block]:
+    """Small text at the foot of a column, from the first marked block on; one block a note."""
     by_column: dict[int, list[Block]] = {}
     by_page: dict[int, list[Block]] = {}
     for block in blocks:
         by_column.setdefault(block.first.column, []).append(block)
         by_page.setdefault(block.first.page, []).append(block)
     for column in by_column.values():
+        page = by_page[column[0].first.page]
+        middle = (min(block.first.y for block in page) + max(block.last.y for block in page)) / 2
         foot: list[Block] = []
         for block in reversed(column):
             if block.kind in ("caption", "table") and not foot:
-                continue  # a figure at the foot of the page, above or below the notes
-            small = all(line.size < 0.95 * body.size for line in block.lines) and not _above_text(
-                block, by_page[block.first.page]
-            )
-            if block.kind not in ("text", "table") or not small:
+                continue  # a figure at the foot of the page, below the notes
+            small = all(line.size < 0.95 * body.size for line in block.lines) and not _above_text(block, page)
+            if block.kind not in ("text", "table") or not small or block.first.y < middle:
                 break
             foot.append(block)
-            if block.kind == "text" and (block.first.marked or _NOTE.match(block.raw)):
+            if block.kind == "text" and (block.first.marked or _is_note(block)):
                 for note in foot:
                     note.kind = "footnote"
+    return _joined_notes(blocks)
+
+
+def _is_note(block: Block) -> bool:
+    """A note whose mark is not raised: a number, then words."""
+    letters = sum(map(str.isalpha, block.raw))
+    return bool(_NOTE.match(block.raw)) and len(block.raw) > 20 and letters > 0.55 * len(block.raw)
+
+
+def _joined_notes(blocks: list[Block]) -> list[Block]:
+    """Put the lines of a note that are set differently, as addresses are, back into it."""
+    result: list[Block] = []
+    for block in blocks:
+        last = result[-1] if result else None
+        if (
+            last is not None
+            and block.kind == last.kind == "footnote"
+            and not block.first.marked
+            and not _is_note(block)
+            and block.first.column == last.first.column
+        ):
+            last.lines += block.lines
+        else:
+            result.append(block)
+    return result
 
 
 def _above_text(block: Block, blocks: list[Block]) -> bool:
@@ -170,7 +196,6 @@ def _above_text(block: Block, blocks: list[Block]) -> bool:
 
 def mark_references(blocks: list[Block]) -> list[Block]:
     """Make the text under a heading like "References" into one block an entry."""
-    _mark_unheaded_references(blocks)
     result: list[Block] = []
     inside: list[Block] | None = None
     for block in blocks:
@@ -187,7 +212,10 @@ def mark_references(blocks: list[Block]) -> list[Block]:
             inside.append(block)
         else:
             result.append(block)
-    return result + (_entries(inside) if inside else [])
+    result += _entries(inside) if inside else []
+    if not any(block.kind == "reference" for block in result):
+        _mark_unheaded_references(result)
+    return result
 
 
 def _mark_unheaded_references(blocks: list[Block]) -> None:

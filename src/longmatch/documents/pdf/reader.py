@@ -103,8 +103,7 @@ def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, str
     body, words = Body.of(lines), Vocabulary(lines)
     blocks = mark_plain_kinds(make_blocks(lines, body), body)
     blocks = mark_headings(blocks, body, bookmarks)
-    mark_footnotes(blocks, body)
-    blocks = mark_references(blocks)
+    blocks = mark_references(mark_footnotes(blocks, body))
     mark_code(blocks)
     draft = Draft(metadata=metadata)
     for block in join_continued(blocks, body):
