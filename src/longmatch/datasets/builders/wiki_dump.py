@@ -32,6 +32,8 @@ from longmatch.datasets.writer import CollectionWriter, Summary
 
 Numbers = npt.NDArray[np.int64]
 
+SPARE = 2
+
 
 @dataclass
 class LinkGraph:
@@ -61,7 +63,7 @@ class LinkGraph:
         start = self.title_ends[article - 1] if article else 0
         return self.titles[start : self.title_ends[article]].decode()
 
-    def outgoing(self) -> list[Numbers]:
+    def outgoing(self) -> list[npt.NDArray[np.int32]]:
         """For each article the articles it links to, redirects followed, itself left out, sorted."""
         names, targets = (np.frombuffer(a, dtype=np.int64) for a in (self.names, self.links))
         order = np.argsort(names, kind="stable")
@@ -72,7 +74,7 @@ class LinkGraph:
         onward = _look_up(moves[:, 0], moves[:, 1], targets[lost], missing=0)
         articles[lost] = _look_up(names[order], order, onward)
         found = np.split(articles, np.frombuffer(self.link_ends, dtype=np.int64)[:-1])
-        return [np.unique(row[(row >= 0) & (row != at)]) for at, row in enumerate(found)]
+        return [np.unique(row[(row >= 0) & (row != at)]).astype(np.int32) for at, row in enumerate(found)]
 
 
 def number_of(title: str) -> int:
@@ -107,7 +109,7 @@ def build(
                 graph.redirect(page.title, page.redirect)
             elif not is_disambiguation(page.title, page.text):
                 graph.add(page.title, link_targets(page.text))
-        similar, linked = _choose(graph, threshold, min_links, min_similar)
+        similar, linked = _choose(graph, threshold, min_links, min_similar, seed)
         chosen = {address for pair in similar for address in pair}
         for source in {min(pair) for pair in similar}:
             chosen.update(linked[source])
@@ -119,17 +121,18 @@ def build(
                     writer.add(record)
                 else:
                     writer.skip()
-        written = {s: [t for t in targets if t in writer.ids] for s, targets in linked.items()}
-        label_similar(writer, similar, written, PAPERS, seed)
+        written = writer.ids
+        linked = {source: [target for target in targets if target in written] for source, targets in linked.items()}
+        label_similar(writer, [(a, b) for a, b in similar if {a, b} <= written], linked, PAPERS, seed)
         return writer.finish()
 
 
 def _choose(
-    graph: LinkGraph, threshold: float, min_links: int, min_similar: int, spare: int = 2
+    graph: LinkGraph, threshold: float, min_links: int, min_similar: int, seed: int
 ) -> tuple[list[tuple[str, str]], dict[str, list[str]]]:
     """The similar pairs by address, and for each source the links its negatives are drawn from.
 
-    Of a source's links only as many as may be needed are kept, and `spare` more for those that turn out too short.
+    Of a source's links only as many as may be needed are kept, and SPARE more for those that turn out too short.
     """
     outgoing = graph.outgoing()
     enough = [at for at, row in enumerate(outgoing) if len(row) >= min_links]
@@ -147,5 +150,5 @@ def _choose(
     linked = {}
     for source, count in needed.items():
         targets = [graph.address(int(at)) for at in outgoing[number[source]]]
-        linked[source] = negatives(source, targets, both, 0)[: count + spare]
+        linked[source] = negatives(source, targets, both, seed)[: count + SPARE]
     return similar, linked
