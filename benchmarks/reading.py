@@ -9,7 +9,12 @@ the outline lacks counts as right only under one of these rules, else as wrong:
   - its name is one the outlines leave out by habit (abstract, references, acknowledgments, appendix, supplement);
   - its number fits between those of its neighbours in the outline (outlines skip 3.4 between 3.3 and 3.5), or it is an
     appendix's letter or a subsection of one (outlines stop early);
-  - it is in OUTLINE_WRONG below, looked up in the file by eye.
+  - it is in OUTLINE_MISSES below, looked up in the file by eye.
+
+"Mixed" counts sentences that may be made of two columns: two places or more where neighbouring words are no neighbours
+in the order in which the file writes them (columns are written one after the other, whatever the reader makes of the
+places on the page). One such place is right where a sentence goes on over a column's end; formulas, whose parts are
+written out of order, make the rest, which -v shows.
 """
 
 import argparse
@@ -18,10 +23,13 @@ import os
 import re
 import sys
 import time
+import unicodedata
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import pairwise
 from pathlib import Path
 
+from longmatch.documents.document import Document
 from longmatch.documents.pdf import read_pdf
 
 # What the outlines hold that is no heading, and what they miss that is one: (file, text) -> reason.
@@ -53,6 +61,8 @@ class Result:
     misses: list[str] = field(default_factory=list)
     excused: list[str] = field(default_factory=list)
     extras: list[str] = field(default_factory=list)
+    sentences: int = 0
+    mixed: list[str] = field(default_factory=list)
 
 
 def plain(text: str) -> str:
@@ -96,6 +106,30 @@ def excused(result: Result, place: int) -> bool:
     return (not before or before[-1] < own) and (not after or own < after[0])
 
 
+def letters(text: str) -> str:
+    return "".join(filter(str.isalpha, unicodedata.normalize("NFKC", text).casefold()))
+
+
+def written(path: Path) -> str:
+    """The letters of the file in the order it writes them."""
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(path) as pdf:
+        return "|".join(letters(page.get_textpage().get_text_range()) for page in pdf)
+
+
+def find_mixed(result: Result, document: Document, source: str) -> None:
+    """Count the running sentences, and keep those with two joints or more that the file does not have."""
+    for sentence in document.sentences:
+        words = [word for word in map(letters, sentence.of(document.text).split()) if word]
+        if len(words) < 6:
+            continue
+        result.sentences += 1
+        joints = [f"{a} {b}" for a, b in pairwise(words) if a + b not in source]
+        if len(joints) > 1:
+            result.mixed.append(f"{sentence.of(document.text)[:160]} {joints[:4]}")
+
+
 def read(path: Path, headings: list[str]) -> Result:
     import pypdfium2
 
@@ -107,6 +141,7 @@ def read(path: Path, headings: list[str]) -> Result:
     found = [section.heading for section in document.sections if section.heading]
     result = Result(path.name, pages, seconds, headings, found)
     judge(result)
+    find_mixed(result, document, written(path))
     return result
 
 
@@ -115,40 +150,51 @@ def show(result: Result, verbose: bool) -> None:
     precision = (called - len(result.extras)) / called if called else 1.0
     print(
         f"{result.name:24} {result.pages:4} pages {result.pages / result.seconds:6.1f}/s   "
-        f"found {len(result.right):3}/{len(result.expected):3}   right {precision:6.1%} of {called}"
+        f"found {len(result.right):3}/{len(result.expected):3}   right {precision:6.1%} of {called:3}   "
+        f"mixed {len(result.mixed):2} of {result.sentences} sentences"
     )
     if verbose:
-        for label, headings in (
-            ("missed", result.misses),
-            ("extra", result.extras),
-            ("not in outline, but real", result.excused),
-        ):
-            for heading in headings:
-                print(f"    {label}: {heading}")
+        lists = {
+            "missed": result.misses,
+            "extra": result.extras,
+            "not in the outline, but real": result.excused,
+            "mixed": result.mixed,
+        }
+        for label, entries in lists.items():
+            for entry in entries:
+                print(f"    {label}: {entry}")
+
+
+def total(results: list[Result]) -> None:
+    pages, seconds = sum(r.pages for r in results), sum(r.seconds for r in results)
+    expected, right = sum(len(r.expected) for r in results), sum(len(r.right) for r in results)
+    called, extras = sum(len(r.found) for r in results), sum(len(r.extras) for r in results)
+    real = sum(len(r.excused) for r in results)
+    mixed, sentences = sum(len(r.mixed) for r in results), sum(r.sentences for r in results)
+    print(f"\n{len(results)} files, {pages} pages, {pages / seconds:.1f} pages a second on one core")
+    print(f"headings of the outlines found: {right}/{expected} = {right / max(expected, 1):.1%}")
+    print(
+        f"called a heading: {called}; in the outline {called - extras - real}, real but not in it {real}, wrong {extras}"
+    )
+    print(f"right of what is called a heading: {(called - extras) / max(called, 1):.1%}")
+    print(f"sentences with two joints or more: {mixed} of {sentences}")
+    for (name, heading), reason in (NOT_A_HEADING | OUTLINE_MISSES).items():
+        print(f"the outline is wrong: {name}: {heading!r}: {reason}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Headings found and pages a second, file by file.")
     parser.add_argument("folder", nargs="?", default=os.environ.get("LONGMATCH_PDFS"), type=Path)
-    parser.add_argument("-v", "--verbose", action="store_true", help="show misses and extras")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show misses, extras and mixed sentences")
     arguments = parser.parse_args()
     if arguments.folder is None:
         parser.error("name a folder, or set LONGMATCH_PDFS")
-    outlines = json.loads((arguments.folder / "outlines.json").read_text())
-    results = [read(arguments.folder / name, entry["headings"]) for name, entry in sorted(outlines.items())]
-    for result in results:
-        show(result, arguments.verbose)
-    expected, right = sum(len(r.expected) for r in results), sum(len(r.right) for r in results)
-    called, extras, excuses = (
-        sum(len(x) for x in column) for column in zip(*((r.found, r.extras, r.excused) for r in results), strict=True)
-    )
-    pages, seconds = sum(r.pages for r in results), sum(r.seconds for r in results)
-    print(f"{len(results)} files, {pages} pages, {pages / seconds:.1f} pages a second on one core")
-    print(f"headings of the outlines found: {right}/{expected} = {right / expected:.1%}")
-    print(
-        f"called a heading: {called}, in the outline {called - extras - excuses}, real but not in it {excuses}, wrong {extras}"
-    )
-    print(f"right of what is called a heading: {(called - extras) / called:.1%}")
+    outlines = json.loads((arguments.folder / "outlines.json").read_text(encoding="utf-8"))
+    results = []
+    for name, entry in sorted(outlines.items()):
+        results.append(read(arguments.folder / name, entry["headings"]))
+        show(results[-1], arguments.verbose)
+    total(results)
     return 0
 
 

@@ -189,7 +189,7 @@ def _new_style(block: Block, line: Line, body: Body) -> bool:
         return last.bold or len(line.text) > 3
     if last.mono != line.mono:
         return True
-    if (last.upper and not line.upper) or (last.font != line.font and last.font != body.font):
+    if (last.upper and not line.upper) or last.font not in (line.font, body.font):
         return _room(last, line, last.right)  # a heading in capitals, small capitals or italics, and its text
     return False
 

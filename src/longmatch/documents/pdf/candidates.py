@@ -9,8 +9,8 @@ from longmatch.documents.pdf.numbering import Number, read_number
 
 KNOWN = re.compile(
     r"(?:abstract|(?:executive )?summary|introduction|background|related works?|conclusions?|discussion|keywords"
-    r"|acknowledge?ments?|references|bibliography|works cited|literature|appendix|appendices|index terms|preface|foreword"
-    r"|supplement(?:ary|al) materials?|(?:table of )?contents|claims|what is claimed(?: is)?|glossary|index"
+    r"|acknowledge?ments?|references|bibliography|works cited|literature|appendix|appendices|index terms|preface"
+    r"|foreword|supplement(?:ary|al) materials?|(?:table of )?contents|claims|what is claimed(?: is)?|glossary|index"
     r"|zusammenfassung|literatur(?:verzeichnis)?|inhalt(?:sverzeichnis)?|einleitung|danksagung|résumé|références"
     r"|bibliographie|摘要|参考文献|目录|结论|引言|致谢)\s*[:.：]?",
     re.IGNORECASE,

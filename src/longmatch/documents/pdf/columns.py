@@ -187,7 +187,7 @@ def _beside(before: list[Piece], after: list[Piece]) -> tuple[int, int]:
 
 
 def _bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
-    """Runs of rows: those with text across the gutter, and those without; a table over both columns counts as across."""
+    """Runs of rows: those with text across the gutter, and those without; a table over both columns is across."""
     start = 0
     for end in range(1, len(rows) + 1):
         if end < len(rows) and sides.crossed(rows[end]) == sides.crossed(rows[start]):

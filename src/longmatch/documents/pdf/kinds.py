@@ -146,7 +146,7 @@ def mark_footnotes(blocks: list[Block], body: Body) -> list[Block]:
         middle = (min(block.first.y for block in page) + max(block.last.y for block in page)) / 2
         foot: list[Block] = []
         for block in reversed(column):
-            if block.kind in ("caption", "table") and not foot:
+            if block.kind == "caption" and not foot:
                 continue  # a figure at the foot of the page, below the notes
             small = all(line.size < 0.95 * body.size for line in block.lines) and not _above_text(block, page)
             if block.kind not in ("text", "table") or not small or block.first.y < middle:

@@ -154,7 +154,7 @@ def _runs(textpage: Any) -> Iterator[_Run]:
             continue
         if blank or found != current:
             if text and current is not None:
-                yield _run(textpage, text, first, last, styles[current], space)
+                yield _run(textpage, "".join(text), (first, last), styles[current], space)
             text, first, current, space = [], index, found, next_space
             blank, next_space = False, _UNLIKELY
             if found not in styles:
@@ -162,10 +162,11 @@ def _runs(textpage: Any) -> Iterator[_Run]:
         text.append(chr(code))
         last = index
     if text and current is not None:
-        yield _run(textpage, text, first, last, styles[current], space)
+        yield _run(textpage, "".join(text), (first, last), styles[current], space)
 
 
-def _run(textpage: Any, text: list[str], first: int, last: int, style: _Style, space: float) -> _Run:
+def _run(textpage: Any, text: str, span: tuple[int, int], style: _Style, space: float) -> _Run:
+    first, last = span
     box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     raw.FPDFText_GetLooseCharBox(textpage, first, box)
     start, _ = _turned(box, style.turn)
@@ -173,7 +174,7 @@ def _run(textpage: Any, text: list[str], first: int, last: int, style: _Style, s
     _, end = _turned(box, style.turn)
     raw.FPDFText_GetCharOrigin(textpage, first, x, y)
     baseline = (-y.value, x.value, y.value, -x.value)[style.turn]
-    return _Run("".join(text).translate(_LIGATURES), start, end, baseline, style.size, style.font, style.turn, space)
+    return _Run(text.translate(_LIGATURES), start, end, baseline, style.size, style.font, style.turn, space)
 
 
 def _turned(box: Any, turn: int) -> tuple[float, float]:

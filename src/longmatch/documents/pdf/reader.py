@@ -10,9 +10,9 @@ from typing import Any
 
 from longmatch.documents.draft import Draft
 from longmatch.documents.pdf.blocks import Block, Body, make_blocks
+from longmatch.documents.pdf.candidates import plain
 from longmatch.documents.pdf.columns import ColumnReader, usual_gutters
 from longmatch.documents.pdf.furniture import without_furniture
-from longmatch.documents.pdf.candidates import plain
 from longmatch.documents.pdf.headings import mark_headings
 from longmatch.documents.pdf.joining import Vocabulary, join_lines
 from longmatch.documents.pdf.kinds import mark_code, mark_footnotes, mark_plain_kinds, mark_references
