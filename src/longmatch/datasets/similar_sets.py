@@ -47,7 +47,7 @@ def similar_pairs(sets: Sequence[Members], threshold: float) -> Iterator[tuple[i
     flat, starts = _rare_first(sets)
     sizes = np.diff(starts).tolist()
     share = threshold / (1 + threshold)  # two sets share more than this part of their members taken together
-    index: dict[int, "array[int]"] = {}  # member to postings
+    index: dict[int, array[int]] = {}  # member to postings
     for one in np.argsort(sizes, kind="stable").tolist():
         members, size = flat[starts[one] : starts[one + 1]].tolist(), sizes[one]
         smallest = threshold * size
