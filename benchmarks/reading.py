@@ -125,9 +125,11 @@ def find_mixed(result: Result, document: Document, source: str) -> None:
         if len(words) < 6:
             continue
         result.sentences += 1
-        joints = [f"{a} {b}" for a, b in pairwise(words) if a + b not in source]
-        if len(joints) > 1:
-            result.mixed.append(f"{sentence.of(document.text)[:160]} {joints[:4]}")
+        joints = [place for place, (a, b) in enumerate(pairwise(words)) if a + b not in source]
+        apart = [place for place in joints if place - 1 not in joints]  # a word in two halves makes two in a row
+        if len(apart) > 1:
+            where = ", ".join(" ".join(words[place : place + 2]) for place in apart[:4])
+            result.mixed.append(f"{sentence.of(document.text)[:160]} ({where})")
 
 
 def read(path: Path, headings: list[str]) -> Result:
@@ -173,9 +175,8 @@ def total(results: list[Result]) -> None:
     mixed, sentences = sum(len(r.mixed) for r in results), sum(r.sentences for r in results)
     print(f"\n{len(results)} files, {pages} pages, {pages / seconds:.1f} pages a second on one core")
     print(f"headings of the outlines found: {right}/{expected} = {right / max(expected, 1):.1%}")
-    print(
-        f"called a heading: {called}; in the outline {called - extras - real}, real but not in it {real}, wrong {extras}"
-    )
+    listed = called - extras - real
+    print(f"called a heading: {called}; in the outline {listed}, real but not in it {real}, wrong {extras}")
     print(f"right of what is called a heading: {(called - extras) / max(called, 1):.1%}")
     print(f"sentences with two joints or more: {mixed} of {sentences}")
     for (name, heading), reason in (NOT_A_HEADING | OUTLINE_MISSES).items():

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
@@ -27,8 +27,7 @@ class Block:
     lines: list[Line]
     kind: Kind | Literal["heading", "title", "contents"] = "text"
     level: int = 1
-    text: str = ""
-    joined: list["Block"] = field(default_factory=list)
+    text: str = ""  # where it is not just its lines joined
 
     @property
     def first(self) -> Line:

@@ -45,8 +45,10 @@ def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = f
 def _mark_front(blocks: list[Block]) -> None:
     """Names and places of authors between the title and the first heading are text, though they stand like a table."""
     for block in takewhile(lambda block: block.kind != "heading" and block.first.page == 1, blocks):
-        if block.kind == "table":
+        parts = [re.split(r" {3,}", line.text) for line in block.lines]
+        if block.kind == "table" and len({len(part) for part in parts}) == 1:
             block.kind = "text"
+            block.text = "\n".join(" ".join(column) for column in zip(*parts, strict=True))  # one author a line
 
 
 def _numbered(candidates: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:

@@ -8,6 +8,8 @@ from longmatch.documents.pdf.captions import CAPTION
 from longmatch.documents.pdf.lines import rows_of
 from longmatch.documents.pdf.pieces import Piece
 
+_LEAST_LINES = 4  # beside an inset
+
 
 def without_insets(pieces: list[Piece]) -> Iterator[list[Piece]]:
     """Each inset by itself, then the column's pieces without them."""
@@ -59,15 +61,18 @@ def _crosses(piece: Piece, edge: float) -> bool:
 
 
 def _runs(lines: list[Piece], pieces: list[Piece], edge: float) -> Iterator[list[Piece]]:
-    """Three lines or more that stop at the edge, with nothing across it between them."""
+    """Four lines or more that stop at the edge, close below each other and with nothing across it between them."""
     run: list[Piece] = []
     for line in lines:
-        if run and any(_crosses(piece, edge) and run[-1].y < piece.y < line.y for piece in pieces):
-            if len(run) >= 3:
+        if run and (
+            line.y - run[-1].y > 4 * line.size
+            or any(_crosses(piece, edge) and run[-1].y < piece.y < line.y for piece in pieces)
+        ):
+            if len(run) >= _LEAST_LINES:
                 yield run
             run = []
         run.append(line)
-    if len(run) >= 3:
+    if len(run) >= _LEAST_LINES:
         yield run
 
 

@@ -84,7 +84,7 @@ def _mark_lettering(blocks: list[Block], body: Body) -> None:
         small = all(line.size < 0.93 * body.size for line in block.lines)
         narrow = all(line.width < 0.6 * (line.right - line.left) for line in block.lines)
         letters = sum(map(str.isalpha, block.raw))
-        figures = letters < 0.4 * len(block.raw.replace(" ", ""))
+        figures = letters < 0.4 * len(block.raw.replace(" ", "")) or not re.search(r"\w{3}", block.raw)
         if not terminal(block.raw) and not block.first.marked and ((small and narrow) or (odd and narrow and figures)):
             block.kind = "table"
 

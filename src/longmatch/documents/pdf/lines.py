@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from longmatch.documents.pdf.pieces import Piece
 
+_CELL = 1.05  # ems of a gap between two cells
 _SPREAD = re.compile(r"(?:\w ){4,}\w(?=\W|$)")
 
 
@@ -98,9 +99,9 @@ def line_of(row: list[Piece], page: int) -> Line:
     for piece in row[1:]:
         gap = piece.x0 - end
         size = max(piece.size, row[0].size)
-        if gap > 1.3 * size:
+        if gap > _CELL * size:
             cells += 1
-        text += ("   " if gap > 1.3 * size else " " if gap > 0.11 * size else "") + piece.text
+        text += ("   " if gap > _CELL * size else " " if gap > 0.11 * size else "") + piece.text
         end = max(end, piece.x1)
     if _SPREAD.match(text):  # A B S T R A C T
         text = _SPREAD.sub(lambda found: found[0].replace(" ", ""), text)

@@ -117,7 +117,7 @@ def _add(draft: Draft, block: Block, words: Vocabulary) -> None:
         text = "\n".join(line.text for line in block.lines)
         draft.paragraph(text, "code" if block.kind == "code" else "table", page)
         return
-    text = join_lines(block.lines, words)
+    text = block.text or join_lines(block.lines, words)
     if block.kind == "title":
         draft.title = draft.title or text
     elif block.kind == "heading":
