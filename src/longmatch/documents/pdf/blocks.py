@@ -95,7 +95,7 @@ def caption_start(line: Line, body: Body) -> bool:
 
 def make_blocks(lines: list[Line], body: Body) -> list[Block]:
     """Cut the lines into tables and paragraphs."""
-    tabular = _table_lines(lines)
+    tabular = _table_lines(lines, body)
     blocks: list[Block] = []
     for index, line in enumerate(lines):
         before = blocks[-1] if blocks else None
@@ -132,9 +132,9 @@ def _cells(line: Line) -> int:
     return len(parts)
 
 
-def _table_lines(lines: list[Line]) -> list[bool]:
+def _table_lines(lines: list[Line], body: Body) -> list[bool]:
     """Which lines are rows of a table: several cells, and a neighbour with several cells."""
-    cells = [_cells(line) for line in lines]
+    cells = [_cells(line) if line.size < 1.15 * body.size else 1 for line in lines]  # larger: a stretched heading
     marked = [False] * len(lines)
 
     def near(one: int, other: int) -> bool:

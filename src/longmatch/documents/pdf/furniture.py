@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from longmatch.documents.pdf.lines import rows_of
@@ -18,54 +18,133 @@ _PAGE_NUMBER = re.compile(
 )
 _EDGE_ROWS = 3  # rows at the top and at the bottom among which running heads are looked for
 
+Row = list[Piece]
+Key = tuple[str, str, int]  # a text with its numbers blotted out, which edge of the page, at which height
+
+
+@dataclass(frozen=True)
+class _Heads:
+    """What the pages have in common at their edges."""
+
+    texts: set[Key]
+    zones: set[tuple[str, int]]  # heights at which many pages have one of the texts
+    largest: float  # no head is larger than the body's letters
+
+    def rows(self, rows: list[Row], edge: str) -> list[Row]:
+        """The rows, outermost first, that are furniture: as many as may be, with white space after the last."""
+        found: list[Row] = []
+        for count, (row, inner) in enumerate(pairwise(rows), 1):
+            if not self._fits(row, edge):
+                break
+            if abs(row[0].y - inner[0].y) > 1.4 * max(row[0].size, inner[0].size):
+                found = rows[:count]
+        return found
+
+    def _fits(self, row: Row, edge: str) -> bool:
+        """Whether a row is a running head, stands where those stand, or is a page number."""
+        if any(piece.size > self.largest for piece in row):
+            return False
+        head = sum(len(piece.text) for piece in row if _key(piece, edge) in self.texts)
+        if head >= 0.4 * sum(len(piece.text) for piece in row):
+            return True
+        if any((edge, _place(piece)) in self.zones for piece in row):
+            return True
+        return len(row) == 1 and bool(_PAGE_NUMBER.fullmatch(row[0].text))
+
 
 def without_furniture(pages: Pages) -> Pages:
     """The pages without line numbers, running heads and page numbers."""
     pages = _without_line_numbers(pages)
-    heads = _running_heads(pages)
+    edges = [_edge_rows(pieces) for pieces in pages]
+    largest = 1.1 * _usual_size(pages)
+    texts = _running_heads(edges, largest)
+    heads = _Heads(texts, _head_zones(edges, texts), largest)
     cleaned = []
-    for pieces in pages:
-        gone = set()
-        for row, edge in _edge_rows(pieces):
-            rest = [piece for piece in row if (_pattern(piece), edge, _place(piece)) not in heads]
-            if len(rest) < len(row) and all(_PAGE_NUMBER.fullmatch(piece.text) for piece in rest):
-                gone |= {id(piece) for piece in row}
-            else:
-                gone |= {id(piece) for piece in row if piece not in rest}
-        gone |= {id(piece) for piece in _page_numbers([piece for piece in pieces if id(piece) not in gone])}
+    for pieces, page in zip(pages, edges, strict=True):
+        gone = {id(p) for edge, rows in page.items() for row in heads.rows(rows, edge) for p in row}
         cleaned.append([piece for piece in pieces if id(piece) not in gone])
     return cleaned
 
 
-def _pattern(piece: Piece) -> str:
-    return re.sub(r"\d+|\b[ivxl]+\b", "#", re.sub(r"\s+", " ", piece.text.casefold()))
+def _usual_size(pages: Pages) -> float:
+    sizes: Counter[float] = Counter()
+    for pieces in pages:
+        for piece in pieces:
+            sizes[round(piece.size, 1)] += len(piece.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def _edge_rows(pieces: list[Piece]) -> dict[str, list[Row]]:
+    """The outer rows of a page, the outermost first, and the one after them."""
+    rows = rows_of(pieces)
+    return {"top": rows[: _EDGE_ROWS + 1], "bottom": rows[: -_EDGE_ROWS - 2 : -1]}
+
+
+def _key(piece: Piece, edge: str) -> Key:
+    text = re.sub(r"\d+|\b[ivxl]+\b", "#", re.sub(r"\s+", " ", piece.text.casefold()))
+    return text, edge, _place(piece)
 
 
 def _place(piece: Piece) -> int:
     return round(piece.y / 6)
 
 
-def _edge_rows(pieces: list[Piece]) -> Iterator[tuple[list[Piece], str]]:
-    rows = rows_of(pieces)
-    for edge, chosen in (("top", rows[:_EDGE_ROWS]), ("bottom", rows[-_EDGE_ROWS:])):
-        for row in chosen:
-            yield row, edge
-
-
-def _running_heads(pages: Pages) -> set[tuple[str, str, int]]:
-    """Texts, numbers aside, that come back at the same height of the page."""
-    seen: dict[tuple[str, str, int], dict[int, str]] = defaultdict(dict)
-    for page, pieces in enumerate(pages):
-        for row, edge in _edge_rows(pieces):
-            for piece in row:
-                seen[_pattern(piece), edge, _place(piece)][page] = piece.text
+def _running_heads(pages: list[dict[str, list[Row]]], largest: float) -> set[Key]:
+    """Texts, numbers aside, that come back at the same height of the page; never larger than the body's."""
+    seen: dict[Key, dict[int, str]] = defaultdict(dict)
+    for number, page in enumerate(pages):
+        for edge, rows in page.items():
+            for piece in (piece for row in rows[:_EDGE_ROWS] for piece in row if piece.size <= largest):
+                seen[_key(piece, edge)][number] = piece.text
     found = {
         key
         for key, texts in seen.items()
-        if not re.fullmatch(r"[#.\s]*", key[0]) and (len(texts) >= 3 or (len(texts) == 2 and _counts_pages(texts)))
+        if len(re.sub(r"[\W_]", "", key[0])) + key[0].count("#") >= 3
+        and not re.fullmatch(r"[#.\s]*", key[0])
+        and (len(texts) >= 3 or (len(texts) == 2 and _counts_pages(texts)))
     }
     # the neighbouring heights too: rounding may part what stands at one height
-    return {(text, edge, place + step) for text, edge, place in found for step in (-1, 0, 1)}
+    near = {(text, edge, place + step) for text, edge, place in found for step in (-1, 0, 1)}
+    frame = _frame(pages, near, 0.85 * largest)
+    return {key for key in near if _outside(key, frame)}
+
+
+def _frame(pages: list[dict[str, list[Row]]], heads: set[Key], smallest: float) -> dict[str, float]:
+    """The heights at which the running text usually begins and ends, the odd page aside."""
+    frame = {}
+    for edge, outwards in (("top", -1), ("bottom", 1)):
+        reach = sorted(
+            max(outwards * piece.y for piece in text)
+            for page in pages
+            if (
+                text := [
+                    p for row in page[edge] for p in row if p.prose and p.size > smallest and _key(p, edge) not in heads
+                ]
+            )
+        )
+        frame[edge] = outwards * reach[-1 - len(reach) // 20] if reach else 0.0
+    return frame
+
+
+def _outside(key: Key, frame: dict[str, float]) -> bool:
+    """Whether a height lies beyond the running text: the head of a table at the top of a page does not."""
+    _, edge, place = key
+    return 6 * place < frame[edge] - 7 if edge == "top" else 6 * place > frame[edge] + 7
+
+
+def _head_zones(pages: list[dict[str, list[Row]]], heads: set[Key]) -> set[tuple[str, int]]:
+    """Heights at which many pages have a running head: what else stands there, alone, is one too."""
+    seen: Counter[tuple[str, int]] = Counter()
+    for page in pages:
+        seen.update(
+            {
+                (edge, _place(piece))
+                for edge, rows in page.items()
+                for piece in (rows[0] if rows else [])
+                if _key(piece, edge) in heads
+            }
+        )
+    return {zone for zone, count in seen.items() if count >= max(2, 0.2 * len(pages))}
 
 
 def _counts_pages(texts: dict[int, str]) -> bool:
@@ -73,17 +152,6 @@ def _counts_pages(texts: dict[int, str]) -> bool:
     (page, text), (later, other) = texts.items()
     numbers = [(int(a), int(b)) for a, b in zip(_NUMBER.findall(text), _NUMBER.findall(other), strict=False)]
     return all(b - a in (0, later - page) for a, b in numbers)
-
-
-def _page_numbers(pieces: list[Piece]) -> Iterator[Piece]:
-    """A number alone in the first or last row."""
-    rows = rows_of(pieces)
-    if len(rows) < 3:
-        return
-    for row, neighbour in ((rows[0], rows[1]), (rows[-1], rows[-2])):
-        apart = abs(row[0].y - neighbour[0].y) > 1.4 * max(row[0].size, neighbour[0].size)
-        if len(row) == 1 and _PAGE_NUMBER.fullmatch(row[0].text) and apart:
-            yield row[0]
 
 
 def _without_line_numbers(pages: Pages) -> Pages:
