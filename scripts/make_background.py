@@ -1,10 +1,10 @@
 """Make the background statistics that ship with longmatch, from free encyclopedia text.
 
-    python scripts/make_background.py DOCUMENTS.jsonl.xz [OUT]
+    python scripts/make_background.py DOCUMENTS.jsonl.xz [--calibrate-only]
 
-DOCUMENTS is a JSON Lines file of general long documents (English Wikipedia articles, CC BY-SA 3.0: the `pretrain` set of
-the data catalogue). Written are document frequencies of hashed words and phrases, vectors of unrelated sentences, and the
-chance level of each side of the default matcher: numbers only, no text.
+DOCUMENTS is a JSON Lines file of general long documents (English Wikipedia articles, CC BY-SA 3.0: the `pretrain` set
+of the data catalogue). Written are document frequencies of hashed words and phrases, vectors of unrelated sentences,
+and the chance level of each side of the default matcher: numbers only, no text.
 """
 
 import json
@@ -24,43 +24,47 @@ from longmatch.documents.document import Document
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.calibration import Calibration
-from longmatch.matching.chance import Background
-from longmatch.models.hybrid.background import FOLDER, Statistics
+from longmatch.models.background import FOLDER, Statistics, shipped_tables
 from longmatch.models.hybrid.encoding import encode_documents
 from longmatch.models.hybrid.explain import Explanation
 from longmatch.models.lexical.frequencies import Frequencies
 from longmatch.models.lexical.terms import terms_of
 
-FREQUENCY_DOCUMENTS = 6_000
+FREQUENCY_DOCUMENTS = 6_000  # a table of 6,000 tells common from rare
 SENTENCES, SENTENCE_DOCUMENTS = 2_048, 1_024
 CHANCE_DOCUMENTS = 120
 RARE = {"words": 6, "phrases": 36}  # terms in fewer documents are left out: to the matcher they are simply rare
-SPREAD = {"words": 0.035, "phrases": 0.006, "meaning": 0.07}  # chosen on training queries of five collections
+SPREAD = {"words": 0.035, "phrases": 0.006, "meaning": 0.07}  # chosen on training queries of five collections: see docs
 HALF = 18.0  # evidence at which the score is one half: that of a typical related pair
 
 
-def main(source: Path, out: Path) -> None:
+def main(source: Path, calibrate_only: bool) -> None:
+    """Make the statistics and print the calibration."""
     rng = np.random.default_rng(0)
     documents = list(islice(iterate_jsonl(source), FREQUENCY_DOCUMENTS))
-    words, phrases = count(documents)
-    print(f"{len(documents)} documents, {len(words.ids)} words, {len(phrases.ids)} phrases")
     backbone = Backbone.load(precision="float32")
-    background = Background(torch.from_numpy(sentence_vectors(documents, backbone, rng)))
-    level = chance(documents, Statistics(words, phrases, background, Calibration({}, SPREAD, HALF)), backbone, rng)
-    out.mkdir(parents=True, exist_ok=True)
-    save_file({"vectors": background.vectors.half()}, out / "sentences.safetensors")
-    table: dict[str, torch.Tensor] = {}
-    for name, frequencies in (("words", words), ("phrases", phrases)):
-        table[f"{name}.ids"] = torch.from_numpy(frequencies.ids.view(np.int64).copy())
-        table[f"{name}.counts"] = torch.from_numpy(frequencies.counts.astype(np.int16))
-    save_file(table, out / "frequencies.safetensors")
-    facts = {"documents": len(documents), "chance": level, "spread": SPREAD, "half": HALF}
-    (out / "statistics.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    if not calibrate_only:
+        save(*count(documents), sentence_vectors(documents, backbone, rng))
+    words, phrases, background = shipped_tables()
+    statistics = Statistics(words, phrases, background, Calibration({}, SPREAD, HALF))
+    facts = {"chance": chance(documents, statistics, backbone, rng), "spread": SPREAD, "half": HALF}
+    (FOLDER / "calibration.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(facts, indent=2))
 
 
+def save(words: Frequencies, phrases: Frequencies, vectors: npt.NDArray[np.float32]) -> None:
+    """Write the tables into the package."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    table = {"documents": torch.tensor([words.documents])}
+    for name, frequencies in (("words", words), ("phrases", phrases)):
+        table[f"{name}.ids"] = torch.from_numpy(frequencies.ids.view(np.int64).copy())
+        table[f"{name}.counts"] = torch.from_numpy(frequencies.counts.astype(np.int16))
+    save_file(table, FOLDER / "frequencies.safetensors")
+    save_file({"vectors": torch.from_numpy(vectors).half()}, FOLDER / "sentences.safetensors")
+
+
 def count(documents: list[Document]) -> tuple[Frequencies, Frequencies]:
-    """Document frequencies; phrases are counted in passes over parts of the hash space, to bound memory."""
+    """Document frequencies of words and phrases; phrases seen once are dropped when there are too many."""
     tables = {"words": Counter[int](), "phrases": Counter[int]()}
     for document in track(documents, "counting"):
         terms = terms_of(document)
@@ -73,6 +77,7 @@ def count(documents: list[Document]) -> tuple[Frequencies, Frequencies]:
 
 
 def frequent(table: Counter[int], least: int, documents: int) -> Frequencies:
+    """The terms that occur in at least so many documents."""
     kept = sorted((term, n) for term, n in table.items() if n >= least)
     ids = np.array([term for term, _ in kept], dtype=np.uint64)
     return Frequencies(documents, ids, np.array([n for _, n in kept], dtype=np.float64))
@@ -91,21 +96,20 @@ def sentence_vectors(
 
 def chance(
     documents: list[Document], statistics: Statistics, backbone: Backbone, rng: np.random.Generator
-) -> dict[str, float]:
-    """The mean similarity of each side over pairs of unrelated documents, every pair compared alone."""
+) -> dict[str, dict[str, float]]:
+    """The similarity of each side over lone pairs of unrelated documents, as a line in the log of their length."""
     sample = documents[-CHANCE_DOCUMENTS:]
     encodings = encode_documents(sample, backbone, statistics.sentences)
-    rows: dict[str, list[float]] = {"words": [], "phrases": [], "meaning": []}
-    lengths: list[float] = []
-    for i, j in track(list(_pairs(len(sample), rng)), "comparing"):
-        sides = Explanation.of(encodings[i], encodings[j], statistics).sides
-        for name, values in sides.items():
-            rows[name].append(float(values[0]))
-        lengths.append(float(np.log(sample[i].words * sample[j].words)) / 2)
-    for name, values_of in rows.items():
-        slope = np.polyfit(lengths, values_of, 1)[0]
-        print(f"{name}: mean {np.mean(values_of):.4f} deviation {np.std(values_of):.4f} slope in ln(words) {slope:.4f}")
-    return {name: float(np.mean(values_of)) for name, values_of in rows.items()}
+    pairs = [(encodings[i], encodings[j]) for i, j in _pairs(len(sample), rng)]
+    rows = [Explanation.of(a, b, statistics).sides for a, b in track(pairs, "comparing")]
+    lengths = np.log([np.sqrt(a.words * b.words) / 1000 for a, b in pairs])
+    lines: dict[str, dict[str, float]] = {}
+    for name in SPREAD:
+        values = np.array([float(sides[name][0]) for sides in rows])
+        slope, level = np.polyfit(lengths, values, 1)
+        lines[name] = {"level": round(float(level), 5), "slope": round(float(slope), 5)}
+        print(f"{name}: mean {values.mean():.4f}, deviation {values.std():.4f}, {lines[name]}")
+    return lines
 
 
 def _pairs(count: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
@@ -115,4 +119,4 @@ def _pairs(count: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else FOLDER)
+    main(Path(sys.argv[1]), "--calibrate-only" in sys.argv)

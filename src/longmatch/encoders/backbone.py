@@ -27,7 +27,9 @@ class Backbone:
     Device and precision choose themselves: a GPU if there is one, bfloat16 where the processor multiplies it natively.
     """
 
-    def __init__(self, model: nn.Module, tokenizer: Tokenizer, pooling: Pooling, specials: tuple[int, int], name: str):
+    def __init__(
+        self, model: nn.Module, tokenizer: Tokenizer, pooling: Pooling, specials: tuple[int, int], name: str
+    ) -> None:
         self.model, self.tokenizer, self.pooling, self.name = model, tokenizer, pooling, name
         self.first_token, self.last_token = specials
         parameter = next(model.parameters())
@@ -51,8 +53,8 @@ class Backbone:
         except (OSError, ValueError) as error:
             reason = str(error).strip().splitlines()[0]
             raise LongmatchError(
-                f"The model {place} cannot be opened ({reason}). Name a folder that holds config.json, tokenizer.json and "
-                "model.safetensors, or a Hugging Face id."
+                f"The model {place} cannot be opened ({reason}). Name a folder that holds config.json, tokenizer.json "
+                "and model.safetensors, or a Hugging Face id."
             ) from error
         fast = tokenizer.backend_tokenizer
         fast.no_truncation()

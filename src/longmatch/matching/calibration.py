@@ -1,37 +1,55 @@
 """From the sides' raw similarities to one score that means something by itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-Sides = dict[str, Floats]
+Sides = Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The similarity of unrelated documents: `level` at 1,000 words, `slope` more for each e times as long."""
+
+    level: float
+    slope: float
+
+    def __call__(self, words: Floats) -> Floats:
+        """At so many words (the geometric mean of the two documents)."""
+        return self.level + self.slope * np.log(np.maximum(words, 1.0) / 1000)
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Weighs the sides of a comparison against each other and maps their sum to 0..1.
 
-    Each side's similarity x is measured from what unrelated documents have, in units of how much those differ:
-    evidence = sum of (x - chance) / spread. The score rises from 0 for evidence of 0 (unrelated documents), through
-    one half at `half`, to 1 for the evidence a document has for itself.
+    Each side's similarity x is measured from what unrelated documents of that length have, in units of how much those
+    differ: evidence = sum of (x - chance) / spread. The score rises from 0 for no evidence, through one half at `half`,
+    to 1 for the evidence a document has for itself.
     """
 
-    chance: dict[str, float]
-    spread: dict[str, float]
+    chance: Mapping[str, Chance]
+    spread: Mapping[str, float]
     half: float
 
-    def evidence(self, sides: Sides) -> Floats:
+    def evidence(self, sides: Sides, words: Floats) -> Floats:
         """The evidence that the documents belong together, summed over the sides."""
-        return sum((self.part(name, x) for name, x in sides.items()), start=np.zeros(1))
+        return np.asarray(np.sum([self.part(name, x, words) for name, x in sides.items()], axis=0))
 
-    def part(self, name: str, similarity: Floats) -> Floats:
+    def part(self, name: str, similarity: Floats, words: Floats) -> Floats:
         """The evidence one side gives."""
-        return (np.asarray(similarity, dtype=np.float64) - self.chance[name]) / self.spread[name]
+        return (similarity - self.chance[name](words)) / self.spread[name]
 
-    def score(self, evidence: Floats) -> Floats:
-        """The score of so much evidence."""
-        most = sum((1 - self.chance[name]) / self.spread[name] for name in self.chance)
-        x = np.clip(evidence, 0.0, most)
+    def score(self, sides: Sides, words: Floats) -> Floats:
+        """The score of documents whose sides are so similar."""
+        most = self.evidence(dict.fromkeys(self.chance, np.ones(1)), words)
+        x = np.clip(self.evidence(sides, words), 0.0, most)
         return x / (x + self.half) * (most + self.half) / most
+
+
+def mean_length(a: Floats, b: Floats) -> Floats:
+    """The geometric mean of two documents' words."""
+    return np.sqrt(np.asarray(a, dtype=np.float64) * np.asarray(b, dtype=np.float64))

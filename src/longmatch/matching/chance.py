@@ -1,7 +1,7 @@
 """What similarity to expect by chance, from vectors of unrelated passages.
 
-A sentence finds a partner of cosine 0.3 to 0.6 in any long document, and a better one the longer that document is. So every
-best cosine is compared with the best one would find among as many unrelated sentences:
+A sentence finds a partner of cosine 0.3 to 0.6 in any long document, and a better one the longer that document is. So
+every best cosine is compared with the best one would find among as many unrelated sentences:
 
     corrected = (cosine - expected) / (1 - expected)
 

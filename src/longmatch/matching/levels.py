@@ -40,8 +40,9 @@ def best_partners(a: Side, b: Side, apart: tuple[Tensor, Tensor] | None = None) 
 
     `apart` numbers the sentences' groups in a and in b; sentences of the same number are no partners.
     """
-    a_best = torch.empty(len(a)), torch.empty(len(a), dtype=torch.long)
-    b_best = torch.full((len(b),), -2.0), torch.zeros(len(b), dtype=torch.long)
+    place = a.vectors.device
+    a_best = torch.empty(len(a), device=place), torch.empty(len(a), dtype=torch.long, device=place)
+    b_best = torch.full((len(b),), -2.0, device=place), torch.zeros(len(b), dtype=torch.long, device=place)
     for start, cosines in _slices(a, b):
         stop = start + cosines.shape[1]
         if apart:
@@ -55,12 +56,13 @@ def best_partners(a: Side, b: Side, apart: tuple[Tensor, Tensor] | None = None) 
 
 
 def _partners(side: Side, best: tuple[Tensor, Tensor], size: int) -> Partners:
-    expected = side.expectations @ interpolation(torch.tensor([size]))[0]
+    expected = side.expectations @ interpolation(torch.tensor([size], device=best[0].device))[0]
     return Partners(best[1], best[0], corrected(best[0], expected))
 
 
 def group_scores(a: Side, b: Side, a_offsets: Tensor, b_offsets: Tensor) -> Tensor:
-    """The sentence score of every group of a with every group of b, both directions averaged: (groups of a, groups of b).
+    """The sentence score of every group of a with every group of b, both directions averaged:
+    (groups of a, groups of b).
 
     Groups are runs of sentences: sections, paragraphs or chunks.
     """
@@ -85,11 +87,11 @@ def _slices(a: Side, b: Side) -> Iterator[tuple[int, Tensor]]:
 def collection_scores(query: Side, sides: Side, offsets: Tensor, room: int = 1 << 25) -> Tensor:
     """The sentence score of one document with every document of a collection, both directions averaged: (documents,).
 
-    `sides` holds the sentences of all documents, which begin at `offsets`. Documents are taken together until the product
-    reaches `room` cells.
+    `sides` holds the sentences of all documents, which begin at `offsets`. Documents are taken together until the
+    product reaches `room` cells.
     """
     size = len(query)
-    backward_weights = interpolation(torch.tensor([size]))[0]
+    backward_weights = interpolation(torch.tensor([size], device=query.vectors.device))[0]
     results = []
     for first, last in _document_slices(offsets.tolist(), room // max(1, size)):
         local = offsets[first : last + 1]

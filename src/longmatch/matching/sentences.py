@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from longmatch.documents.document import Document, Span
+from longmatch.documents.language import count_words
 from longmatch.encoders.ragged import offsets_of
 from longmatch.matching.match import Level, Passage
 from longmatch.units.pieces import Pieces
@@ -43,9 +44,16 @@ class Sentences:
     @staticmethod
     def of(pieces: Pieces) -> "Sentences":
         """From a document cut into sentences."""
-        return Sentences(
-            pieces.document, pieces.starts, pieces.ends, pieces.lengths, pieces.paragraph, pieces.section
-        )
+        return Sentences(pieces.document, pieces.starts, pieces.ends, pieces.lengths, pieces.paragraph, pieces.section)
+
+    @staticmethod
+    def of_document(document: Document) -> "Sentences":
+        """The sentences as they stand, their lengths counted in words."""
+        rows = [
+            (s.start, s.end, count_words(s.of(document.text)), paragraph, section)
+            for s, paragraph, section in document.placed_sentences()
+        ]
+        return Sentences(document, *np.array(rows, dtype=np.int64).reshape(-1, 5).T)
 
     def __len__(self) -> int:
         return len(self.starts)

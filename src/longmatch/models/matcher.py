@@ -105,9 +105,7 @@ class Encoder(Matcher, Generic[E, C]):
         scores = self.score(first, collection)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
         whys = (self.explain(first, rest[i], collection).best(3) for i in best)
-        return [
-            Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)
-        ]
+        return [Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)]
 
 
 def is_same(a: Document, b: Document) -> bool:

@@ -8,13 +8,14 @@ from torch import Tensor
 
 from longmatch.encoders.ragged import offsets_of
 from longmatch.matching.levels import Side
-from longmatch.models.hybrid.background import Statistics
+from longmatch.models.background import Statistics
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
 from longmatch.models.lexical.terms import Counts, Stream
 from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
 
 WORTH = 200.0  # how many documents of the collection the background text counts for
+PHRASE_POWER = 1.5  # rare phrases are quotations: they weigh more than rarity alone says
 FEW = 20  # documents that cannot tell by themselves which words are common
 
 
@@ -33,7 +34,10 @@ class Rarity:
         words = Frequencies.of(c for e in encodings for c in _texts(e.terms.words, split))
         phrases = Frequencies.of(c for e in encodings for c in _texts(e.terms.phrases, split))
         worth = WORTH * familiarity
-        return Rarity(Blend(words, statistics.words, worth), Blend(phrases, statistics.phrases, worth))
+        return Rarity(
+            Blend(words, statistics.words, worth),
+            Blend(phrases, statistics.phrases, worth, power=PHRASE_POWER),
+        )
 
 
 def _texts(stream: Stream, split: bool) -> list[Counts]:
@@ -67,9 +71,7 @@ class Collection:
         rarity = Rarity.of(encodings, statistics)
         return Collection(
             encodings,
-            Side(
-                torch.cat([e.side.vectors for e in encodings]), torch.cat([e.side.expectations for e in encodings])
-            ),
+            Side(torch.cat([e.side.vectors for e in encodings]), torch.cat([e.side.expectations for e in encodings])),
             offsets_of(torch.tensor([len(e) for e in encodings])),
             rarity,
             TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings]),

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.chance import Background
@@ -27,6 +26,11 @@ class Encoding:
         """The document encoded."""
         return self.sentences.document
 
+    @property
+    def words(self) -> int:
+        """How many words were read."""
+        return len(self.terms.words.ids)
+
     def __len__(self) -> int:
         return len(self.sentences)
 
@@ -44,5 +48,3 @@ def encode_documents(
 def _terms(sentences: Sentences) -> Terms:
     spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
     return terms_of(sentences.document, spans)
-
-

@@ -11,18 +11,16 @@ import numpy as np
 import torch
 
 from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
+from longmatch.matching.calibration import mean_length
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.matching.sentences import Groups
-from longmatch.models.hybrid.background import Statistics
+from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import Rarity
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.links import Links, Shared, link_sentences, shared_terms
-from longmatch.models.lexical.surface import spell
-from longmatch.models.lexical.terms import Counts, Stream
-from longmatch.models.lexical.weights import Idf, TermMatrix, Weighted, tfidf
-
-TOP_TERMS = 20
+from longmatch.models.lexical.parts import group_cosines, heaviest_terms, shared_words
+from longmatch.models.lexical.weights import Idf, Weighted, tfidf
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Explanation:
         rarity = rarity or Rarity.of([a, b], statistics)
         meaning = best_partners(a.side, b.side)
         weighted = _weigh(a, b, rarity)
-        shared = tuple(shared_terms(*pair, idf) for pair, idf in zip(weighted, _idfs(rarity), strict=True))
+        shared = tuple(shared_terms(*pair) for pair in weighted)
         spread = statistics.calibration.spread
         streams = [(a.terms.words, b.terms.words), (a.terms.phrases, b.terms.phrases)]
         lexical = link_sentences(streams, shared, [1 / spread["words"], 1 / spread["phrases"]])
@@ -58,8 +56,11 @@ class Explanation:
     @property
     def score(self) -> float:
         """The calibrated score."""
-        calibration = self.statistics.calibration
-        return float(calibration.score(calibration.evidence(self.sides))[0])
+        return float(self.statistics.calibration.score(self.sides, self._length)[0])
+
+    @property
+    def _length(self) -> Floats:
+        return mean_length(np.array([self.a.words]), np.array([self.b.words]))
 
     def match(self, model: str) -> Match:
         """The result a user sees."""
@@ -78,7 +79,8 @@ class Explanation:
     def parts(self) -> dict[str, float]:
         """Each side's share of the evidence."""
         calibration = self.statistics.calibration
-        evidence = {name: max(0.0, float(calibration.part(name, x)[0])) for name, x in self.sides.items()}
+        parts = {name: calibration.part(name, x, self._length) for name, x in self.sides.items()}
+        evidence = {name: max(0.0, float(x[0])) for name, x in parts.items()}
         total = sum(evidence.values()) or 1.0
         return {name: x / total for name, x in evidence.items()}
 
@@ -90,7 +92,12 @@ class Explanation:
         """Aligned passages; their contributions sum to 1."""
         forward = self._evidence(0, len(self.a))
         backward = self._evidence(1, len(self.b))
-        return alignments(merge(forward, backward), (self.a.sentences.passage, self.b.sentences.passage), self._pair_scores, self._words)
+        return alignments(
+            merge(forward, backward),
+            (self.a.sentences.passage, self.b.sentences.passage),
+            self._pair_scores,
+            self._words,
+        )
 
     def _evidence(self, side: int, size: int) -> list[Evidence]:
         """What the sentences of one document contribute: half of each side's evidence comes from each document."""
@@ -104,43 +111,34 @@ class Explanation:
         return pair_scores(self.a, self.b, a, b)
 
     def _words(self, i: int, j: int) -> tuple[str, ...]:
-        """The words two sentences share, the heaviest first."""
-        mine, theirs = _sentence_terms(self.a.terms.words, i), _sentence_terms(self.b.terms.words, j)
-        both = np.intersect1d(mine, theirs)
-        words = self.shared[0]
-        place = np.searchsorted(words.ids, both)
-        mass = words.mass[place]
-        best = both[np.argsort(-mass, kind="stable")][: int((mass > 0).sum())][:8]
-        spelled = spell(best, [self.a.sentences.passage(i).text])
-        return tuple(spelled[int(term)] for term in best if int(term) in spelled)
+        text = self.a.sentences.passage(i).text
+        return shared_words(self.shared[0], self.a.terms.words, self.b.terms.words, (i, j), text)
 
     def terms(self) -> tuple[Term, ...]:
         """The words and phrases that carry most of the lexical evidence."""
         spread = self.statistics.calibration.spread
-        ids = np.concatenate([s.ids for s in self.shared])
-        mass = np.concatenate([self.shared[0].mass / spread["words"], self.shared[1].mass / spread["phrases"]])
-        best = np.argsort(-mass, kind="stable")[:TOP_TERMS]
-        texts = (self.a.sentences.passage(i).text for i in self._holders(ids[best]))
-        spelled = spell(ids[best], list(texts))
-        total = float(mass.sum()) or 1.0
-        return tuple(Term(spelled[int(ids[i])], float(mass[i]) / total) for i in best if int(ids[i]) in spelled)
-
-    def _holders(self, ids: np.typing.NDArray[np.uint64]) -> list[int]:
-        """The sentences of a in which the terms stand."""
-        streams = (self.a.terms.words, self.a.terms.phrases)
-        return sorted({int(s) for stream in streams for s in stream.sentence[np.isin(stream.ids, ids)]})
+        weighed = [
+            Shared(shared.ids, shared.mass / spread[name])
+            for name, shared in zip(("words", "phrases"), self.shared, strict=True)
+        ]
+        return heaviest_terms(weighed, [self.a.terms.words, self.a.terms.phrases], self.a.sentences)
 
 
 def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics, rarity: Rarity) -> Grid:
     """Every group of a with every group of b, by the same three sides and the same calibration as whole documents."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     meaning = group_scores(a.side, b.side, mine.offsets, theirs.offsets).double().numpy()
-    words = _group_cosines(a.terms.words, b.terms.words, mine, theirs, rarity.words)
-    phrases = _group_cosines(a.terms.phrases, b.terms.phrases, mine, theirs, rarity.phrases)
-    calibration = statistics.calibration
-    evidence = calibration.evidence({"words": words, "phrases": phrases, "meaning": meaning})
-    scores = calibration.score(evidence).astype(np.float32)
+    words = group_cosines(a.terms.words, b.terms.words, mine, theirs, rarity.words)
+    phrases = group_cosines(a.terms.phrases, b.terms.phrases, mine, theirs, rarity.phrases)
+    lengths = mean_length(_group_words(a, mine)[:, None], _group_words(b, theirs))
+    sides = {"words": words, "phrases": phrases, "meaning": meaning}
+    scores = statistics.calibration.score(sides, lengths).astype(np.float32)
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
+
+
+def _group_words(encoding: Encoding, groups: Groups) -> Floats:
+    bounds = encoding.terms.words.offsets[groups.offsets.numpy()]
+    return np.asarray(np.diff(bounds), dtype=np.float64)
 
 
 def pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
@@ -149,19 +147,6 @@ def pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
     cosine = (a.side.vectors[mine] * b.side.vectors[theirs]).sum(1)
     expected = (a.side.expectations[mine, 0] + b.side.expectations[theirs, 0]) / 2
     return np.asarray(((cosine - expected) / (1 - expected)).clamp(0, 1).double().numpy())
-
-
-def _group_cosines(a: Stream, b: Stream, mine: Groups, theirs: Groups, idf: Idf) -> Floats:
-    rows = _group_weights(a, mine, idf)
-    matrix = TermMatrix.of(_group_weights(b, theirs, idf))
-    return np.vstack([matrix.scores(row) for row in rows])
-
-
-def _group_weights(stream: Stream, groups: Groups, idf: Idf) -> list[Weighted]:
-    bounds = stream.offsets[groups.offsets.numpy()]
-    return [
-        tfidf(Counts.of(stream.ids[start:end]), idf) for start, end in zip(bounds[:-1], bounds[1:], strict=True)
-    ]
 
 
 def _weigh(a: Encoding, b: Encoding, rarity: Rarity) -> list[tuple[Weighted, Weighted]]:
@@ -174,7 +159,3 @@ def _weigh(a: Encoding, b: Encoding, rarity: Rarity) -> list[tuple[Weighted, Wei
 
 def _idfs(rarity: Rarity) -> tuple[Idf, Idf]:
     return rarity.words, rarity.phrases
-
-
-def _sentence_terms(stream: Stream, index: int) -> np.typing.NDArray[np.uint64]:
-    return stream.ids[stream.offsets[index] : stream.offsets[index + 1]]

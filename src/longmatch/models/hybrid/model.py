@@ -13,9 +13,10 @@ import numpy as np
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
+from longmatch.matching.calibration import mean_length
 from longmatch.matching.levels import collection_scores
 from longmatch.matching.match import Match
-from longmatch.models.hybrid.background import Statistics, shipped_statistics
+from longmatch.models.background import Statistics, shipped_statistics
 from longmatch.models.hybrid.collection import Collection
 from longmatch.models.hybrid.encoding import Encoding, encode_documents
 from longmatch.models.hybrid.explain import Explanation
@@ -50,8 +51,8 @@ class HybridMatcher(Encoder[Encoding, Collection]):
 
     def score(self, query: Encoding, collection: Collection) -> Scores:
         """The calibrated score of a query with every document of a collection."""
-        calibration = self.statistics.calibration
-        return np.asarray(calibration.score(calibration.evidence(self.sides(query, collection))))
+        lengths = mean_length(np.array([query.words]), np.array([e.words for e in collection.encodings]))
+        return self.statistics.calibration.score(self.sides(query, collection), lengths)
 
     def explain(self, a: Encoding, b: Encoding, collection: Collection | None = None) -> Match:
         """Compare two encodings at all levels."""

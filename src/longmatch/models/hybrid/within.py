@@ -6,7 +6,7 @@ import torch
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.levels import best_partners
 from longmatch.matching.match import Level, Match
-from longmatch.models.hybrid.background import Statistics
+from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import Rarity
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.explain import calibrated_grid, pair_scores
@@ -15,8 +15,8 @@ from longmatch.models.hybrid.explain import calibrated_grid, pair_scores
 def within(encoding: Encoding, statistics: Statistics, model: str) -> Match:
     """Which sections take each other up: the grid, and the passages of different sections that answer each other.
 
-    The score is how much of the document returns in another of its sections: the mean corrected similarity of a sentence
-    with its best partner elsewhere. Passages come from chunks where a document has a single section.
+    The score is how much of the document returns in another of its sections: the mean corrected similarity of a
+    sentence with its best partner elsewhere. Passages come from chunks where a document has a single section.
     """
     sentences = encoding.sentences
     level: Level = "sections" if len(sentences.sections.labels) > 1 else "chunks"

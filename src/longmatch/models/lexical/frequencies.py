@@ -49,9 +49,10 @@ class Blend:
     collection: Frequencies
     background: Frequencies
     worth: float = 200.0
+    power: float = 1.0
 
     def idf(self, terms: Hashes) -> Floats:
-        """Inverse document frequency over the documents of both."""
+        """ln((1 + n) / (1 + df)) to the power, over the documents of both: a word found everywhere weighs nothing."""
         share = self.background(terms) / max(1.0, self.background.documents)
         documents = self.collection.documents + self.worth
-        return np.log((1 + documents) / (1 + self.collection(terms) + self.worth * share)) + 1
+        return np.log((1 + documents) / (1 + self.collection(terms) + self.worth * share)) ** self.power

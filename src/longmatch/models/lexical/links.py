@@ -8,14 +8,14 @@ import scipy.sparse as sp
 
 from longmatch.models.lexical.frequencies import Floats
 from longmatch.models.lexical.terms import Hashes, Ints, Stream
-from longmatch.models.lexical.weights import Idf, Weighted
+from longmatch.models.lexical.weights import Weighted
 
 PAIRS = 4_000_000  # sentence pairs looked at; the commonest terms, which link everything with everything, go first
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Terms both documents have, and how much of the similarity each carries beyond what common words always give."""
+    """Terms both documents have, and how much of the similarity each carries."""
 
     ids: Hashes
     mass: Floats
@@ -32,11 +32,10 @@ class Links:
     partner: Ints
 
 
-def shared_terms(a: Weighted, b: Weighted, idf: Idf) -> Shared:
-    """The terms of both, by the part of the dot product each carries; a term found everywhere carries nothing."""
+def shared_terms(a: Weighted, b: Weighted) -> Shared:
+    """The terms of both, by the part of the dot product each carries."""
     ids, mine, theirs = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-    rarity = 1 - 1 / np.maximum(idf.idf(ids), 1.0)
-    return Shared(ids, a.values[mine] * b.values[theirs] * rarity)
+    return Shared(ids, a.values[mine] * b.values[theirs])
 
 
 def link_sentences(
@@ -60,9 +59,7 @@ def link_sentences(
     return Links(a_mass, _best_column(together)), Links(b_mass, _best_column(together.T.tocsr()))
 
 
-def _tables(
-    pair: tuple[Stream, Stream], terms: Shared, weight: float
-) -> tuple[sp.csc_array, sp.csc_array, Floats]:
+def _tables(pair: tuple[Stream, Stream], terms: Shared, weight: float) -> tuple[sp.csc_array, sp.csc_array, Floats]:
     return _occurrences(pair[0], terms), _occurrences(pair[1], terms), terms.mass * weight
 
 

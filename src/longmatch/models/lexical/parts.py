@@ -1,0 +1,65 @@
+"""The parts of two documents compared by their terms: groups of sentences, pairs of sentences, the heaviest terms."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from longmatch.matching.match import Grid, Level, Term
+from longmatch.matching.sentences import Groups, Sentences
+from longmatch.models.lexical.frequencies import Floats
+from longmatch.models.lexical.links import Shared
+from longmatch.models.lexical.surface import spell
+from longmatch.models.lexical.terms import Counts, Ints, Stream
+from longmatch.models.lexical.weights import Idf, TermMatrix, Weighted, tfidf
+
+TOP_TERMS = 20
+
+
+def group_grid(a: Sentences, b: Sentences, mine: Stream, theirs: Stream, level: Level, idf: Idf) -> Grid:
+    """The TF-IDF cosine of every group of one document with every group of the other."""
+    rows, columns = a.groups(level), b.groups(level)
+    scores = group_cosines(mine, theirs, rows, columns, idf).astype(np.float32)
+    return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores)
+
+
+def group_cosines(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, idf: Idf) -> Floats:
+    """The TF-IDF cosines of groups of sentences: (rows, columns)."""
+    matrix = TermMatrix.of(_group_weights(theirs, columns, idf))
+    return np.vstack([matrix.scores(row) for row in _group_weights(mine, rows, idf)])
+
+
+def _group_weights(stream: Stream, groups: Groups, idf: Idf) -> list[Weighted]:
+    bounds = stream.offsets[groups.offsets.numpy()].tolist()
+    return [tfidf(Counts.of(stream.ids[start:end]), idf) for start, end in pairwise(bounds)]
+
+
+def sentence_cosines(mine: Stream, theirs: Stream, i: Ints, j: Ints, idf: Idf) -> Floats:
+    """The TF-IDF cosine of the sentences of each pair."""
+    left = [tfidf(counts, idf) for counts in mine.sentence_counts()]
+    right = [tfidf(counts, idf) for counts in theirs.sentence_counts()]
+    return np.array([left[x].dot(right[y]) for x, y in zip(i.tolist(), j.tolist(), strict=True)])
+
+
+def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, int], text: str) -> tuple[str, ...]:
+    """The words two sentences share, the heaviest first; `text` is that of the first."""
+    both = np.intersect1d(_terms_at(mine, pair[0]), _terms_at(theirs, pair[1]))
+    mass = shared.mass[np.searchsorted(shared.ids, both)]
+    best = both[np.argsort(-mass, kind="stable")][: int((mass > 0).sum())][:8]
+    spelled = spell(best, [text])
+    return tuple(spelled[int(term)] for term in best if int(term) in spelled)
+
+
+def heaviest_terms(shared: Sequence[Shared], streams: Sequence[Stream], sentences: Sentences) -> tuple[Term, ...]:
+    """The terms that carry most of the lexical evidence, spelled as they stand in one of the documents."""
+    ids = np.concatenate([s.ids for s in shared])
+    mass = np.concatenate([s.mass for s in shared])
+    best = np.argsort(-mass, kind="stable")[:TOP_TERMS]
+    holders = {int(s) for stream in streams for s in stream.sentence[np.isin(stream.ids, ids[best])]}
+    spelled = spell(ids[best], [sentences.passage(i).text for i in sorted(holders)])
+    total = float(mass.sum()) or 1.0
+    return tuple(Term(spelled[int(ids[i])], float(mass[i]) / total) for i in best if int(ids[i]) in spelled)
+
+
+def _terms_at(stream: Stream, sentence: int) -> "np.typing.NDArray[np.uint64]":
+    return stream.ids[stream.offsets[sentence] : stream.offsets[sentence + 1]]

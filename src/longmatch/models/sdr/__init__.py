@@ -1,0 +1,1 @@
+"""SDR (Ginzburg et al., 2021): sentence vectors, scored sentence -> paragraph -> document."""

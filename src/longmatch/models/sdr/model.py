@@ -1,0 +1,124 @@
+"""SDR as a matcher: ranking without labels, by the hierarchical score of its section 3.3."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
+from longmatch.matching.chance import SIZES
+from longmatch.matching.levels import Side, group_scores
+from longmatch.matching.match import Grid, Level, Match
+from longmatch.matching.sentences import Sentences
+from longmatch.models.background import shipped_statistics
+from longmatch.models.matcher import Encoder, Progress, Scores
+from longmatch.models.sdr.score import (
+    Paragraphs,
+    directional_scores,
+    normalisation,
+    paragraph_scores,
+    sdr_scores,
+    symmetric_scores,
+)
+from longmatch.models.vectors import sentence_vectors
+
+
+@dataclass(frozen=True)
+class SdrEncoding:
+    """A document's sentences with their vectors, grouped by paragraph."""
+
+    sentences: Sentences
+    paragraphs: Paragraphs
+
+
+class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
+    """The hierarchical score over any backbone; by default directional and normalised, as in the paper."""
+
+    name = "sdr"
+
+    def __init__(self, backbone: Backbone | None = None, normalise: bool = True, symmetric: bool = False) -> None:
+        self.backbone = backbone or Backbone.load()
+        self.normalise, self.symmetric = normalise, symmetric
+
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[SdrEncoding]:
+        """Encode the sentences of each document."""
+        return [
+            SdrEncoding(sentences, Paragraphs.of(vectors, sentences.paragraphs))
+            for sentences, vectors in sentence_vectors(documents, self.backbone, progress)
+        ]
+
+    def collect(self, encodings: Sequence[SdrEncoding]) -> Paragraphs:
+        """Lay encodings out flat."""
+        return Paragraphs.join([e.paragraphs for e in encodings])
+
+    def score(self, query: SdrEncoding, collection: Paragraphs) -> Scores:
+        """S(query, candidate) for every candidate, normalised over all of them."""
+        if self.symmetric:
+            scores = symmetric_scores(query.paragraphs, collection, _background())
+        else:
+            scores = sdr_scores(query.paragraphs, collection, self.normalise)
+        return np.asarray(scores.double().numpy())
+
+    def explain(self, a: SdrEncoding, b: SdrEncoding, collection: Paragraphs | None = None) -> Match:
+        """A lone pair: the symmetric score as a share of what the documents have with themselves."""
+        background = _background()
+        own = sum(float(directional_scores(e.paragraphs, e.paragraphs, background)[0]) for e in (a, b)) / 2
+        both = float(symmetric_scores(a.paragraphs, b.paragraphs, background)[0])
+        pairs = merge([_gains(a.paragraphs, b.paragraphs)], [_gains(b.paragraphs, a.paragraphs)])
+        return Match(
+            a=a.sentences.document,
+            b=b.sentences.document,
+            score=float(np.clip(both / max(own, 1e-9), 0.0, 1.0)),
+            sections=_grid(a, b, "sections"),
+            alignments=alignments(
+                pairs,
+                (a.sentences.passage, b.sentences.passage),
+                lambda i, j: _cosines(a.paragraphs.vectors, b.paragraphs.vectors, i, j),
+                lambda i, j: (),
+            ),
+            model=self.name,
+            parts={"meaning": 1.0},
+            grids=lambda level: _grid(a, b, level),
+        )
+
+
+def _background() -> Paragraphs:
+    """The shipped unrelated sentences, each a paragraph of one."""
+    vectors = shipped_statistics().sentences.vectors
+    return Paragraphs.of(vectors, torch.arange(len(vectors) + 1))
+
+
+def _gains(source: Paragraphs, candidate: Paragraphs) -> Evidence:
+    """What each source sentence adds to S: its best cosine in the paragraph that answers its own."""
+    mean, deviation = normalisation(paragraph_scores(source, _background()))
+    chosen = paragraph_scores(source, candidate).argmax(0).tolist()
+    partner = torch.zeros(len(source.vectors), dtype=torch.long)
+    mass = torch.zeros(len(source.vectors))
+    mine, theirs = source.paragraphs.tolist(), candidate.paragraphs.tolist()
+    for i, j in enumerate(chosen):
+        rows, columns = slice(mine[i], mine[i + 1]), slice(theirs[j], theirs[j + 1])
+        best, index = (source.vectors[rows] @ candidate.vectors[columns].T).max(1)
+        partner[rows] = index + theirs[j]
+        mass[rows] = (best - mean[i]) / deviation[i] / (len(best) * len(chosen))
+    return Evidence(partner.numpy(), mass.clamp(min=0).double().numpy())
+
+
+def _grid(a: SdrEncoding, b: SdrEncoding, level: Level) -> Grid:
+    """The mean over sentences of their best cosine, group by group, both directions averaged."""
+    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
+    left, right = (_uncorrected(e.paragraphs.vectors) for e in (a, b))
+    scores = group_scores(left, right, mine.offsets, theirs.offsets).clamp(0, 1).numpy()
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
+
+
+def _uncorrected(vectors: Tensor) -> Side:
+    return Side(vectors, torch.zeros(len(vectors), len(SIZES)))
+
+
+def _cosines(a: Tensor, b: Tensor, i: Ints, j: Ints) -> Floats:
+    cosines = (a[torch.from_numpy(i)] * b[torch.from_numpy(j)]).sum(1)
+    return np.asarray(cosines.clamp(0, 1).double().numpy())
