@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from longmatch.documents import Document, Draft, Span, read
+from longmatch.documents import Document, Draft, Section, Span, read
 from longmatch.documents.language import words_of
 from longmatch.matching.match import Alignment, Grid, Match, Passage, Term
 
@@ -106,7 +106,12 @@ def _grid(a: Document, b: Document, alignments: tuple[Alignment, ...]) -> Grid:
     return Grid(
         tuple(s.heading for s in rows),
         tuple(s.heading for s in columns),
-        tuple(Span(s.start, s.end) for s in rows),
-        tuple(Span(s.start, s.end) for s in columns),
+        tuple(_body(s) for s in rows),
+        tuple(_body(s) for s in columns),
         scores,
     )
+
+
+def _body(section: Section) -> Span:
+    """A section's span as models give it: from its first paragraph, without the heading."""
+    return Span(section.paragraphs[0].start if section.paragraphs else section.start, section.end)

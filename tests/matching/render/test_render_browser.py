@@ -14,7 +14,7 @@ from longmatch.matching.match import Alignment, Coverage, Passage, Term
 # Whether an element lies inside what its pane shows.
 IN_VIEW = """element => {
   const pane = element.closest('.pane').getBoundingClientRect(), box = element.getBoundingClientRect();
-  return box.bottom > pane.top + 30 && box.top < pane.bottom && box.top < innerHeight && box.bottom > 0;
+  return box.bottom > pane.top + 60 && box.top < pane.bottom && box.top < innerHeight && box.bottom > 0;
 }"""
 
 
@@ -32,8 +32,8 @@ def show(browser, tmp_path):
     """Open a match; afterwards the page must have had no error, no message and no request."""
     opened = []
 
-    def open_match(match, width=1280, height=900, **options) -> Page:
-        page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
+    def open_match(match, width=1280, height=900, reduced_motion="reduce", **options) -> Page:
+        page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion=reduced_motion, **options)
         told: list[str] = []
         page.on("console", lambda message: told.append(message.text))
         page.on("pageerror", lambda error: told.append(str(error)))
@@ -86,14 +86,18 @@ def test_clicking_a_passage_brings_its_partner_into_view(show, pair):
         assert in_view(page, '[data-side="b"] mark.picked')
 
 
-def test_clicking_a_matrix_cell_brings_both_sections_into_view(show, pair):
-    page = show(pair)
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_clicking_a_matrix_cell_brings_both_sections_into_view(show, pair, motion):
+    page = show(pair, reduced_motion=motion)
     row, column = map(int, np.argwhere(np.asarray(pair.sections.scores) > 0.3)[-1])
     page.locator("tbody tr").nth(row).locator("button").nth(column).click()
+    page.wait_for_timeout(1_200 if motion == "no-preference" else 0)  # a smooth way takes its time
     for side, heading in (("a", pair.sections.rows[row]), ("b", pair.sections.columns[column])):
         there = f'[data-side="{side}"] section.there > :first-child'
         assert page.locator(there).text_content() == heading
         assert in_view(page, there)
+        top = "h => h.getBoundingClientRect().top - h.closest('.pane').getBoundingClientRect().top"
+        assert page.locator(there).evaluate(top) == pytest.approx(52, abs=8)
     assert page.locator("mark.picked").count() >= 2 and page.locator("mark.chosen").count() >= 2
 
 

@@ -12,7 +12,7 @@ from longmatch.matching.render.wording import label
 
 SHADES = 20
 LARGEST_TABLE = 1600  # cells; a larger matrix is drawn by the page's script, a pixel a cell
-LEAST_TOP = 0.3  # the darkest shade stands for at least this score, so that chance never looks like a match
+LEAST_TOP = 0.4  # the darkest shade stands for at least this score, so that chance never looks like a match
 LEAST_RANGE = 0.2  # between the lightest and the darkest shade, so that small differences never look large
 
 

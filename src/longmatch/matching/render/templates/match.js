@@ -7,21 +7,28 @@ function mountMatch(root) {
   const other = { a: "b", b: "a" };
   const place = root.querySelector(".place"), about = root.querySelector(".about");
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const way = {}, FRAMES = 8;
   let picked = null;
 
   /* Bring an element to the middle of its pane (or to the top). Far away the heights are estimates: look again. */
-  function reveal(pane, element, block = "center", again = 4) {
+  function reveal(pane, element, block, jump, again = FRAMES) {
     const frame = pane.getBoundingClientRect(), box = element.getBoundingClientRect();
     const room = block === "start" ? 52 : Math.max(52, (frame.height - box.height) / 2.4);
     const distance = box.top - frame.top - room;
-    const near = Math.abs(distance) < 1.5 * frame.height && again === 4 && !calm;
+    const near = Math.abs(distance) < 1.5 * frame.height && !jump && !calm;
     pane.scrollBy({ top: distance, behavior: near ? "smooth" : "instant" });
-    if (!near && again) requestAnimationFrame(() => reveal(pane, element, block, again - 1));
+    if (!near && again) requestAnimationFrame(() => reveal(pane, element, block, true, again - 1));
+    if (!near) return;
+    way[pane.dataset.side]?.abort(); // a newer choice overrules the one still on its way
+    way[pane.dataset.side] = new AbortController();
+    const signal = AbortSignal.any([way[pane.dataset.side].signal, AbortSignal.timeout(1500)]);
+    pane.addEventListener("scrollend", () => reveal(pane, element, block, true), { once: true, signal });
   }
+  /* At once, not smoothly: what is off the screen is not laid out, and could not be scrolled to. */
   function bringReading() {
     const reading = root.querySelector(".reading");
     const box = root.querySelector(".panes").getBoundingClientRect();
-    if (box.top < 60 || box.bottom > innerHeight + 40) reading.scrollIntoView({ behavior: calm ? "instant" : "smooth", block: "start" });
+    if (box.top < 60 || box.bottom > innerHeight + 40) reading.scrollIntoView({ behavior: "instant", block: "start" });
   }
   function clear(name) {
     for (const element of root.querySelectorAll("." + name)) element.classList.remove(name);
@@ -51,15 +58,15 @@ function mountMatch(root) {
   }
   const leave = () => ["picked", "there", "chosen"].forEach(clear);
 
-  /* Show one pair; `from` is the side it was chosen on, which stays where it is. */
-  function pick(number, from = null) {
+  /* Show one pair, and bring it into view on the sides named. */
+  function pick(number, sides = ["a", "b"], jump = false) {
     picked = number;
     leave();
     light([]);
     const marks = links.marksOf(number);
     for (const side of ["a", "b"]) {
       for (const mark of marks[side]) mark.classList.add("picked");
-      if (side !== from && marks[side].length) reveal(panes[side], marks[side][0]);
+      if (sides.includes(side) && marks[side].length) reveal(panes[side], marks[side][0], "center", jump);
     }
     tell(number);
     threads({ picked: number });
@@ -91,7 +98,7 @@ function mountMatch(root) {
       const mark = event.target.closest("mark");
       if (!mark || String(getSelection()).length) return; // selecting text is not choosing
       const numbers = links.ofMark(side, mark);
-      if (numbers.length) pick(numbers[(numbers.indexOf(picked) + 1) % numbers.length], side); // again: the next partner
+      if (numbers.length) pick(numbers[(numbers.indexOf(picked) + 1) % numbers.length], [other[side]]); // again: the next partner
     });
   }
   document.addEventListener("keydown", (event) => { // the page itself has the focus before anything was chosen
@@ -121,24 +128,32 @@ function mountMatch(root) {
     const spans = { a: data.rows[row], b: data.columns[column] };
     const numbers = links.between(spans.a, spans.b).filter((number) => links.shown(number));
     bringReading();
-    if (numbers.length) pick(numbers[0]);
+    if (numbers.length) pick(numbers[0], []);
     else forget("No passages of these two sections answer each other.");
     for (const side of ["a", "b"]) {
       const target = blockAt(panes[side], spans[side][0]);
       if (!target) continue;
       target.closest("section").classList.add("there");
-      reveal(panes[side], target, "start");
+      reveal(panes[side], target, "start", false);
     }
     style(numbers, "chosen");
   });
-  if (links.links.length) pick(0);
+  if (!links.links.length) return;
+  pick(0, []);
+  const arrival = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    arrival.disconnect();
+    if (picked === 0 && !root.querySelector(".there")) pick(0, ["a", "b"], true);
+  });
+  arrival.observe(root.querySelector(".panes"));
 }
 
-/* The last heading or paragraph that begins at or before a place in the text. */
+/* The last paragraph that begins at or before a place in the text, or the heading right above it. */
 function blockAt(pane, start) {
   const blocks = [...pane.querySelectorAll("[data-at]")].filter((block) => Number(block.dataset.at) <= start);
   const last = blocks.at(-1) ?? pane.querySelector("[data-at]");
-  return last?.matches("section") ? last.firstElementChild : last;
+  if (last?.matches("section")) return last.firstElementChild;
+  return last?.previousElementSibling?.matches("h3, h4, h5, h6") ? last.previousElementSibling : last;
 }
 
 const pairs = (count) => `${count.toLocaleString("en")} pair${count === 1 ? "" : "s"}`;
