@@ -158,19 +158,34 @@ def _without_line_numbers(pages: Pages) -> Pages:
     """Drop columns of numbers that count lines: evenly rising, over most of the page, on most pages that hold text."""
     found = [_counting_columns(pieces) for pieces in pages]
     places: Counter[int] = Counter()
+    sizes: dict[int, float] = {}
     for columns in found:
         places.update({_across(column[0]) for column in columns})
+        sizes |= {_across(column[0]): column[0].size for column in columns}
     filled = sum(len(pieces) > 10 for pieces in pages)
+    usual = {
+        place + step: sizes[place]
+        for place in places
+        for step in (-1, 0, 1)
+        if sum(places[place + near] for near in (-1, 0, 1)) >= 0.4 * filled
+    }
     result = []
     for pieces, columns in zip(pages, found, strict=True):
-        gone = {
-            id(piece)
-            for column in columns
-            if sum(places[_across(column[0]) + step] for step in (-1, 0, 1)) >= 0.4 * filled
-            for piece in column
-        }
+        counted = [column for column in columns if _across(column[0]) in usual]
+        gone = {id(piece) for column in counted or [_short_column(pieces, usual)] for piece in column}
         result.append([piece for piece in pieces if id(piece) not in gone])
     return result
+
+
+def _short_column(pieces: list[Piece], usual: dict[int, float]) -> list[Piece]:
+    """The line numbers of a page with few lines: they stand where those of the other pages do, in the same size."""
+    column = [
+        piece
+        for piece in sorted(pieces, key=lambda piece: piece.y)
+        if _NUMBER.fullmatch(piece.text) and abs(usual.get(_across(piece), -9.0) - piece.size) < 0.3
+    ]
+    rising = all(int(above.text) < int(below.text) for above, below in pairwise(column))
+    return column if rising else []
 
 
 def _across(piece: Piece) -> int:

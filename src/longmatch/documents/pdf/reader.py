@@ -108,6 +108,8 @@ def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, str
     draft = Draft(metadata=metadata)
     for block in join_continued(blocks, body):
         _add(draft, block, words)
+    if not draft.blocks:
+        draft.paragraph(draft.title)  # a page with nothing but a title
     return draft
 
 

@@ -20,10 +20,17 @@ def mark_title(blocks: list[Block], body: Body) -> None:
     best = max(upper, key=lambda block: (round(block.first.size), -block.first.y))
     number = read_number(best.raw)
     numbered = number is not None and number.series != "letter"  # "A study of ..." is no appendix
-    larger = best.first.size > (1.3 if numbered else 1.12) * body.size
+    if numbered and any(block is not best and _like(block, best) for block in blocks):
+        return
+    larger = best.first.size > 1.12 * body.size
     bold_first = best.first.bold and not body.bold and best is blocks[0] and not numbered
     if larger or bold_first:
         best.kind = "title"
+
+
+def _like(block: Block, other: Block) -> bool:
+    """Whether a block is numbered in the same style: one heading among others."""
+    return block.first.style == other.first.style and read_number(block.raw) is not None
 
 
 def _possible(block: Block) -> bool:
