@@ -3,12 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document
+from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, Match
 
 Scores = npt.NDArray[np.float64]
@@ -62,6 +64,10 @@ class Matcher(ABC):
     def compare(self, a: Document, b: Document) -> Match:
         """Compare two documents at all levels."""
 
+    def within(self, document: Document) -> Match:
+        """A document's own sections against each other."""
+        raise LongmatchError(f"The model {self.name} compares two documents only. Name a second document.")
+
     @abstractmethod
     def rank(
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
@@ -109,8 +115,12 @@ class Encoder(Matcher, Generic[E, C]):
 
 
 def is_same(a: Document, b: Document) -> bool:
-    """Whether two documents are the same one: the same file and id, or the same text."""
-    return (bool(a.source) and a.source == b.source and a.id == b.id) or a.text == b.text
+    """Whether two documents are one: the same text from the same file (a copy elsewhere is another document)."""
+    if a.text != b.text:
+        return False
+    if a.source and b.source:
+        return Path(a.source).resolve() == Path(b.source).resolve()
+    return a.id == b.id
 
 
 def percentile(scores: Scores, index: int) -> float:

@@ -30,15 +30,8 @@ class Tokens:
 
 
 def tokenize(document: Document, tokenizer: Tokenizer) -> Tokens:
-    """Tokenise every sentence of the running text. A sentence of which the tokenizer knows nothing becomes one unknown."""
-    running = {id(paragraph) for paragraph in document.running}
-    spans: list[tuple[int, int, int, int]] = []  # start, end, paragraph, section
-    paragraph_number = -1
-    for section_number, section in enumerate(document.sections):
-        for paragraph in section.paragraphs:
-            if id(paragraph) in running:
-                paragraph_number += 1
-                spans += [(s.start, s.end, paragraph_number, section_number) for s in paragraph.sentences]
+    """Tokenise every sentence of the running text; one of which the tokenizer knows nothing becomes one unknown."""
+    spans = [(s.start, s.end, paragraph, section) for s, paragraph, section in document.placed_sentences()]
     text = document.readable
     encodings = tokenizer.encode_batch([text[start:end] for start, end, _, _ in spans], add_special_tokens=False)
     unknown = _unknown_id(tokenizer)

@@ -1,0 +1,57 @@
+"""The `longmatch` command. Heavy libraries load inside the verbs, so that `--help` answers at once."""
+
+import os
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from longmatch.cli.compare import compare
+from longmatch.cli.data import data_app
+from longmatch.cli.rank import rank
+from longmatch.cli.read import read
+from longmatch.errors import LongmatchError
+
+app = typer.Typer(
+    help="Finds the long documents that belong together, and shows why.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(read)
+app.command()(compare)
+app.command()(rank)
+app.add_typer(data_app, name="data")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"longmatch {version('longmatch')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Finds the long documents that belong together, and shows why."""
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one sentence and exit code 2."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads must not spin beside another busy process
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    try:
+        app()
+    except LongmatchError as error:
+        sys.stderr.write(f"longmatch: {error}\n")
+        raise SystemExit(2) from None
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stderr.close()
+        raise SystemExit(0) from None
+    except KeyboardInterrupt:
+        sys.stderr.write("longmatch: stopped.\n")
+        raise SystemExit(130) from None

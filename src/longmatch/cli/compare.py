@@ -1,0 +1,40 @@
+"""`longmatch compare`: two documents, or the sections of one."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from longmatch.cli.options import AsJson, Model
+from longmatch.cli.progress import load_model, progress
+from longmatch.errors import LongmatchError
+
+
+def compare(
+    a: Annotated[str, typer.Argument(help="A document.")],
+    b: Annotated[str | None, typer.Argument(help="Another one; without it, A's sections with each other.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page that shows why, to this file.")] = None,
+    as_json: AsJson = False,
+    model: Model = "default",
+) -> None:
+    """Compare two documents, and show the sections and passages that match."""
+    from longmatch.documents.read import read
+    from longmatch.matching.render.terminal import print_match
+
+    documents = [read(file) for file in (a, b) if file is not None]
+    matcher = load_model(model)
+    with progress("comparing"):
+        match = matcher.compare(*documents) if b else matcher.within(documents[0])
+    if html:
+        try:
+            match.to_html(html)
+        except OSError as error:
+            raise LongmatchError(f"{html} cannot be written ({error.strerror}). Name another file.") from error
+    if as_json:
+        typer.echo(json.dumps(match.to_dict(), ensure_ascii=False, indent=2))
+        return
+    print_match(match, Console())
+    if html:
+        typer.echo(f"\nThe page that shows why: {html}")

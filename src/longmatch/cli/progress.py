@@ -1,0 +1,35 @@
+"""Progress on standard error, so that standard output holds the answer alone."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from longmatch.models.matcher import Matcher
+    from longmatch.models.matcher import Progress as Report
+
+
+@contextmanager
+def progress(what: str, total: int | None = None) -> Iterator["Report"]:
+    """Show a bar that is gone when the work is done; call what it yields with the steps taken."""
+    columns = [SpinnerColumn(), TextColumn("{task.description}")]
+    bar = [BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()] if total else []
+    with Progress(*columns, *bar, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=total)
+        yield lambda steps: shown.update(task, advance=steps)
+
+
+def load_model(name: str) -> "Matcher":
+    """Open a model under a spinner: loading the libraries takes seconds."""
+    with progress("loading the model"):
+        from longmatch.models.load import load
+
+        return load(name)
+
+
+def warn(sentence: object) -> None:
+    """Say something on standard error."""
+    Console(stderr=True, soft_wrap=True, highlight=False).print(f"longmatch: {sentence}", markup=False)

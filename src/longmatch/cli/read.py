@@ -1,0 +1,50 @@
+"""`longmatch read`: the structure longmatch sees in a file."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from longmatch.cli.options import AsJson
+from longmatch.documents.document import Document
+
+
+def read(
+    file: Annotated[str, typer.Argument(help="A .txt, .md, .html, .pdf, .docx, .tex or .jsonl file.")],
+    as_json: AsJson = False,
+    text: Annotated[bool, typer.Option("--text", help="Print the text that spans count in.")] = False,
+) -> None:
+    """Show the title, sections, paragraphs and sentences found in a file."""
+    from longmatch.documents.read import read as read_document
+    from longmatch.matching.render.terminal import print_structure
+
+    document = read_document(file)
+    if text:
+        typer.echo(document.text)
+    elif as_json:
+        typer.echo(json.dumps(structure(document), ensure_ascii=False, indent=2))
+    else:
+        print_structure(document, Console())
+
+
+def structure(document: Document) -> dict[str, Any]:
+    """What `--json` prints."""
+    return {
+        "id": document.id,
+        "title": document.title,
+        "language": document.language,
+        "words": document.words,
+        "sections": [
+            {
+                "heading": section.heading,
+                "level": section.level,
+                "start": section.start,
+                "end": section.end,
+                "paragraphs": len(section.paragraphs),
+                "sentences": sum(len(p.sentences) for p in section.paragraphs),
+                "kinds": sorted({p.kind for p in section.paragraphs}),
+            }
+            for section in document.sections
+        ],
+    }
