@@ -7,7 +7,7 @@ FOLDER (or the environment variable LONGMATCH_PDFS) holds PDF files and outlines
 Headings are compared by their letters and digits alone, in order (longest common subsequence). A heading of ours that
 the outline lacks counts as right only under one of these rules, else as wrong:
   - its name is one the outlines leave out by habit (abstract, references, acknowledgments, appendix, supplement);
-  - it is in OUTLINE_MISSES below, looked up in the file by eye.
+  - it is in OUTLINE_MISSES below, looked up in the file.
 
 "Mixed" counts sentences that may be made of two columns: two places or more where neighbouring words are no neighbours
 in the order in which the file writes them (columns are written one after the other, whatever the reader makes of the
