@@ -10,8 +10,7 @@ and the chance level of each side of the default matcher: numbers only, no text.
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 
 import numpy as np
@@ -22,20 +21,22 @@ from safetensors.torch import save_file
 
 from longmatch.documents.document import Document
 from longmatch.documents.jsonl import iterate_jsonl
+from longmatch.documents.read import read_all
 from longmatch.encoders.backbone import Backbone
-from longmatch.matching.calibration import Calibration
+from longmatch.matching.calibration import Calibration, Floats
 from longmatch.models.background import FOLDER, Statistics, shipped_tables
-from longmatch.models.hybrid.encoding import encode_documents
+from longmatch.models.hybrid.encoding import Encoding, encode_documents
 from longmatch.models.hybrid.explain import Explanation
 from longmatch.models.lexical.frequencies import Frequencies
 from longmatch.models.lexical.terms import terms_of
 
 FREQUENCY_DOCUMENTS = 6_000  # a table of 6,000 tells common from rare
 SENTENCES, SENTENCE_DOCUMENTS = 2_048, 1_024
-CHANCE_DOCUMENTS = 120
+CHANCE_DOCUMENTS, STEPS = 60, (1, 2, 3, 5, 7)
+EXAMPLES = Path(__file__).parents[1] / "examples"
 RARE = {"words": 6, "phrases": 36}  # terms in fewer documents are left out: to the matcher they are simply rare
-SPREAD = {"words": 0.035, "phrases": 0.006, "meaning": 0.07}  # chosen on training queries of five collections: see docs
-HALF = 18.0  # evidence at which the score is one half: that of a typical related pair
+SPREAD = {"words": 0.035, "phrases": 0.004, "meaning": 0.07}  # chosen on training queries of five collections: see docs
+HALF = 6.0  # evidence at which the score is one half: that of a typical related pair
 
 
 def main(source: Path, calibrate_only: bool) -> None:
@@ -47,7 +48,7 @@ def main(source: Path, calibrate_only: bool) -> None:
         save(*count(documents), sentence_vectors(documents, backbone, rng))
     words, phrases, background = shipped_tables()
     statistics = Statistics(words, phrases, background, Calibration({}, SPREAD, HALF))
-    facts = {"chance": chance(documents, statistics, backbone, rng), "spread": SPREAD, "half": HALF}
+    facts = {"chance": chance(documents, statistics, backbone), "spread": SPREAD, "half": HALF}
     (FOLDER / "calibration.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(facts, indent=2))
 
@@ -94,28 +95,39 @@ def sentence_vectors(
     return backbone.encode_texts(chosen[:SENTENCES])
 
 
-def chance(
-    documents: list[Document], statistics: Statistics, backbone: Backbone, rng: np.random.Generator
-) -> dict[str, dict[str, float]]:
-    """The similarity of each side over lone pairs of unrelated documents, as a line in the log of their length."""
-    sample = documents[-CHANCE_DOCUMENTS:]
-    encodings = encode_documents(sample, backbone, statistics.sentences)
-    pairs = [(encodings[i], encodings[j]) for i, j in _pairs(len(sample), rng)]
+def chance(documents: list[Document], statistics: Statistics, backbone: Backbone) -> dict[str, dict[str, float]]:
+    """The similarity of lone pairs of unrelated documents on each side, as a line in the log of their length.
+
+    The slope comes from encyclopedia articles of many lengths. The level comes from the project's own examples, whose
+    reports, essays and decisions share more of their manner of writing than articles do: the stricter of the two.
+    """
+    articles = encode_documents(documents[-CHANCE_DOCUMENTS:], backbone, statistics.sentences)
+    order = np.random.default_rng(0).permutation(len(articles))
+    pairs = [(articles[i], articles[j]) for step in STEPS for i, j in zip(order, np.roll(order, step), strict=True)]
+    lengths, values = similarities(pairs, statistics)
+    slopes = {name: float(np.polyfit(lengths, x, 1)[0]) for name, x in values.items()}
+    lengths, values = similarities(unrelated_examples(statistics, backbone), statistics)
+    levels = {name: float(np.mean(x - slopes[name] * lengths)) for name, x in values.items()}
+    return {name: {"level": round(levels[name], 5), "slope": round(slopes[name], 5)} for name in SPREAD}
+
+
+def similarities(pairs: list[tuple[Encoding, Encoding]], statistics: Statistics) -> tuple[Floats, dict[str, Floats]]:
+    """The log of each pair's length in thousands of words, and its similarity on each side."""
     rows = [Explanation.of(a, b, statistics).sides for a, b in track(pairs, "comparing")]
     lengths = np.log([np.sqrt(a.words * b.words) / 1000 for a, b in pairs])
-    lines: dict[str, dict[str, float]] = {}
-    for name in SPREAD:
-        values = np.array([float(sides[name][0]) for sides in rows])
-        slope, level = np.polyfit(lengths, values, 1)
-        lines[name] = {"level": round(float(level), 5), "slope": round(float(slope), 5)}
-        print(f"{name}: mean {values.mean():.4f}, deviation {values.std():.4f}, {lines[name]}")
-    return lines
+    return lengths, {name: np.array([float(sides[name][0]) for sides in rows]) for name in SPREAD}
 
 
-def _pairs(count: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    order = rng.permutation(count)
-    for step in (1, 2, 3, 5, 7):
-        yield from zip(order, np.roll(order, step), strict=True)
+def unrelated_examples(statistics: Statistics, backbone: Backbone) -> list[tuple[Encoding, Encoding]]:
+    """Pairs of example documents of different groups, near misses left out."""
+    key = {row["file"]: row for row in json.loads((EXAMPLES / "answer-key.json").read_text(encoding="utf-8"))}
+    encodings = encode_documents(list(read_all([EXAMPLES / "collection"], print)), backbone, statistics.sentences)
+    return [
+        (a, b)
+        for a, b in combinations(encodings, 2)
+        if key[a.document.id]["group"] != key[b.document.id]["group"]
+        and b.document.id not in key[a.document.id]["near_misses"]
+    ]
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ class Calibration:
     """Weighs the sides of a comparison against each other and maps their sum to 0..1.
 
     Each side's similarity x is measured from what unrelated documents of that length have, in units of how much those
-    differ: evidence = sum of (x - chance) / spread. The score rises from 0 for no evidence, through one half at `half`,
-    to 1 for the evidence a document has for itself.
+    differ: evidence = sum of (x - chance) / spread. The score rises steadily from near 0 for no evidence, through one half at
+    about `half`, to 1 for the evidence a document has for itself.
     """
 
     chance: Mapping[str, Chance]
@@ -46,8 +46,9 @@ class Calibration:
     def score(self, sides: Sides, words: Floats) -> Floats:
         """The score of documents whose sides are so similar."""
         most = self.evidence(dict.fromkeys(self.chance, np.ones(1)), words)
-        x = np.clip(self.evidence(sides, words), 0.0, most)
-        return x / (x + self.half) * (most + self.half) / most
+        x, top = (np.logaddexp(0, e) ** 2 for e in (self.evidence(sides, words), most))
+        half = self.half**2
+        return np.asarray(np.minimum(x / (x + half) * (top + half) / top, 1.0))
 
 
 def mean_length(a: Floats, b: Floats) -> Floats:
