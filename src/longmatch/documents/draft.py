@@ -1,5 +1,6 @@
 """What a reader hands over: text and blocks. `Draft.document` turns it into a Document with sentences."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -9,6 +10,8 @@ from longmatch.documents.document import Document, Kind, Paragraph, Section, Spa
 from longmatch.documents.kinds import is_reference_heading
 from longmatch.documents.language import detect_language
 from longmatch.documents.sentences import split_sentences
+
+_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which no tokenizer takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Draft:
     blocks: list[Block] = field(default_factory=list)
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    plain: str = ""  # the text with its markup blanked, character for character, where there is markup
     _pieces: list[str] = field(default_factory=list, repr=False)
     _length: int = field(default=0, repr=False)
 
@@ -66,13 +70,15 @@ class Draft:
         """Split the blocks into sentences and gather them under their headings."""
         if self._pieces:
             self.text = "".join(self._pieces)
+        self.text = _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", self.text)
         language = detect_language(self.text)
-        sections = tuple(_sections(self.text, self.blocks, language))
+        sections = tuple(_sections(self.text, self.plain or self.text, self.blocks, language))
         fallback = next((s.heading for s in sections if s.heading), id)
-        return Document(id, title or self.title or fallback, self.text, sections, language, source, self.metadata)
+        name = title or self.title or fallback
+        return Document(id, name, self.text, sections, language, source, self.metadata, self.plain)
 
 
-def _sections(text: str, blocks: list[Block], language: str) -> Iterable[Section]:
+def _sections(text: str, plain: str, blocks: list[Block], language: str) -> Iterable[Section]:
     if not blocks:
         return
     heads = [i for i, block in enumerate(blocks) if block.kind == "heading"]
@@ -82,7 +88,7 @@ def _sections(text: str, blocks: list[Block], language: str) -> Iterable[Section
         body = blocks[first + 1 : last] if head else blocks[first:last]
         heading = " ".join((head.label or head.of(text)).split()) if head else ""
         references = is_reference_heading(heading)
-        paragraphs = tuple(_paragraph(text, block, language, references) for block in body)
+        paragraphs = tuple(_paragraph(plain, block, language, references) for block in body)
         yield Section(blocks[first].start, blocks[last - 1].end, heading, head.level if head else 1, paragraphs)
 
 

@@ -20,6 +20,14 @@ _FRONT = re.compile(r"---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ 
 _FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _MARKERS = re.compile(r"(?:[ \t]|>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t]))*")
 _FOOTNOTE = re.compile(r"\[\^[^\]]+\]:")
+_MARKS = re.compile(
+    r"""!?\[(?P<link>[^\[\]\n]{1,400})\](?:\([^()\s]{0,800}(?:[ ]"[^"\n]{0,200}")?\)|\[[^\[\]\n]{0,100}\])
+    | \[\^[^\]\s]{1,40}\]                                 # a footnote's mark
+    | (?<![\w*_])[*_]{1,3}(?=[^\s*_]) | (?<=[^\s*_])[*_]{1,3}(?![\w*_])
+    | `+
+    | </?[a-zA-Z][^<>\n]{0,200}>""",
+    re.VERBOSE,
+)
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -35,7 +43,7 @@ def draft_markdown(text: str) -> Draft:
     >>> draft.title, [(b.kind, b.of(draft.text)) for b in draft.blocks]
     ('A fine title', [('heading', 'A *fine* title'), ('text', 'First.'), ('text', 'one'), ('text', 'two')])
     """
-    draft = Draft(text=text)
+    draft = Draft(text=text, plain=blank_marks(text))
     body = text
     if front := _FRONT.match(text):  # blanked, so that line numbers stay
         body = re.sub(r"[^\r\n]", " ", front[0]) + text[front.end() :]
@@ -92,6 +100,22 @@ def _content_span(text: str, lines: list[Span], content: str) -> Span:
         start = found.end() if found else head.start
     end = start + len(pieces[0]) if tail is head and text.startswith(pieces[0], start) else tail.end
     return trimmed(text, start, end)
+
+
+def blank_marks(text: str) -> str:
+    """The text with inline marks and link targets turned into spaces, character for character.
+
+    >>> blank_marks("a **bold** [link](http://x.y) and `code`, 2*3")
+    'a   bold    link              and  code , 2*3'
+    """
+    return _MARKS.sub(lambda found: _spaces(found, found.lastgroup), text)
+
+
+def _spaces(found: re.Match[str], kept: str | None) -> str:
+    if kept is None:
+        return " " * len(found[0])
+    start, end = found.start(kept) - found.start(), found.end(kept) - found.start()
+    return " " * start + found[kept] + " " * (len(found[0]) - end)
 
 
 def plain(inline: str) -> str:

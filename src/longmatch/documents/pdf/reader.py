@@ -22,7 +22,6 @@ from longmatch.documents.pdf.pieces import Piece, read_pieces
 from longmatch.errors import LongmatchWarning, ReadError
 
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
-_OR_SKIP = "or pass --skip-unreadable to leave such files out."
 _TAIL = 65_536  # bytes at the end of a file in which its end mark must stand
 _PDFIUM = threading.Lock()
 
@@ -34,7 +33,7 @@ def read_pdf(path: Path) -> Draft:
         bookmarks = _bookmarks(document)
         metadata = document.get_metadata_dict(skip_empty=True)
     if not any(pages):
-        raise ReadError(path, "holds no text (it may be a scan)", f"Run OCR on it first, {_OR_SKIP}")
+        raise ReadError(path, "holds no text (it may be a scan)", "Run OCR on it first.")
     cleaned = without_furniture(pages)
     pages = cleaned if any(cleaned) else pages
     reader = ColumnReader(usual_gutters(pages))
@@ -53,11 +52,11 @@ def _opened(path: Path) -> Iterator[Any]:
             document = pdfium.PdfDocument(path)
         except pdfium.PdfiumError as error:
             if "password" in str(error).casefold():
-                raise ReadError(path, "needs a password", f"Save a copy without one, {_OR_SKIP}") from None
-            raise ReadError(path, "is damaged", f"Get a fresh copy of it, {_OR_SKIP}") from None
+                raise ReadError(path, "needs a password", "Save a copy without one.") from None
+            raise ReadError(path, "is damaged", "Get a fresh copy of it.") from None
         try:
             if not len(document):
-                raise ReadError(path, "is damaged", f"Get a fresh copy of it, {_OR_SKIP}")
+                raise ReadError(path, "is damaged", "Get a fresh copy of it.")
             yield document
         finally:
             document.close()
@@ -77,7 +76,7 @@ def _check(path: Path) -> None:
         raise ReadError(path, "is not a PDF", "Give it the ending of what it is, or get a fresh copy of it.")
     start = re.findall(rb"startxref\s+(\d+)\s*%%EOF", tail)
     if not start or not 0 < int(start[-1]) < size:
-        raise ReadError(path, "is damaged (its end is missing)", f"Get a fresh copy of it, {_OR_SKIP}")
+        raise ReadError(path, "is damaged (its end is missing)", "Get a fresh copy of it.")
 
 
 def _page_pieces(document: Any, index: int, path: Path) -> list[Piece]:

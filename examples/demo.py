@@ -1,0 +1,41 @@
+"""The demo: rank the example collection for one of its documents, and show why the first answer is the first.
+
+Run it with `make demo`.
+"""
+
+import os
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+from rich.console import Console
+
+import longmatch as lm
+from longmatch.cli.progress import load_model, progress, warn
+from longmatch.matching.render.terminal import print_match, print_ranking
+
+FOLDER = Path(__file__).parent / "collection"
+QUERY = FOLDER / "the-stream-that-turned.md"
+PAGE = Path("out") / "why.html"
+
+
+def main() -> None:
+    """Rank, explain, and say where the page is."""
+    console = Console()
+    query = lm.read(QUERY)
+    documents = list(lm.read_all([FOLDER], warn))
+    matcher = load_model("default")
+    console.rule(f"The documents that belong with “{query.title}”")
+    with progress("encoding", total=len(documents)) as report:
+        hits = matcher.rank(query, documents, k=5, progress=report)
+    print_ranking(hits, console)
+    console.rule("Why the first one")
+    match = matcher.compare(query, hits[0].document)
+    print_match(match, console, passages=3)
+    PAGE.parent.mkdir(exist_ok=True)
+    page = match.to_html(PAGE).resolve()
+    console.print(f"\nThe same as a page with both texts side by side: [bold]{page.as_uri()}[/bold]", soft_wrap=True)
+
+
+if __name__ == "__main__":
+    main()
