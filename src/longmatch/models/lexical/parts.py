@@ -1,6 +1,6 @@
 """The parts of two documents compared by their terms: groups of sentences, pairs of sentences, the heaviest terms."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +13,7 @@ from longmatch.models.lexical.surface import spell
 from longmatch.models.lexical.terms import Counts, Ints, Stream
 from longmatch.models.lexical.weights import Idf, TermMatrix, Weighted, tfidf
 
-TOP_TERMS = 20
+TOP_TERMS = 30  # looked at; those that repeat a heavier one are left out
 
 
 def group_grid(a: Sentences, b: Sentences, mine: Stream, theirs: Stream, level: Level, idf: Idf) -> Grid:
@@ -45,7 +45,8 @@ def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, 
     """The words two sentences share, the heaviest first; `text` is that of the first."""
     both = np.intersect1d(_terms_at(mine, pair[0]), _terms_at(theirs, pair[1]))
     mass = shared.mass[np.searchsorted(shared.ids, both)]
-    best = both[np.argsort(-mass, kind="stable")][: int((mass > 0).sum())][:8]
+    heavy = int((mass > mass.max() / 5).sum()) if len(mass) else 0  # the rest are words found everywhere
+    best = both[np.argsort(-mass, kind="stable")][:heavy][:8]
     spelled = spell(best, [text])
     return tuple(spelled[int(term)] for term in best if int(term) in spelled)
 
@@ -58,7 +59,18 @@ def heaviest_terms(shared: Sequence[Shared], streams: Sequence[Stream], sentence
     holders = {int(s) for stream in streams for s in stream.sentence[np.isin(stream.ids, ids[best])]}
     spelled = spell(ids[best], [sentences.passage(i).text for i in sorted(holders)])
     total = float(mass.sum()) or 1.0
-    return tuple(Term(spelled[int(ids[i])], float(mass[i]) / total) for i in best if int(ids[i]) in spelled)
+    terms = (Term(spelled[int(ids[i])], float(mass[i]) / total) for i in best if int(ids[i]) in spelled)
+    return tuple(_distinct(terms))
+
+
+def _distinct(terms: Iterable[Term]) -> Iterator[Term]:
+    """Without the terms that say a heavier one again: "per cent of" after "per cent"."""
+    said: list[str] = []
+    for term in terms:
+        padded = f" {term.text} "
+        if not any(padded in other or other in padded for other in said):
+            said.append(padded)
+            yield term
 
 
 def _terms_at(stream: Stream, sentence: int) -> "np.typing.NDArray[np.uint64]":
