@@ -1,0 +1,1 @@
+"""Measures, protocols, significance, explanation fidelity, and the reports made of them."""

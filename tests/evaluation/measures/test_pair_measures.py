@@ -1,0 +1,57 @@
+"""Pair measures against scikit-learn, plain and weighted, and the threshold against trying every one."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics
+
+from longmatch.evaluation.measures import Verdicts, best_threshold, parse
+from longmatch.evaluation.measures.pairs import PairMeasure
+
+rows = st.lists(st.tuples(st.booleans(), st.integers(0, 6), st.integers(0, 3)), min_size=2, max_size=40).filter(
+    lambda found: {label for label, _, weight in found if weight} == {True, False}
+)
+
+
+def arrays(found: list[tuple[bool, int, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    labels, scores, weights = zip(*found, strict=True)
+    return np.array(labels), np.array(scores) / 6.0, np.array(weights, dtype=np.float64)
+
+
+def value(name: str, verdicts: Verdicts, weights: np.ndarray) -> float:
+    measure = parse(name)
+    assert isinstance(measure, PairMeasure)
+    return float(measure.weighted(verdicts, weights[None])[0])
+
+
+@given(rows, st.integers(0, 7))
+@settings(deadline=None, max_examples=150)
+def test_pair_measures_equal_scikit_learn(found: list[tuple[bool, int, int]], cut: int) -> None:
+    labels, scores, weights = arrays(found)
+    threshold = cut / 6.0
+    said = scores >= threshold
+    theirs = {
+        "accuracy": metrics.accuracy_score(labels, said, sample_weight=weights),
+        "precision": metrics.precision_score(labels, said, sample_weight=weights, zero_division=0),
+        "recall": metrics.recall_score(labels, said, sample_weight=weights, zero_division=0),
+        "F1": metrics.f1_score(labels, said, sample_weight=weights, zero_division=0),
+        "average_precision": metrics.average_precision_score(labels, scores, sample_weight=weights),
+        "roc_auc": metrics.roc_auc_score(labels, scores, sample_weight=weights),
+    }
+    for name, other in theirs.items():
+        assert value(name, Verdicts(labels, scores, threshold), weights) == pytest.approx(other, abs=1e-9), name
+
+
+@given(rows)
+@settings(deadline=None)
+def test_no_threshold_has_a_better_f1_than_the_chosen_one(found: list[tuple[bool, int, int]]) -> None:
+    labels, scores, _ = arrays(found)
+    chosen = parse("F1")(Verdicts(labels, scores, best_threshold(labels, scores)))  # type: ignore[arg-type]
+    others = [metrics.f1_score(labels, scores >= cut, zero_division=0) for cut in np.linspace(-0.1, 1.1, 100)]
+    assert chosen == pytest.approx(max(others), abs=1e-9)
+
+
+def test_pairs_that_could_not_be_scored_stay_under_the_threshold() -> None:
+    labels, scores = np.array([True, True, False]), np.array([0.9, -np.inf, -np.inf])
+    assert best_threshold(labels, scores) == 0.9
