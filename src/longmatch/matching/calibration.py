@@ -12,14 +12,17 @@ Sides = Mapping[str, Floats]
 
 @dataclass(frozen=True)
 class Chance:
-    """The similarity of unrelated documents: `level` at 1,000 words, `slope` more for each e times as long."""
+    """The similarity of unrelated documents: `level` at 1,000 words, `slope` more for each e times as long.
+
+    Never below 0: unrelated sentences share nothing, and nothing shared is no evidence.
+    """
 
     level: float
     slope: float
 
     def __call__(self, words: Floats) -> Floats:
         """At so many words (the geometric mean of the two documents)."""
-        return self.level + self.slope * np.log(np.maximum(words, 1.0) / 1000)
+        return np.maximum(self.level + self.slope * np.log(np.maximum(words, 1.0) / 1000), 0.0)
 
 
 @dataclass(frozen=True)
