@@ -16,6 +16,7 @@ from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
 
 WORTH = 200.0  # how many documents of the collection the background text counts for
 PHRASE_POWER = 1.5  # rare phrases are quotations: they weigh more than rarity alone says
+LEAST_WORTH = 1.0  # in a language it does not know, so that what every sentence holds still weighs something
 FEW = 20  # documents that cannot tell by themselves which words are common
 
 
@@ -33,7 +34,7 @@ class Rarity:
         split = len(encodings) < FEW and familiarity < 0.5  # then sentences stand in for documents
         words = Frequencies.of(c for e in encodings for c in _texts(e.terms.words, split))
         phrases = Frequencies.of(c for e in encodings for c in _texts(e.terms.phrases, split))
-        worth = WORTH * familiarity
+        worth = max(LEAST_WORTH, WORTH * familiarity)
         return Rarity(
             Blend(words, statistics.words, worth),
             Blend(phrases, statistics.phrases, worth, power=PHRASE_POWER),

@@ -55,4 +55,5 @@ class Blend:
         """ln((1 + n) / (1 + df)) to the power, over the documents of both: a word found everywhere weighs nothing."""
         share = self.background(terms) / max(1.0, self.background.documents)
         documents = self.collection.documents + self.worth
-        return np.log((1 + documents) / (1 + self.collection(terms) + self.worth * share)) ** self.power
+        held = 1 + self.collection(terms) + self.worth * share
+        return np.log(np.maximum((1 + documents) / held, 1.0)) ** self.power  # rounding may bring a quotient below 1
