@@ -26,14 +26,16 @@ def within(encoding: Encoding, statistics: Statistics, model: str) -> Match:
     partners, _ = best_partners(encoding.side, encoding.side, apart=(home, home))
     found = partners.cosine > -1.0
     strength = torch.where(found, partners.corrected, 0.0).clamp(min=0).double().numpy()
-    evidence = Evidence(partners.index.numpy(), strength)
+    index = partners.index.numpy()
+    onward = index > np.arange(len(index))  # a pair found from both its ends is one pair, the earlier passage first
+    forward, backward = (Evidence(index, np.where(side, strength, 0.0)) for side in (onward, ~onward))
     return Match(
         a=encoding.document,
         b=encoding.document,
         score=float(np.mean(strength)) if len(strength) else 0.0,
         sections=calibrated_grid(encoding, encoding, level, statistics, rarity),
         alignments=alignments(
-            merge([evidence], []),
+            merge([forward], [backward]),
             (sentences.passage, sentences.passage),
             lambda i, j: pair_scores(encoding, encoding, i, j),
             lambda i, j: (),
