@@ -50,7 +50,7 @@ class Sentences:
     def of_document(document: Document) -> "Sentences":
         """The sentences as they stand, their lengths counted in words."""
         rows = [
-            (s.start, s.end, count_words(s.of(document.text)), paragraph, section)
+            (s.start, s.end, count_words(s.of(document.readable)), paragraph, section)
             for s, paragraph, section in document.placed_sentences()
         ]
         return Sentences(document, *np.array(rows, dtype=np.int64).reshape(-1, 5).T)
@@ -63,6 +63,10 @@ class Sentences:
         start, end = int(self.starts[index]), int(self.ends[index])
         heading = self.document.sections[int(self.section[index])].heading
         return Passage(self.document.text[start:end], start, end, heading)
+
+    def readable(self, index: int) -> str:
+        """One sentence as models read it, its markup blanked."""
+        return self.document.readable[int(self.starts[index]) : int(self.ends[index])]
 
     def groups(self, level: Level) -> Groups:
         """The groups of a level."""

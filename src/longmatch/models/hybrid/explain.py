@@ -111,7 +111,7 @@ class Explanation:
         return pair_scores(self.a, self.b, a, b)
 
     def _words(self, i: int, j: int) -> tuple[str, ...]:
-        text = self.a.sentences.passage(i).text
+        text = self.a.sentences.readable(i)
         return shared_words(self.shared[0], self.a.terms.words, self.b.terms.words, (i, j), text)
 
     def terms(self) -> tuple[Term, ...]:

@@ -57,7 +57,7 @@ def heaviest_terms(shared: Sequence[Shared], streams: Sequence[Stream], sentence
     mass = np.concatenate([s.mass for s in shared])
     best = np.argsort(-mass, kind="stable")[:TOP_TERMS]
     holders = {int(s) for stream in streams for s in stream.sentence[np.isin(stream.ids, ids[best])]}
-    spelled = spell(ids[best], [sentences.passage(i).text for i in sorted(holders)])
+    spelled = spell(ids[best], [sentences.readable(i) for i in sorted(holders)])
     total = float(mass.sum()) or 1.0
     terms = (Term(spelled[int(ids[i])], float(mass[i]) / total) for i in best if int(ids[i]) in spelled)
     return tuple(_distinct(terms))
