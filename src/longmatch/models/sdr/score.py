@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from longmatch.encoders.ragged import segment_max, segment_mean
+from longmatch.encoders.ragged import segment_ids, segment_max
 
 CELLS = 1 << 25  # of the product held at a time
 
@@ -94,8 +94,11 @@ def split(collection: Paragraphs) -> Iterator[Paragraphs]:
 
 
 def _averaging(offsets: Tensor, dtype: torch.dtype) -> Tensor:
-    """The matrix that averages runs of columns."""
-    return segment_mean(torch.eye(int(offsets[-1]), dtype=torch.float32), offsets).T.to(dtype)
+    """The matrix that averages runs of columns: (sentences, paragraphs)."""
+    homes, lengths = segment_ids(offsets), offsets.diff()
+    matrix = torch.zeros((len(homes), len(lengths)), dtype=dtype)
+    matrix[torch.arange(len(homes)), homes] = (1 / lengths[homes]).to(dtype)
+    return matrix
 
 
 def _slices(offsets: Tensor, rows: int) -> Iterator[tuple[int, int]]:
