@@ -48,10 +48,16 @@ def read_collection(folder: Path) -> tuple[list[Document], list[ReadError]]:
 
     unreadable: list[ReadError] = []
     documents: list[Document] = []
-    with progress("reading") as report:
-        for document in read_all([folder], unreadable.append):
-            documents.append(document)
-            report(1)
-    for error in unreadable:
-        warn(error)
+    try:
+        with progress("reading") as report:
+            for document in read_all([folder], unreadable.append):
+                documents.append(document)
+                report(1)
+    except ReadError as nothing:
+        if len(unreadable) == 1:  # it says more: a folder that does not exist, or the one file in it
+            raise unreadable[0] from nothing
+        raise
+    finally:
+        for error in unreadable if len(unreadable) > 1 or documents else ():
+            warn(error)
     return documents, unreadable

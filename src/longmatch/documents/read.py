@@ -21,8 +21,8 @@ _READERS = {  # suffix -> module and function, imported when first needed
     ".docx": ("docx", "read_docx"),
     ".tex": ("tex", "read_tex"),
 }
-_JSON_LINES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
-SUFFIXES = (*_READERS, *_JSON_LINES)
+JSON_LINES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
+SUFFIXES = (*_READERS, *JSON_LINES)
 """What longmatch reads."""
 
 
@@ -34,7 +34,7 @@ def read(path: str | Path, id: str | None = None) -> Document:
     path = Path(path)
     if not path.exists() and (named := _named_in_json_lines(path)) is not None:
         return _one_of(*named, id)
-    if path.name.lower().endswith(_JSON_LINES):
+    if path.name.lower().endswith(JSON_LINES):
         return _one_of(path, None, id)
     return _read_single(path, id or path.name)
 
@@ -101,7 +101,7 @@ def _read_single(path: Path, id: str) -> Document:
 
 
 def _documents_of(path: Path, id: str, on_error: Callable[[ReadError], None]) -> Iterator[Document]:
-    if path.name.lower().endswith(_JSON_LINES):
+    if path.name.lower().endswith(JSON_LINES):
         from longmatch.documents.jsonl import iterate_jsonl
 
         yield from iterate_jsonl(path, on_error)
@@ -112,7 +112,7 @@ def _documents_of(path: Path, id: str, on_error: Callable[[ReadError], None]) ->
 def _named_in_json_lines(path: Path) -> tuple[Path, str] | None:
     """`file.jsonl#ID` as file and ID; the ID may hold slashes and further #."""
     name = str(path)
-    for suffix in _JSON_LINES:
+    for suffix in JSON_LINES:
         at = name.lower().find(f"{suffix}#")
         if at >= 0:
             return Path(name[: at + len(suffix)]), name[at + len(suffix) + 1 :]

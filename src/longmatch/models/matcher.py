@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document
+from longmatch.documents.read import JSON_LINES
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, Match
 
@@ -118,9 +119,10 @@ def is_same(a: Document, b: Document) -> bool:
     """Whether two documents are one: the same text from the same file (a copy elsewhere is another document)."""
     if a.text != b.text:
         return False
-    if a.source and b.source:
-        return Path(a.source).resolve() == Path(b.source).resolve()
-    return a.id == b.id
+    if not a.source or not b.source:
+        return a.id == b.id
+    same_file = Path(a.source).resolve() == Path(b.source).resolve()
+    return same_file and (a.id == b.id or not a.source.lower().endswith(JSON_LINES))  # a .jsonl file holds many
 
 
 def percentile(scores: Scores, index: int) -> float:
