@@ -17,7 +17,7 @@ SLICE = 1024  # sentences of one document at a time
 
 @dataclass(frozen=True)
 class Side:
-    """One document's sentences: vectors (sentences, width), chance expectations, and where its groups begin."""
+    """Sentences of a document or a collection: vectors (sentences, width), expectations by chance (sentences, sizes)."""
 
     vectors: Tensor
     expectations: Tensor

@@ -1,4 +1,4 @@
-"""Open a matcher by name, folder or Hugging Face id."""
+"""Open a matcher by name."""
 
 from collections.abc import Callable
 from importlib import import_module
