@@ -17,7 +17,7 @@ SLICE = 1024  # sentences of one document at a time
 
 @dataclass(frozen=True)
 class Side:
-    """Sentences of a document or a collection: vectors (sentences, width), expectations by chance (sentences, sizes)."""
+    """Sentences of a document or a collection: vectors (sentences, width), expectations by chance."""
 
     vectors: Tensor
     expectations: Tensor
