@@ -31,7 +31,7 @@ class Calibration:
 
     Each side's similarity x is measured from what unrelated documents of that length have, in units of how much those
     differ: evidence = sum of (x - chance) / spread. The score rises steadily from near 0 for no evidence, through one half at
-    about `half`, to 1 for the evidence a document has for itself.
+    `half`, to 1 for the evidence a document has for itself.
     """
 
     chance: Mapping[str, Chance]
@@ -49,9 +49,12 @@ class Calibration:
     def score(self, sides: Sides, words: Floats) -> Floats:
         """The score of documents whose sides are so similar."""
         most = self.evidence(dict.fromkeys(self.chance, np.ones(1)), words)
-        x, top = (np.logaddexp(0, e) ** 2 for e in (self.evidence(sides, words), most))
-        half = self.half**2
-        return np.asarray(np.minimum(x / (x + half) * (top + half) / top, 1.0))
+        return np.asarray(np.minimum(self._rise(self.evidence(sides, words)) / self._rise(most), 1.0))
+
+    def _rise(self, evidence: Floats) -> Floats:
+        """(x / (x + h))^2 of the positive part x of the evidence: slow at first, then steep, then slow again."""
+        x = np.logaddexp(0, evidence)  # smooth, so that no two scores tie at 0
+        return np.asarray((x / (x + self.half * (np.sqrt(2) - 1))) ** 2)
 
 
 def mean_length(a: Floats, b: Floats) -> Floats:

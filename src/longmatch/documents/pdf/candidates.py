@@ -15,6 +15,7 @@ KNOWN = re.compile(
     r"|bibliographie|摘要|参考文献|目录|结论|引言|致谢)\s*[:.：]?",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"[\\{}<>%=/]")  # how a line of a program begins, and no heading
 _MOST_LINES, _MOST_CHARACTERS, _MOST_WORDS = 4, 220, 28
 
 Style = tuple[float, bool, bool, bool]  # as Line.style gives it
@@ -99,7 +100,7 @@ def _possible(block: Block) -> bool:
     text = block.raw
     if block.kind != "text" or len(block.lines) > _MOST_LINES or len(text) > _MOST_CHARACTERS:
         return False
-    if len(text.split()) > _MOST_WORDS or sum(map(str.isalpha, text)) < 2 or CAPTION.match(text):
+    if _CODE.match(text) or len(text.split()) > _MOST_WORDS or sum(map(str.isalpha, text)) < 2 or CAPTION.match(text):
         return False
     if KNOWN.fullmatch(text) or (block.first.bold and len(text) < 80):
         return True

@@ -5,10 +5,10 @@ from longmatch.matching.match import Match
 
 _VERDICTS = (  # the least score, and what it means
     (0.95, "The two are practically the same text"),
-    (0.70, "The two say much the same"),
-    (0.40, "The two are closely related"),
+    (0.65, "The two say much the same"),
+    (0.35, "The two are closely related"),
     (0.20, "The two are related"),
-    (0.08, "The two are loosely related"),
+    (0.10, "The two are loosely related"),
 )
 _UNRELATED = "The two are hardly more alike than documents picked at random"
 _LANGUAGES = {
