@@ -9,6 +9,7 @@ from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import Side, group_scores
@@ -24,6 +25,7 @@ from longmatch.models.sdr.score import (
     sdr_scores,
     symmetric_scores,
 )
+from longmatch.models.sdr.whole import whole_paragraphs
 from longmatch.models.vectors import sentence_vectors
 
 
@@ -40,16 +42,25 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
 
     name = "sdr"
 
-    def __init__(self, backbone: Backbone | None = None, normalise: bool = True, symmetric: bool = False) -> None:
+    def __init__(
+        self,
+        backbone: Backbone | None = None,
+        normalise: bool = True,
+        symmetric: bool = False,
+        whole_paragraphs: bool = False,
+    ) -> None:
         self.backbone = backbone or Backbone.load()
-        self.normalise, self.symmetric = normalise, symmetric
+        self.normalise, self.symmetric, self.whole_paragraphs = normalise, symmetric, whole_paragraphs
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[SdrEncoding]:
         """Encode the sentences of each document."""
-        return [
-            SdrEncoding(sentences, Paragraphs.of(vectors, sentences.paragraphs))
-            for sentences, vectors in sentence_vectors(documents, self.backbone, progress)
-        ]
+        return [self.lay_out(*found) for found in sentence_vectors(documents, self.backbone, progress)]
+
+    def lay_out(self, sentences: Sentences, vectors: Tensor) -> SdrEncoding:
+        """An encoding from sentence vectors made before."""
+        if self.whole_paragraphs:
+            sentences, vectors = whole_paragraphs(sentences, vectors)
+        return SdrEncoding(sentences, Paragraphs.of(vectors, sentences.paragraphs))
 
     def collect(self, encodings: Sequence[SdrEncoding]) -> Paragraphs:
         """Lay encodings out flat."""
@@ -58,17 +69,19 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
     def score(self, query: SdrEncoding, collection: Paragraphs) -> Scores:
         """S(query, candidate) for every candidate, normalised over all of them."""
         if self.symmetric:
-            scores = symmetric_scores(query.paragraphs, collection, _background())
+            scores = symmetric_scores(query.paragraphs, collection, self._background(collection))
         else:
             scores = sdr_scores(query.paragraphs, collection, self.normalise)
         return np.asarray(scores.double().numpy())
 
     def explain(self, a: SdrEncoding, b: SdrEncoding, collection: Paragraphs | None = None) -> Match:
         """A lone pair: the symmetric score as a share of what the documents have with themselves."""
-        background = _background()
+        background = self._background(Paragraphs.join([a.paragraphs, b.paragraphs]))
         own = sum(float(directional_scores(e.paragraphs, e.paragraphs, background)[0]) for e in (a, b)) / 2
         both = float(symmetric_scores(a.paragraphs, b.paragraphs, background)[0])
-        pairs = merge([_gains(a.paragraphs, b.paragraphs)], [_gains(b.paragraphs, a.paragraphs)])
+        pairs = merge(
+            [_gains(a.paragraphs, b.paragraphs, background)], [_gains(b.paragraphs, a.paragraphs, background)]
+        )
         return Match(
             a=a.sentences.document,
             b=b.sentences.document,
@@ -85,16 +98,27 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
             grids=lambda level: _grid(a, b, level),
         )
 
+    def _background(self, others: Paragraphs) -> Paragraphs:
+        """The shipped unrelated sentences, each a paragraph of one; for another backbone, the documents at hand."""
+        if self.backbone.name not in (locate(None), DEFAULT_NAME):
+            return others
+        vectors = shipped_statistics().sentences.vectors
+        return Paragraphs.of(vectors, torch.arange(len(vectors) + 1))
 
-def _background() -> Paragraphs:
-    """The shipped unrelated sentences, each a paragraph of one."""
-    vectors = shipped_statistics().sentences.vectors
-    return Paragraphs.of(vectors, torch.arange(len(vectors) + 1))
+
+def plain_matcher(backbone: Backbone | None = None) -> SdrMatcher:
+    """SDR without normalisation."""
+    return SdrMatcher(backbone, normalise=False)
 
 
-def _gains(source: Paragraphs, candidate: Paragraphs) -> Evidence:
+def paragraph_matcher(backbone: Backbone | None = None) -> SdrMatcher:
+    """SDR on the level of paragraphs only."""
+    return SdrMatcher(backbone, whole_paragraphs=True)
+
+
+def _gains(source: Paragraphs, candidate: Paragraphs, background: Paragraphs) -> Evidence:
     """What each source sentence adds to S: its best cosine in the paragraph that answers its own."""
-    mean, deviation = normalisation(paragraph_scores(source, _background()))
+    mean, deviation = normalisation(paragraph_scores(source, background))
     chosen = paragraph_scores(source, candidate).argmax(0).tolist()
     partner = torch.zeros(len(source.vectors), dtype=torch.long)
     mass = torch.zeros(len(source.vectors))

@@ -96,8 +96,8 @@ def split(collection: Paragraphs) -> Iterator[Paragraphs]:
 def _averaging(offsets: Tensor, dtype: torch.dtype) -> Tensor:
     """The matrix that averages runs of columns: (sentences, paragraphs)."""
     homes, lengths = segment_ids(offsets), offsets.diff()
-    matrix = torch.zeros((len(homes), len(lengths)), dtype=dtype)
-    matrix[torch.arange(len(homes)), homes] = (1 / lengths[homes]).to(dtype)
+    matrix = torch.zeros((len(homes), len(lengths)), dtype=dtype, device=offsets.device)
+    matrix[torch.arange(len(homes), device=offsets.device), homes] = (1 / lengths[homes]).to(dtype)
     return matrix
 
 

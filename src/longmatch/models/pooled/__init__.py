@@ -1,0 +1,1 @@
+"""One vector a document: the inference rules SDR (section 4.3) compares its own with."""
