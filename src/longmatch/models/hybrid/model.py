@@ -47,7 +47,7 @@ class HybridMatcher(Encoder[Encoding, Collection]):
         words = collection.words.scores(tfidf(query.terms.words.counts, collection.rarity.words))
         phrases = collection.phrases.scores(tfidf(query.terms.phrases.counts, collection.rarity.phrases))
         meaning = collection_scores(query.side, collection.sides, collection.offsets)
-        return {"words": words, "phrases": phrases, "meaning": meaning.double().numpy()}
+        return {"words": words, "phrases": phrases, "meaning": meaning.double().cpu().numpy()}
 
     def score(self, query: Encoding, collection: Collection) -> Scores:
         """The calibrated score of a query with every document of a collection."""

@@ -1,0 +1,64 @@
+"""A data folder's documents, numbered in the order of their file, and those nothing can be read from."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from longmatch.datasets.collection import DataFolder
+from longmatch.documents.document import Document
+from longmatch.documents.jsonl import iterate_jsonl
+from longmatch.errors import ReadError
+
+CHARACTERS = 4_000_000  # of text in a shard
+
+
+class Corpus:
+    """The documents of a data folder. They are streamed; ids, numbers and lengths stay in memory."""
+
+    def __init__(self, folder: DataFolder) -> None:
+        self.folder = folder
+        self.ids = folder.ids
+        self.number = {id: i for i, id in enumerate(self.ids)}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def name(self) -> str:
+        """What the set is called in tables."""
+        return self.folder.name
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes when the documents do."""
+        with self.folder.documents_file.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+    def shards(self) -> Iterator[list[tuple[int, Document | ReadError]]]:
+        """All documents in runs of about CHARACTERS, each with its number; an unreadable one with what was wrong."""
+        shard: list[tuple[int, Document | ReadError]] = []
+        size = 0
+        for number, document in enumerate(self._each()):
+            length = len(document.text) if isinstance(document, Document) else 0
+            if shard and size + length > CHARACTERS:
+                yield shard
+                shard, size = [], 0
+            shard.append((number, document))
+            size += length
+        if shard:
+            yield shard
+
+    def documents(self, ids: Iterable[str]) -> dict[str, Document]:
+        """The documents of these ids, by id; unreadable ones are left out."""
+        wanted = set(ids)
+        found = (document for document in self._each() if isinstance(document, Document))
+        return {document.id: document for document in found if document.id in wanted}
+
+    def _each(self) -> Iterator[Document | ReadError]:
+        """One entry a line of the file, whether it can be read or not."""
+        errors: list[ReadError] = []
+        for document in iterate_jsonl(self.folder.documents_file, errors.append):
+            yield from errors
+            errors.clear()
+            yield document
+        yield from errors

@@ -1,0 +1,172 @@
+"""The layers of the models at hand: words, sentence vectors, what the default adds to them, and opening vectors."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.evaluation.code import code_digest
+from longmatch.evaluation.encodings.layer import Arrays, Layer, Unhandled
+from longmatch.matching.chance import SIZES, Background
+from longmatch.matching.sentences import Sentences
+from longmatch.models.lexical.terms import Stream, terms_of
+from longmatch.models.matcher import Progress
+from longmatch.models.pooled.model import PooledMatcher
+from longmatch.models.vectors import sentence_vectors
+
+PLACES = ("starts", "ends", "lengths", "paragraph", "section")  # of each sentence
+
+
+class Words(Layer):
+    """The hashed words of each sentence, for the lexical models."""
+
+    name = "words"
+    shapes: Mapping[str, Any] = {"words": (np.uint64, ()), "bounds": (np.int64, ())}
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The code that splits and hashes."""
+        return {"code": code_digest("documents", "models/lexical/terms.py")}
+
+    def make(
+        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
+    ) -> list[Arrays]:
+        """Hash."""
+        made = [_stream_arrays(terms_of(document).words) for document in documents]
+        _require_sentences(len(arrays["bounds"]) - 1 for arrays in made)
+        return made
+
+
+class SentenceVectors(Layer):
+    """Sentence vectors of a backbone in half precision, and where the sentences stand."""
+
+    name = "sentences"
+
+    def __init__(self, backbone: Backbone) -> None:
+        self.backbone = backbone
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The backbone's."""
+        return backbone_facts(self.backbone)
+
+    @property
+    def shapes(self) -> Mapping[str, Any]:
+        """Vectors and places."""
+        return {"vectors": (np.float16, (self.backbone.width,))} | dict.fromkeys(PLACES, (np.int32, ()))
+
+    def make(
+        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
+    ) -> list[Arrays]:
+        """Encode."""
+        _require_sentences(sum(1 for _ in document.sentences) for document in documents)
+        made: list[Arrays] = []
+        for sentences, vectors in sentence_vectors(documents, self.backbone, progress):
+            places = {name: getattr(sentences, name).astype(np.int32) for name in PLACES}
+            made.append({"vectors": vectors.half().numpy()} | places)
+        return made
+
+
+class ChanceAndWords(Layer):
+    """What the default model adds to sentence vectors: what to expect by chance, and the words of the same pieces."""
+
+    name = "default"
+
+    def __init__(self, base: SentenceVectors, background: Background) -> None:
+        self.base, self.background = base, background
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The background vectors'."""
+        code = code_digest("matching/chance.py", "models/lexical/terms.py")
+        return {"background": _digest([self.background.vectors]), "code": code}
+
+    @property
+    def shapes(self) -> Mapping[str, Any]:
+        """Expectations and words."""
+        return {"expectations": (np.float32, (len(SIZES),)), "words": (np.uint64, ()), "bounds": (np.int64, ())}
+
+    def make(
+        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
+    ) -> list[Arrays]:
+        """Correct and hash."""
+        device = scoring_device()
+        background = Background(self.background.vectors.to(device))
+        made: list[Arrays] = []
+        for document, under in zip(documents, below, strict=True):
+            vectors = torch.from_numpy(under["vectors"]).to(device, torch.float32)
+            words = terms_of(document, zip(under["starts"].tolist(), under["ends"].tolist(), strict=True)).words
+            expectations = background.expectations(vectors).cpu().numpy()
+            made.append({"expectations": expectations, **_stream_arrays(words)})
+        return made
+
+
+class Openings(Layer):
+    """The vector of what a backbone reads at once: FIRST or CLS."""
+
+    def __init__(self, matcher: PooledMatcher) -> None:
+        self.name, self.matcher = matcher.rule, matcher
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The backbone's, and the rule."""
+        return {**backbone_facts(self.matcher.backbone), "rule": self.matcher.rule}
+
+    @property
+    def shapes(self) -> Mapping[str, Any]:
+        """One vector a document."""
+        return {"vector": (np.float32, (self.matcher.backbone.width,))}
+
+    def make(
+        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
+    ) -> list[Arrays]:
+        """Encode."""
+        _require_sentences(sum(1 for _ in document.sentences) for document in documents)
+        return [{"vector": e.vector[None].numpy()} for e in self.matcher.encode(documents, progress)]
+
+
+def restore_sentences(arrays: Arrays, document: Document) -> Sentences:
+    """The places of a document's sentences, as a matcher holds them."""
+    return Sentences(document, *(arrays[name].astype(np.int64) for name in PLACES))
+
+
+def restore_stream(arrays: Arrays) -> Stream:
+    """The words of a document, as a matcher holds them; none for one that could not be handled."""
+    return Stream(arrays["words"], arrays["bounds"] if len(arrays["bounds"]) else np.zeros(1, dtype=np.int64))
+
+
+def backbone_facts(backbone: Backbone) -> dict[str, Any]:
+    """What sentence vectors depend on: the weights themselves, pooling, length and precision; not where they lie."""
+    return {
+        "weights": _digest(backbone.model.state_dict().values()),
+        "pooling": backbone.pooling.mode,
+        "max_tokens": backbone.max_tokens,
+        "precision": str(backbone.dtype).removeprefix("torch."),
+        "code": code_digest("documents", "units", "encoders", "models/vectors.py"),
+    }
+
+
+def scoring_device() -> torch.device:
+    """A GPU if there is one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _digest(tensors: Any) -> str:
+    digest = hashlib.sha256()
+    for tensor in tensors:
+        digest.update(tensor.detach().cpu().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _stream_arrays(stream: Stream) -> Arrays:
+    return {"words": stream.ids, "bounds": stream.offsets}
+
+
+def _require_sentences(counts: Any) -> None:
+    if not all(counts):
+        raise Unhandled("it has no sentence")

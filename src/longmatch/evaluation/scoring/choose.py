@@ -1,0 +1,27 @@
+"""The scorer of a matcher."""
+
+from longmatch.evaluation.scoring.anything import AnyScorer
+from longmatch.evaluation.scoring.default import DefaultScorer
+from longmatch.evaluation.scoring.lexical import LexicalScorer
+from longmatch.evaluation.scoring.scorer import Scorer
+from longmatch.evaluation.scoring.sentences import PooledScorer, SdrScorer
+from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.models.lexical.model import LexicalMatcher
+from longmatch.models.matcher import Matcher
+from longmatch.models.pooled.model import PooledMatcher
+from longmatch.models.sdr.model import SdrMatcher
+
+SCORERS: dict[type[Matcher], type[Scorer]] = {
+    LexicalMatcher: LexicalScorer,
+    HybridMatcher: DefaultScorer,
+    SdrMatcher: SdrScorer,
+    PooledMatcher: PooledScorer,
+}
+
+
+def scorer_of(matcher: Matcher) -> Scorer:
+    """One that reads stored encodings where there are any, else one that encodes as the matcher does."""
+    fitting = SCORERS.get(type(matcher), AnyScorer)
+    if isinstance(matcher, SdrMatcher) and matcher.symmetric:
+        fitting = AnyScorer
+    return fitting(matcher)

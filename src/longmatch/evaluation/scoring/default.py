@@ -1,0 +1,97 @@
+"""The default model's row: its own score, slice by slice, with the rarity of words in the whole corpus."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.encodings.layers import ChanceAndWords, SentenceVectors, restore_stream, scoring_device
+from longmatch.evaluation.encodings.store import Stored
+from longmatch.evaluation.measures.answers import Floats
+from longmatch.evaluation.scoring.scorer import Scorer, no_sentences
+from longmatch.evaluation.scoring.slices import Slice, slices_of
+from longmatch.matching.levels import Side
+from longmatch.models.hybrid.collection import Collection, Rarity
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.models.lexical.terms import Stream, Terms
+from longmatch.models.lexical.weights import TermMatrix, tfidf
+
+
+class DefaultScorer(Scorer):
+    """Terms stay in memory as sparse matrices; vectors are read slice by slice."""
+
+    matcher: HybridMatcher
+
+    @property
+    def layers(self) -> Sequence[SentenceVectors | ChanceAndWords]:
+        """Sentence vectors, and what the default adds to them."""
+        vectors = SentenceVectors(self.matcher.backbone)
+        return vectors, ChanceAndWords(vectors, self.matcher.statistics.sentences)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The calibration."""
+        return {"calibration": str(self.matcher.statistics.calibration)}
+
+    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+        """Weigh the terms of all documents."""
+        self._vectors, self._added = stored
+        self.unhandled = {**self._vectors.unhandled, **self._added.unhandled}
+        words = [restore_stream(arrays) for arrays in self._added.each("words", "bounds")]
+        able = [self._encoding(stream) for n, stream in enumerate(words) if n not in self.unhandled]
+        self._rarity = Rarity.of(able, self.matcher.statistics)
+        del able  # with the phrases it had to make
+        self._slices = slices_of(self._vectors)
+        self._bare = [self._weigh(words[part.first : part.last]) for part in self._slices]
+        self._loaded: Collection | None = None
+
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """A slice is read once for all queries of the block."""
+        queries = [self._query(number) for number in numbers]
+        found: list[list[Floats]] = [[] for _ in numbers]
+        for index in range(len(self._slices)):
+            collection = self._collection(index)
+            for query, scores in zip(queries, found, strict=True):
+                scores.append(self.matcher.score(query, collection))
+        return [np.concatenate(scores) for scores in found]
+
+    def _query(self, number: int) -> Encoding:
+        device = scoring_device()
+        vectors = torch.from_numpy(self._vectors.of(number, "vectors")["vectors"]).to(device, torch.float32)
+        added = self._added.of(number, "expectations", "words", "bounds")
+        expectations = torch.from_numpy(added["expectations"]).to(device)
+        return Encoding(no_sentences(), Side(vectors, expectations), Terms(restore_stream(added)))
+
+    def _collection(self, index: int) -> Collection:
+        """A slice as the score wants it; the only one stays loaded."""
+        if self._loaded is not None:
+            return self._loaded
+        part, (encodings, words, phrases) = self._slices[index], self._bare[index]
+        side = Side(part.vectors(), self._expectations(part))
+        found = Collection(encodings, side, part.offsets(), self._rarity, words, phrases)
+        if len(self._slices) == 1:
+            self._loaded = found
+        return found
+
+    def _expectations(self, part: Slice) -> Tensor:
+        added = {shard.first: shard for shard in self._added.shards}
+        arrays = [added[shard.first].array("expectations") for shard in part.shards]
+        return torch.from_numpy(np.concatenate(arrays)).to(scoring_device())
+
+    def _weigh(self, words: Sequence[Stream]) -> tuple[list[Encoding], TermMatrix, TermMatrix]:
+        encodings = [self._encoding(stream) for stream in words]
+        terms = [e.terms for e in encodings]
+        matrices = (
+            TermMatrix.of([tfidf(t.words.counts, self._rarity.words) for t in terms]),
+            TermMatrix.of([tfidf(t.phrases.counts, self._rarity.phrases) for t in terms]),
+        )
+        return [self._encoding(stream) for stream in words], *matrices
+
+    def _encoding(self, stream: Stream) -> Encoding:
+        """An encoding of terms alone."""
+        nothing = torch.empty(0)
+        return Encoding(no_sentences(), Side(nothing, nothing), Terms(Stream(stream.ids, stream.offsets)))

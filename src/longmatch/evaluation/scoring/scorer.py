@@ -1,0 +1,65 @@
+"""What a protocol asks of a model: the scores of one document after the other with the whole collection."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from longmatch.documents.document import Document
+from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.encodings.layer import Layer
+from longmatch.evaluation.encodings.store import Stored
+from longmatch.evaluation.measures.answers import Floats
+from longmatch.matching.sentences import Sentences
+from longmatch.models.matcher import Matcher
+
+BLOCK = 64  # queries that share the reading of a slice
+
+
+class Scorer(ABC):
+    """A model over a corpus. Documents it cannot handle score minus infinity."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
+        self.unhandled: dict[int, str] = {}
+
+    @property
+    def layers(self) -> Sequence[Layer]:
+        """What has to be on disk first."""
+        return ()
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """All that the scores depend on besides the documents and the layers."""
+        return {}
+
+    @abstractmethod
+    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+        """Make ready to score: `stored` are the layers asked for."""
+
+    @abstractmethod
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """The scores of a few documents with all documents of the corpus: (documents,) each."""
+
+    @property
+    def encoding_seconds(self) -> float | None:
+        """What encoding all documents took; None where the layers tell."""
+        return None
+
+    def scores(self, numbers: Sequence[int]) -> Iterator[tuple[int, Floats | None]]:
+        """The scores of each document asked about, by its number; None for one that cannot be handled."""
+        yield from ((number, None) for number in numbers if number in self.unhandled)
+        able = [number for number in numbers if number not in self.unhandled]
+        bad = np.fromiter(self.unhandled, np.int64, len(self.unhandled))
+        for start in range(0, len(able), BLOCK):
+            block = able[start : start + BLOCK]
+            for number, scores in zip(block, self.score_block(block), strict=True):
+                scores[bad] = -np.inf
+                yield number, scores
+
+
+def no_sentences() -> Sentences:
+    """In place of sentences where only scores are wanted, and no passages."""
+    nowhere = np.empty(0, dtype=np.int64)
+    return Sentences(Document("", "", "", ()), nowhere, nowhere, nowhere, nowhere, nowhere)
