@@ -70,8 +70,10 @@ def pieces_from(tokens: Tokens, first: list[int], last: list[int]) -> Pieces:
     following = tokens.starts[np.minimum(b, len(tokens) - 1)]
     ends = np.where(closes, tokens.sentence_ends[final], following)
     text = tokens.document.text
-    for i in np.flatnonzero(~closes):  # cut inside a sentence: leave the white space before the next piece out
-        ends[i] = starts[i] + len(text[starts[i] : ends[i]].rstrip())
+    for i in np.flatnonzero(~opens | ~closes):  # cut inside a sentence: leave the white space at the cut out
+        piece = text[starts[i] : ends[i]]
+        starts[i] += len(piece) - len(piece.lstrip())
+        ends[i] = starts[i] + len(piece.strip())
     return Pieces(tokens, a, b, starts, ends, sentence)
 
 

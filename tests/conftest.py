@@ -1,0 +1,71 @@
+"""What many tests share: the packaged model, the example collection, and tiny real models saved as folders."""
+
+import os
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch loads: its threads must not spin
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longmatch.documents import Document, read_all
+from longmatch.encoders.backbone import Backbone
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.model import HybridMatcher
+
+from .tiny_models import save_bert, save_roberta, save_sentence_model
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture(scope="session")
+def backbone() -> Backbone:
+    """The packaged model in float32, whatever the machine prefers."""
+    return Backbone.load(precision="float32")
+
+
+@pytest.fixture(scope="session")
+def matcher() -> HybridMatcher:
+    """The default matcher, as a user gets it."""
+    return HybridMatcher()
+
+
+@pytest.fixture(scope="session")
+def examples() -> dict[str, Document]:
+    """The documents of the example collection by file name."""
+    unreadable: list[Exception] = []
+    found = {document.id: document for document in read_all([EXAMPLES / "collection"], unreadable.append)}
+    assert not unreadable
+    return found
+
+
+@pytest.fixture(scope="session")
+def answer_key() -> dict[str, dict]:
+    """For each file of the example collection its group and near misses."""
+    return {row["file"]: row for row in json.loads((EXAMPLES / "answer-key.json").read_text(encoding="utf-8"))}
+
+
+@pytest.fixture(scope="session")
+def encodings(matcher: HybridMatcher, examples: dict[str, Document]) -> dict[str, Encoding]:
+    """The example collection, encoded once."""
+    return dict(zip(examples, matcher.encode(list(examples.values())), strict=True))
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random BERT of two layers with a WordPiece vocabulary, as a Hugging Face folder."""
+    return save_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(scope="session")
+def tiny_roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random RoBERTa of two layers with byte-level BPE, as a Hugging Face folder."""
+    return save_roberta(tmp_path_factory.mktemp("roberta"))
+
+
+@pytest.fixture
+def sentence_model(tmp_path: Path) -> Callable[..., Path]:
+    """Saves a tiny BERT as a sentence-transformers folder with the pooling asked for."""
+    return lambda **pooling: save_sentence_model(tmp_path / "sentence-model", **pooling)
