@@ -62,6 +62,8 @@ def save(words: Frequencies, phrases: Frequencies, vectors: npt.NDArray[np.float
         table[f"{name}.counts"] = torch.from_numpy(frequencies.counts.astype(np.int16))
     save_file(table, FOLDER / "frequencies.safetensors")
     save_file({"vectors": torch.from_numpy(vectors).half()}, FOLDER / "sentences.safetensors")
+    for file in FOLDER.glob("*.safetensors"):
+        file.chmod(0o644)  # written for the owner alone
 
 
 def count(documents: list[Document]) -> tuple[Frequencies, Frequencies]:

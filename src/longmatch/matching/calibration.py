@@ -1,7 +1,7 @@
 """From the sides' raw similarities to one score that means something by itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -30,13 +30,18 @@ class Calibration:
     """Weighs the sides of a comparison against each other and maps their sum to 0..1.
 
     Each side's similarity x is measured from what unrelated documents of that length have, in units of how much those
-    differ: evidence = sum of (x - chance) / spread. The score rises steadily from near 0 for no evidence, through one half at
-    `half`, to 1 for the evidence a document has for itself.
+    differ: evidence = sum of (x - chance) / spread. The score rises steadily from near 0 for no evidence, through
+    one half at `half`, to 1 for the evidence a document has for itself.
     """
 
     chance: Mapping[str, Chance]
     spread: Mapping[str, float]
     half: float
+
+    def trusting(self, name: str, share: float) -> "Calibration":
+        """The same with one side's evidence cut to a share."""
+        spread = {**self.spread, name: self.spread[name] / max(share, 1e-6)}
+        return replace(self, spread=spread)
 
     def evidence(self, sides: Sides, words: Floats) -> Floats:
         """The evidence that the documents belong together, summed over the sides."""

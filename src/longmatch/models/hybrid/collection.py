@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from longmatch.encoders.ragged import offsets_of
+from longmatch.matching.calibration import Calibration
 from longmatch.matching.levels import Side
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.encoding import Encoding
@@ -17,15 +18,21 @@ from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
 WORTH = 200.0  # how many documents of the collection the background text counts for
 PHRASE_POWER = 1.5  # rare phrases are quotations: they weigh more than rarity alone says
 LEAST_WORTH = 1.0  # in a language it does not know, so that what every sentence holds still weighs something
+FAMILIAR = 0.8  # from this share of known words on, the language is the background's
 FEW = 20  # documents that cannot tell by themselves which words are common
 
 
 @dataclass(frozen=True)
 class Rarity:
-    """How rare words and phrases are, for the documents at hand."""
+    """How rare words and phrases are in the documents at hand, and how well their language is known."""
 
     words: Idf
     phrases: Idf
+    familiarity: float = 1.0  # share of the running words that the background text knows
+
+    def calibration(self, statistics: Statistics) -> Calibration:
+        """The shipped calibration; the backbone's idea of meaning counts as far as it can know the language."""
+        return statistics.calibration.trusting("meaning", min(1.0, self.familiarity / FAMILIAR))
 
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
@@ -38,6 +45,7 @@ class Rarity:
         return Rarity(
             Blend(words, statistics.words, worth),
             Blend(phrases, statistics.phrases, worth, power=PHRASE_POWER),
+            familiarity,
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
-from longmatch.matching.calibration import mean_length
+from longmatch.matching.calibration import Calibration, mean_length
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.matching.sentences import Groups
@@ -43,7 +43,7 @@ class Explanation:
         meaning = best_partners(a.side, b.side)
         weighted = _weigh(a, b, rarity)
         shared = tuple(shared_terms(*pair) for pair in weighted)
-        spread = statistics.calibration.spread
+        spread = rarity.calibration(statistics).spread
         streams = [(a.terms.words, b.terms.words), (a.terms.phrases, b.terms.phrases)]
         lexical = link_sentences(streams, shared, [1 / spread["words"], 1 / spread["phrases"]])
         sides = {
@@ -56,7 +56,12 @@ class Explanation:
     @property
     def score(self) -> float:
         """The calibrated score."""
-        return float(self.statistics.calibration.score(self.sides, self._length)[0])
+        return float(self.calibration.score(self.sides, self._length)[0])
+
+    @property
+    def calibration(self) -> Calibration:
+        """How the sides are weighed, for the language of the two."""
+        return self.rarity.calibration(self.statistics)
 
     @property
     def _length(self) -> Floats:
@@ -78,7 +83,7 @@ class Explanation:
 
     def parts(self) -> dict[str, float]:
         """Each side's share of the evidence."""
-        calibration = self.statistics.calibration
+        calibration = self.calibration
         parts = {name: calibration.part(name, x, self._length) for name, x in self.sides.items()}
         evidence = {name: max(0.0, float(x[0])) for name, x in parts.items()}
         total = sum(evidence.values()) or 1.0
@@ -102,7 +107,7 @@ class Explanation:
     def _evidence(self, side: int, size: int) -> list[Evidence]:
         """What the sentences of one document contribute: half of each side's evidence comes from each document."""
         partners, links = self.meaning[side], self.lexical[side]
-        semantic = partners.corrected.clamp(min=0).double().numpy() / self.statistics.calibration.spread["meaning"]
+        semantic = partners.corrected.clamp(min=0).double().numpy() / self.calibration.spread["meaning"]
         nearest = partners.index.numpy()
         linked = np.where(links.partner >= 0, links.partner, nearest)
         return [Evidence(nearest, semantic / (2 * size)), Evidence(linked, links.mass / 2, lexical=True)]
@@ -116,7 +121,7 @@ class Explanation:
 
     def terms(self) -> tuple[Term, ...]:
         """The words and phrases that carry most of the lexical evidence."""
-        spread = self.statistics.calibration.spread
+        spread = self.calibration.spread
         weighed = [
             Shared(shared.ids, shared.mass / spread[name])
             for name, shared in zip(("words", "phrases"), self.shared, strict=True)
@@ -132,7 +137,7 @@ def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statisti
     phrases = group_cosines(a.terms.phrases, b.terms.phrases, mine, theirs, rarity.phrases)
     lengths = mean_length(_group_words(a, mine)[:, None], _group_words(b, theirs))
     sides = {"words": words, "phrases": phrases, "meaning": meaning}
-    scores = statistics.calibration.score(sides, lengths).astype(np.float32)
+    scores = rarity.calibration(statistics).score(sides, lengths).astype(np.float32)
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
 
 

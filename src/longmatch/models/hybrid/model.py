@@ -52,7 +52,7 @@ class HybridMatcher(Encoder[Encoding, Collection]):
     def score(self, query: Encoding, collection: Collection) -> Scores:
         """The calibrated score of a query with every document of a collection."""
         lengths = mean_length(np.array([query.words]), np.array([e.words for e in collection.encodings]))
-        return self.statistics.calibration.score(self.sides(query, collection), lengths)
+        return collection.rarity.calibration(self.statistics).score(self.sides(query, collection), lengths)
 
     def explain(self, a: Encoding, b: Encoding, collection: Collection | None = None) -> Match:
         """Compare two encodings at all levels."""
