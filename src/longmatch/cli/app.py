@@ -9,6 +9,7 @@ import typer
 
 from longmatch.cli.compare import compare
 from longmatch.cli.data import data_app
+from longmatch.cli.evaluate import evaluate
 from longmatch.cli.rank import rank
 from longmatch.cli.read import read
 from longmatch.errors import LongmatchError
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command()(read)
 app.command()(compare)
 app.command()(rank)
+app.command()(evaluate)
 app.add_typer(data_app, name="data")
 
 

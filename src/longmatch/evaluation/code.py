@@ -5,11 +5,15 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent
+SCORING_CODE = (
+    *("models", "models/hybrid", "models/lexical", "models/pooled", "models/sdr", "matching"),
+    "models/statistics/calibration.json",
+)
 
 
 @cache
 def code_digest(*places: str) -> str:
-    """Of the Python files, and the folders' own files, of the package.
+    """Of files of the package, and of the Python files of its folders.
 
     >>> code_digest("errors.py") == code_digest("errors.py") != code_digest("models")
     True

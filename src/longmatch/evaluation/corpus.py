@@ -7,6 +7,7 @@ from functools import cached_property
 from longmatch.datasets.collection import DataFolder
 from longmatch.documents.document import Document
 from longmatch.documents.jsonl import iterate_jsonl
+from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
 
 CHARACTERS = 4_000_000  # of text in a shard
@@ -47,6 +48,14 @@ class Corpus:
             size += length
         if shard:
             yield shard
+
+    def words(self, ids: Iterable[str]) -> dict[str, int]:
+        """The lengths of these documents in words (Chinese and Japanese: characters)."""
+        return {id: self._words[id] for id in dict.fromkeys(ids)}
+
+    @cached_property
+    def _words(self) -> dict[str, int]:
+        return {r.id: sum(count_words(part.text) for part in r.parts) for r in self.folder.records()}
 
     def documents(self, ids: Iterable[str]) -> dict[str, Document]:
         """The documents of these ids, by id; unreadable ones are left out."""

@@ -1,7 +1,8 @@
-"""How sure a number is, and whether two rows differ. Everything is drawn from a seed, and vectorised."""
+"""How sure a number is, and whether two rows differ. Everything is drawn from a seed, as matrix products."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from longmatch.evaluation.measures.pairs import PairMeasure, Verdicts
 
 SAMPLES = 2_000  # of a bootstrap
 FLIPS = 10_000  # of a randomisation test
-CELLS = 4_000_000  # drawn at a time
+CELLS = 4_000_000  # of weights held at a time
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,18 @@ class Interval:
     low: float
     high: float
 
+    @staticmethod
+    def of(samples: Floats) -> "Interval":
+        """From a bootstrap's values."""
+        low, high = np.quantile(samples, [0.025, 0.975])
+        return Interval(float(low), float(high))
+
 
 @dataclass(frozen=True)
 class Comparison:
     """One row against another on the same queries: how much it is better, and how likely that is chance.
 
-    `p` is of a randomisation test over queries (over pairs: of a paired bootstrap), `p_t` of Student's paired t-test.
+    `p` is of a randomisation test over queries (for pairs: of a paired bootstrap), `p_t` of Student's paired t-test.
     """
 
     difference: float
@@ -38,19 +45,32 @@ class Comparison:
         return self.p < 0.05
 
 
-def mean_interval(values: Floats, seed: int = 0) -> Interval:
-    """The confidence interval of a mean over queries, by bootstrap."""
-    if not len(values):
-        return Interval(0.0, 0.0)
+def bootstrap_means(values: Floats, seed: int = 0) -> Floats:
+    """The means of SAMPLES draws of as many queries, with replacement."""
+    count = len(values)
     rng = np.random.default_rng(seed)
-    means = [values[rng.integers(0, len(values), (rows, len(values)))].mean(1) for rows in _rows(SAMPLES, len(values))]
-    return _interval(np.concatenate(means))
+    shares = np.full(count, 1 / count)
+    return np.concatenate(
+        [rng.multinomial(count, shares, size=rows) @ values / count for rows in _rows(SAMPLES, count)]
+    )
 
 
-def compare_means(mine: Floats, theirs: Floats, seed: int = 0) -> Comparison:
-    """Query by query: under the null hypothesis each difference might as well have the other sign.
+def bootstrap_pairs(measure: PairMeasure, verdicts: Verdicts, sources: Sequence[str], seed: int = 0) -> Floats:
+    """A pair measure under SAMPLES draws of whole source documents, as the pairs of one hang together.
 
-    >>> compare_means(np.array([0.9, 0.8, 0.7]), np.array([0.9, 0.8, 0.7])).p
+    The same seed draws the same documents, whatever the model, so that two rows can be compared draw by draw.
+    """
+    names, cluster = np.unique(np.array(sources), return_inverse=True)
+    rng = np.random.default_rng(seed)
+    shares = np.full(len(names), 1 / len(names))
+    draws = (rng.multinomial(len(names), shares, size=rows)[:, cluster] for rows in _rows(SAMPLES, len(sources)))
+    return np.concatenate([measure.weighted(verdicts, weights.astype(np.float64)) for weights in draws])
+
+
+def compare_queries(mine: Floats, theirs: Floats, seed: int = 0) -> Comparison:
+    """Query by query: were the rows alike, each difference might as well have the other sign.
+
+    >>> compare_queries(np.array([0.9, 0.8, 0.7]), np.array([0.9, 0.8, 0.7])).p
     1.0
     """
     from scipy.stats import ttest_rel
@@ -58,47 +78,28 @@ def compare_means(mine: Floats, theirs: Floats, seed: int = 0) -> Comparison:
     differences = mine - theirs
     if not np.any(differences):
         return Comparison(0.0, 1.0, 1.0)
-    rng = np.random.default_rng(seed)
-    observed = abs(differences.mean()) * (1 - 1e-12)  # as large as observed, whatever the order of summation
-    larger = 0
-    for rows in _rows(FLIPS, len(differences)):
-        signs = rng.integers(0, 2, (rows, len(differences))) * 2 - 1
-        larger += int((abs((signs * differences).mean(1)) >= observed).sum())
-    spread = bool(np.ptp(differences)) and len(differences) > 1
-    p_t = float(ttest_rel(mine, theirs).pvalue) if spread else None
-    return Comparison(float(differences.mean()), (larger + 1) / (FLIPS + 1), p_t)
+    means = _signs(len(differences), seed) @ differences / len(differences)
+    observed = abs(differences.mean()) - 1e-12  # as large as observed, whatever the order of summation
+    p = (int((abs(means) >= observed).sum()) + 1) / (FLIPS + 1)
+    p_t = float(ttest_rel(mine, theirs).pvalue) if np.ptp(differences) and len(differences) > 1 else None
+    return Comparison(float(differences.mean()), p, p_t)
 
 
-def pair_interval(measure: PairMeasure, verdicts: Verdicts, sources: Sequence[str], seed: int = 0) -> Interval:
-    """The confidence interval of a pair measure: whole source documents are drawn, as their pairs hang together."""
-    return _interval(_bootstrap(lambda weights: measure.weighted(verdicts, weights), sources, seed))
-
-
-def compare_pairs(
-    measure: PairMeasure, mine: Verdicts, theirs: Verdicts, sources: Sequence[str], seed: int = 0
-) -> Comparison:
-    """Both rows on the same drawn documents: how often the difference has the other sign."""
-    differences = _bootstrap(lambda w: measure.weighted(mine, w) - measure.weighted(theirs, w), sources, seed)
+def compare_bootstraps(difference: float, mine: Floats, theirs: Floats) -> Comparison:
+    """Two rows over the same draws: how often their difference has the other sign."""
+    differences = mine - theirs
     tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
-    p = min(1.0, 2 * (tail + 1) / (len(differences) + 1))
-    return Comparison(measure(mine) - measure(theirs), p)
+    return Comparison(difference, min(1.0, 2 * (tail + 1) / (len(differences) + 1)))
 
 
-def _bootstrap(value: Callable[[Floats], Floats], sources: Sequence[str], seed: int) -> Floats:
-    """The value under SAMPLES draws of source documents."""
-    names, cluster = np.unique(np.array(sources), return_inverse=True)
-    rng = np.random.default_rng(seed)
-    shares = np.full(len(names), 1 / len(names))
-    draws = (rng.multinomial(len(names), shares, size=rows)[:, cluster] for rows in _rows(SAMPLES, len(sources)))
-    return np.concatenate([value(weights.astype(np.float64)) for weights in draws])
+@lru_cache(maxsize=2)
+def _signs(count: int, seed: int) -> Floats:
+    """Random signs: (FLIPS, queries)."""
+    drawn = np.random.default_rng(seed).integers(0, 2, (FLIPS, count), dtype=np.int8)
+    return drawn.astype(np.float64) * 2 - 1
 
 
 def _rows(total: int, width: int) -> Iterator[int]:
     """How many samples to draw at a time."""
     step = max(1, CELLS // max(1, width))
     yield from (min(step, total - start) for start in range(0, total, step))
-
-
-def _interval(values: Floats) -> Interval:
-    low, high = np.quantile(values, [0.025, 0.975])
-    return Interval(float(low), float(high))

@@ -1,0 +1,56 @@
+"""`longmatch evaluate`: models x data sets, with significance, intervals and plots."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from longmatch.cli.progress import progress
+from longmatch.datasets.records import SPLITS
+from longmatch.errors import LongmatchError
+
+
+def evaluate(
+    data: Annotated[list[Path], typer.Option("--data", help="A data folder; may be given several times.")],
+    models: Annotated[str, typer.Option(help="Models parted by commas; tfidf, phrases and bm25 are always there.")] = (
+        "default"
+    ),
+    split: Annotated[str, typer.Option(help="train, validation or test.")] = "test",
+    out: Annotated[Path, typer.Option(help="Where encodings, runs and results go.")] = Path("out/evaluation"),
+    measures: Annotated[
+        str | None, typer.Option(help="Measures parted by commas, as nDCG@10,MRR,F1; else all that fit the set.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="For everything that is drawn at random.")] = 0,
+    limit_queries: Annotated[int | None, typer.Option(min=1, help="Take only so many queries, at random.")] = None,
+    more: Annotated[list[Path] | None, typer.Argument(help="More data folders.", show_default=False)] = None,
+    fidelity: Annotated[int, typer.Option(min=0, help="Measure explanations on so many related pairs.")] = 0,
+) -> None:
+    """Measure models on labelled documents. What is done already is not done again.
+
+    A data folder holds documents.jsonl.xz and qrels.tsv or pairs.tsv: --data A B C names several.
+    """
+    from longmatch.evaluation.evaluate import Evaluation
+    from longmatch.evaluation.measures import parse_all
+    from longmatch.evaluation.reports.about import write_about
+    from longmatch.evaluation.reports.terminal import print_rows
+
+    if split not in SPLITS:
+        raise LongmatchError(f"There is no split {split}. Name one of {', '.join(SPLITS)}.")
+    console = Console()
+    out.mkdir(parents=True, exist_ok=True)
+    evaluation = Evaluation(
+        folders=[*data, *(more or [])],
+        models=[name.strip() for name in models.split(",") if name.strip()],
+        out=out,
+        split=split,
+        measures=parse_all(measures) if measures else None,
+        seed=seed,
+        limit=limit_queries,
+        fidelity=fidelity,
+        watch=progress,
+        told=lambda rows: print_rows(rows, console),
+    )
+    evaluation.run()
+    write_about(out)
+    console.print(f"Written: {out / 'results.json'}, results.md" + (" and plots/" if (out / "plots").is_dir() else ""))

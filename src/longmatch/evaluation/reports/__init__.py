@@ -1,0 +1,1 @@
+"""Results as JSON, Markdown, a terminal table and plots."""

@@ -1,0 +1,42 @@
+"""The tables in the terminal."""
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from longmatch.evaluation.reports.cells import MARKS, milliseconds, tables
+from longmatch.evaluation.rows import Row
+
+
+def print_rows(rows: Sequence[Row], console: Console) -> None:
+    """One table a set, best values in bold."""
+    for table in tables(rows):
+        shown = RichTable(
+            title=table.title,
+            box=SIMPLE,
+            padding=(0, 1, 0, 0),
+            title_justify="left",
+            caption=MARKS + " ms: encoding, a document.",
+            caption_justify="left",
+        )
+        shown.add_column("model", no_wrap=True)
+        for measure in table.measures:
+            shown.add_column(measure, justify="right", overflow="fold", min_width=5)
+        shown.add_column("ms", justify="right", min_width=5)
+        if any(row.run.unhandled for row in table.rows):
+            shown.add_column("unhandled", justify="right")
+        if table.fidelity:
+            shown.add_column("fidelity", justify="right")
+        for row in table.rows:
+            cells = [table.cell(row, measure) for measure in table.measures]
+            values = ["" if c is None else f"[bold]{c.text}[/bold]" if c.best else c.text for c in cells]
+            extra = [milliseconds(row)]
+            if any(other.run.unhandled for other in table.rows):
+                extra.append(str(len(row.run.unhandled)))
+            if table.fidelity:
+                ratio = row.fidelity["deletion"]["ratio"] if row.fidelity else None
+                extra.append("" if ratio is None else f"{ratio:.1f}x")
+            shown.add_row(row.run.model, *values, *extra)
+        console.print(shown)
