@@ -6,24 +6,13 @@ from longmatch.documents import Document, Draft
 from longmatch.documents.markdown import draft_markdown
 from longmatch.documents.text import draft_text
 
-WORDS = st.sampled_from(
-    ["The", "bridge", "is", "old.", "It", "rains!", "Why?", "e.g.", "counter-revolutionary", "1,234.5", "don't"]
-    + ["naïve", "Grüße.", "Ürünler", "Это", "правда.", "本院认为", "銀行。", "これは", "ペンです。", "한국어", "नमस्ते"]
-    + [
-        "مرحبا",
-        "שלום",
-        "😀",
-        "👩\u200d👩\u200d👧",
-        "🏳\ufe0f\u200d🌈",
-        "e\u0301",
-        "a\u0323\u0307",
-        "\x00",
-        "\x07",
-        "\u200b",
-    ]
-    + ["\ufeff", "\u00ad", "\ufffd", "[SEP]", "<s>", "**bold**", "`code`", "[link](http://a.b/c)", "ﬁ", "½", "…", "—"]
-    + ["\\", "x" * 150, "Donaudampfschifffahrt" * 12, "亀" * 90]
-)
+PLAIN = "The bridge is old. It rains! Why? e.g. counter-revolutionary 1,234.5 don't naïve Grüße. … — ½ ﬁ"
+OTHER_SCRIPTS = "Ürünler Это правда. 本院认为 銀行。 これは ペンです。 한국어 नमस्ते مرحبا שלום "
+MARKS = "[SEP] <s> **bold** `code` [link](http://a.b/c) \\"
+FAMILY, FLAG, ACCENTS = "👩\u200d👩\u200d👧", "🏳\ufe0f\u200d🌈", "e\u0301 a\u0323\u0307"
+UNSEEN = ["\x00", "\x07", "\u200b", "\ufeff", "\u00ad", "\ufffd"]
+LONG = ["x" * 150, "Donaudampfschifffahrt" * 12, "亀" * 90]
+WORDS = st.sampled_from([*f"{PLAIN} {OTHER_SCRIPTS} {MARKS} 😀 {FAMILY} {FLAG} {ACCENTS}".split(), *UNSEEN, *LONG])
 GAPS = st.sampled_from([" ", " ", " ", "", "  ", "\t", "\u3000", "\u00a0", "\n"])
 BREAKS = st.sampled_from(
     ["\n\n", "\n\n# Head\n\n", "\n\n## Sub\n\n", "\n\n1 METHODS\n\n", "\n\n| a | b |\n|---|---|\n| c | d |\n\n"]

@@ -1,0 +1,48 @@
+"""Aligned passages, and the share of the score each carries."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.match import Alignment, Passage
+
+MASSES = st.lists(st.tuples(st.integers(-1, 4), st.floats(0, 10)), min_size=5, max_size=5)
+
+
+def evidence(rows: list[tuple[int, float]], lexical: bool = False) -> Evidence:
+    return Evidence(np.array([p for p, _ in rows]), np.array([m for _, m in rows]), lexical)
+
+
+def aligned(pairs) -> tuple[Alignment, ...]:
+    def passage(side: str):
+        return lambda i: Passage(f"{side}{i}", i, i + 1, "")
+
+    return alignments(pairs, (passage("a"), passage("b")), lambda i, j: np.ones(len(i)), lambda i, j: ())
+
+
+def test_both_directions_of_a_pair_add_up():
+    forward = [evidence([(1, 2.0), (0, 1.0)]), evidence([(1, 0.5), (-1, 9.0)], lexical=True)]
+    backward = [evidence([(1, 4.0), (0, 3.0)])]
+    # a0-b1: 2 + 0.5 lexical, and b1 -> a0: 3; a1-b0: 1 and b0 -> a1: 4; a partner of -1 is none
+    assert merge(forward, backward) == {(0, 1): (5.5, 0.5), (1, 0): (5.0, 0.0)}
+
+
+@given(MASSES, MASSES)
+def test_contributions_sum_to_1_and_the_strongest_comes_first(forward, backward):
+    found = aligned(merge([evidence(forward)], [evidence(backward, lexical=True)]))
+    if any(p >= 0 and m > 0 for p, m in forward + backward):
+        assert sum(x.contribution for x in found) == pytest.approx(1)
+    assert [x.contribution for x in found] == sorted((x.contribution for x in found), reverse=True)
+    assert all(0 <= x.lexical <= x.contribution + 1e-12 for x in found)
+
+
+def test_no_evidence_aligns_nothing():
+    assert aligned({}) == ()
+
+
+def test_equal_contributions_keep_the_order_of_the_text():
+    found = aligned({(2, 0): (1.0, 0.0), (0, 3): (1.0, 0.0), (0, 1): (1.0, 1.0)})
+    assert [(x.a.text, x.b.text) for x in found] == [("a0", "b1"), ("a0", "b3"), ("a2", "b0")]
+    assert [x.kind for x in found] == ["keyword", "meaning", "meaning"]

@@ -1,0 +1,60 @@
+"""What similarity to expect by chance."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmatch.matching.chance import SIZES, Background, corrected, interpolation
+
+
+def unit_rows(rows: int, width: int, seed: int) -> torch.Tensor:
+    drawn = torch.randn((rows, width), generator=torch.Generator().manual_seed(seed))
+    return torch.nn.functional.normalize(drawn, dim=1)
+
+
+def test_the_expected_maximum_worked_by_hand():
+    # cosines with the background: -1, 0 and 1; of four draws the best is 1 unless all four miss it
+    background = Background(torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]))
+    one, four = background.expectations(torch.tensor([[1.0, 0.0]]))[0, :2].tolist()
+    assert one == pytest.approx(0.0, abs=1e-6)
+    best_is_1, best_is_minus_1 = 1 - (2 / 3) ** 4, (1 / 3) ** 4
+    assert four == pytest.approx(best_is_1 - best_is_minus_1, abs=1e-6)
+
+
+def test_the_expected_maximum_is_that_of_many_draws():
+    background, vectors = unit_rows(200, 8, seed=0), unit_rows(5, 8, seed=1)
+    expected = Background(background).expectations(vectors)
+    cosines = vectors @ background.T
+    for column, size in enumerate(SIZES[:5]):
+        drawn = torch.randint(0, 200, (4000, size), generator=torch.Generator().manual_seed(size))
+        best = cosines[:, drawn].amax(2).mean(1)  # (vectors,)
+        assert torch.allclose(best, expected[:, column], atol=0.03)
+
+
+def test_expectations_rise_with_the_number_of_sentences_and_do_not_depend_on_slices():
+    background, vectors = Background(unit_rows(100, 8, seed=0)), unit_rows(7, 8, seed=1)
+    expected = background.expectations(vectors)
+    assert expected.shape == (7, len(SIZES))
+    assert (expected.diff(dim=1) > -1e-6).all()
+    assert torch.allclose(background.expectations(vectors, rows=2), expected, atol=1e-6)
+    assert background.expectations(vectors[:0]).shape == (0, len(SIZES))
+
+
+@given(st.integers(0, 100_000))
+def test_interpolation_is_linear_in_the_logarithm(size):
+    weights = interpolation(torch.tensor([size]))[0]
+    assert weights.sum() == pytest.approx(1) and (weights >= 0).all() and (weights > 0).sum() <= 2
+    logs = torch.tensor(SIZES).float().log()
+    inside = torch.tensor(float(min(max(size, 1), SIZES[-1]))).log()
+    assert float(weights @ logs) == pytest.approx(float(inside), abs=1e-4)
+
+
+@pytest.mark.parametrize("at", range(len(SIZES)))
+def test_a_tabled_size_takes_its_own_value(at):
+    assert interpolation(torch.tensor([SIZES[at]]))[0].tolist() == [float(i == at) for i in range(len(SIZES))]
+
+
+def test_a_corrected_cosine_is_0_at_chance_and_1_for_the_same_sentence():
+    found = corrected(torch.tensor([0.4, 1.0, 0.7]), torch.tensor([0.4, 0.4, 0.4]))
+    assert found.tolist() == pytest.approx([0.0, 1.0, 0.5])

@@ -1,0 +1,103 @@
+"""Best partners and group scores equal slow plain loops, in one piece and in slices."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longmatch.encoders.ragged import offsets_of
+from longmatch.matching import levels
+from longmatch.matching.chance import SIZES, interpolation
+from longmatch.matching.levels import Side, best_partners, collection_scores, group_scores
+
+LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=6)
+SEEDS = st.integers(0, 1000)
+
+
+def side_of(count: int, seed: int) -> Side:
+    drawn = torch.Generator().manual_seed(seed)
+    vectors = torch.nn.functional.normalize(torch.randn((count, 6), generator=drawn), dim=1)
+    return Side(vectors, torch.rand((count, len(SIZES)), generator=drawn).sort(dim=1).values / 2)
+
+
+@contextmanager
+def slices_of(size: int) -> Iterator[None]:
+    """So many sentences of one document at a time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levels, "SLICE", size)
+        yield
+
+
+def best_in(side: Side, i: int, other: Side, among: range) -> tuple[int, float, float]:
+    """The best partner of one sentence among some of the other's, its cosine, and the same corrected for chance."""
+    cosines = [float(side.vectors[i] @ other.vectors[j]) for j in among]
+    best = max(range(len(cosines)), key=cosines.__getitem__)
+    expected = float(side.expectations[i] @ interpolation(torch.tensor([len(among)]))[0])
+    return among[best], cosines[best], (cosines[best] - expected) / (1 - expected)
+
+
+def mean_best(side: Side, rows: range, other: Side, among: range) -> float:
+    return sum(best_in(side, i, other, among)[2] for i in rows) / len(rows)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), SEEDS, st.sampled_from([1, 3, 1024]))
+@settings(deadline=None)
+def test_best_partners_equal_the_plain_loop(rows, columns, seed, size):
+    a, b = side_of(rows, seed), side_of(columns, seed + 1)
+    with slices_of(size):
+        found = best_partners(a, b)
+    for partners, mine, other in zip(found, (a, b), (b, a), strict=True):
+        expected = [best_in(mine, i, other, range(len(other))) for i in range(len(mine))]
+        assert partners.index.tolist() == [index for index, _, _ in expected]
+        assert partners.cosine.tolist() == pytest.approx([cosine for _, cosine, _ in expected], abs=1e-5)
+        assert partners.corrected.tolist() == pytest.approx([value for _, _, value in expected], abs=1e-5)
+
+
+@given(LENGTHS, SEEDS, st.sampled_from([2, 1024]))
+@settings(deadline=None)
+def test_sentences_kept_apart_are_no_partners(lengths, seed, size):
+    side = side_of(sum(lengths), seed)
+    home = torch.tensor([group for group, length in enumerate(lengths) for _ in range(length)])
+    with slices_of(size):
+        partners, _ = best_partners(side, side, apart=(home, home))
+    for i, (j, cosine) in enumerate(zip(partners.index.tolist(), partners.cosine.tolist(), strict=True)):
+        others = [float(side.vectors[i] @ side.vectors[k]) for k in range(len(side)) if home[k] != home[i]]
+        assert cosine == pytest.approx(max(others, default=-1.0), abs=1e-5)
+        assert not others or home[i] != home[j]
+
+
+@given(LENGTHS, LENGTHS, SEEDS, st.sampled_from([1, 4, 1024]))
+@settings(deadline=None)
+def test_group_scores_equal_the_plain_loop(mine, theirs, seed, size):
+    a, b = side_of(sum(mine), seed), side_of(sum(theirs), seed + 1)
+    a_offsets, b_offsets = offsets_of(torch.tensor(mine)), offsets_of(torch.tensor(theirs))
+    with slices_of(size):
+        found = group_scores(a, b, a_offsets, b_offsets)
+    rows, columns = ([range(*run) for run in pairwise(offsets.tolist())] for offsets in (a_offsets, b_offsets))
+    expected = [[(mean_best(a, r, b, c) + mean_best(b, c, a, r)) / 2 for c in columns] for r in rows]
+    assert torch.allclose(found, torch.tensor(expected), atol=1e-5)
+
+
+@given(st.integers(1, 6), LENGTHS, SEEDS, st.sampled_from([1, 20, 1 << 25]))
+@settings(deadline=None)
+def test_collection_scores_equal_the_plain_loop(size, lengths, seed, room):
+    query, sides = side_of(size, seed), side_of(sum(lengths), seed + 1)
+    offsets = offsets_of(torch.tensor(lengths))
+    everything = range(size)
+    expected = [
+        (mean_best(query, everything, sides, range(*run)) + mean_best(sides, range(*run), query, everything)) / 2
+        for run in pairwise(offsets.tolist())
+    ]
+    assert collection_scores(query, sides, offsets, room).tolist() == pytest.approx(expected, abs=1e-5)
+
+
+@given(LENGTHS, st.integers(1, 12))
+def test_documents_are_taken_together_until_the_room_is_full(lengths, rows):
+    offsets = offsets_of(torch.tensor(lengths)).tolist()
+    runs = list(levels._document_slices(offsets, rows))
+    assert [first for first, _ in runs] == [0, *(last for _, last in runs)][:-1] and runs[-1][1] == len(lengths)
+    assert all(last == first + 1 or offsets[last] - offsets[first] <= rows for first, last in runs)
