@@ -44,7 +44,7 @@ class TermMatrix:
     """The weights of a collection: one row a document, one column a term."""
 
     vocabulary: Hashes  # in rising order
-    matrix: sp.csr_array  # (documents, terms)
+    matrix: sp.csc_array  # (documents, terms), by column: a query touches only its own terms
 
     @staticmethod
     def of(documents: Sequence[Weighted]) -> "TermMatrix":
@@ -54,7 +54,7 @@ class TermMatrix:
         offsets = np.concatenate([[0], np.cumsum([len(d.ids) for d in documents], dtype=np.int64)])
         values = np.concatenate([d.values for d in documents]) if documents else np.empty(0)
         shape = (len(documents), len(vocabulary))
-        return TermMatrix(vocabulary, sp.csr_array((values, columns, offsets), shape=shape))
+        return TermMatrix(vocabulary, sp.csr_array((values, columns, offsets), shape=shape).tocsc())
 
     def scores(self, query: Weighted) -> Floats:
         """The dot product of a query with every document."""
@@ -62,9 +62,7 @@ class TermMatrix:
             return np.zeros(self.matrix.shape[0])
         place = np.minimum(np.searchsorted(self.vocabulary, query.ids), len(self.vocabulary) - 1)
         known = self.vocabulary[place] == query.ids
-        column = np.zeros(len(self.vocabulary))
-        column[place[known]] = query.values[known]
-        return np.asarray(self.matrix @ column)
+        return np.asarray(self.matrix[:, place[known]] @ query.values[known])
 
 
 def bm25(counts: Counts, frequencies: Frequencies, mean_length: float, k1: float = 1.5, b: float = 0.75) -> Weighted:
