@@ -22,7 +22,8 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
             caption_justify="left",
         )
         shown.add_column("model", no_wrap=True)
-        for measure in table.measures:
+        measures = [name for name in table.measures if not _said_elsewhere(name, table.measures)]
+        for measure in measures:
             shown.add_column(measure, justify="right", overflow="fold", min_width=5)
         shown.add_column("ms", justify="right", min_width=5)
         if any(row.run.unhandled for row in table.rows):
@@ -30,7 +31,7 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
         if table.fidelity:
             shown.add_column("fidelity", justify="right")
         for row in table.rows:
-            cells = [table.cell(row, measure) for measure in table.measures]
+            cells = [table.cell(row, measure) for measure in measures]
             values = ["" if c is None else f"[bold]{c.text}[/bold]" if c.best else c.text for c in cells]
             extra = [milliseconds(row)]
             if any(other.run.unhandled for other in table.rows):
@@ -40,3 +41,10 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
                 extra.append("" if ratio is None else f"{ratio:.1f}x")
             shown.add_row(row.run.model, *values, *extra)
         console.print(shown)
+
+
+def _said_elsewhere(name: str, others: Sequence[str]) -> bool:
+    """recall@k is HR@k, and mrr_released is for comparing with old tables: both are in the files, not on the screen."""
+    return name.replace("recall@", "HR@") in [o for o in others if o != name] or (
+        name == "mrr_released" and "MRR" in others
+    )
