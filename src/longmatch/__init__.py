@@ -2,7 +2,7 @@
 
 >>> import longmatch as lm
 >>> sorted(lm.__all__)[:3]
-['Document', 'LongmatchError', 'Match']
+['Document', 'Library', 'LongmatchError']
 """
 
 from importlib import import_module
@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from longmatch.documents.document import Document
     from longmatch.documents.read import read, read_all
     from longmatch.errors import LongmatchError
+    from longmatch.library.library import Library
     from longmatch.matching.match import Match
     from longmatch.models.load import load
 
 __version__ = "0.1.0"
-__all__ = ["Document", "LongmatchError", "Match", "load", "read", "read_all"]
+__all__ = ["Document", "Library", "LongmatchError", "Match", "load", "read", "read_all"]
 
 _HOMES = {
     "Document": "longmatch.documents.document",
+    "Library": "longmatch.library.library",
     "LongmatchError": "longmatch.errors",
     "Match": "longmatch.matching.match",
     "load": "longmatch.models.load",

@@ -1,0 +1,112 @@
+"""Questions to a library: the documents that belong with one, and why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from longmatch.library.index.index import Index
+from longmatch.library.index.terms import Floats
+from longmatch.library.search import Living, Nearest, candidates, score
+from longmatch.library.store import Store
+from longmatch.matching.calibration import mean_length
+from longmatch.matching.levels import collection_scores
+from longmatch.matching.match import Alignment
+from longmatch.models.background import Statistics
+from longmatch.models.hybrid.collection import Collection, Rarity
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.explain import Explanation
+from longmatch.models.lexical.weights import tfidf
+from longmatch.models.matcher import percentile
+
+WHOLE = [
+    "id",
+    "source",
+    "title",
+    "language",
+    "words",
+    "metadata",
+    "text",
+    "plain",
+    "sections",
+    "paragraphs",
+    "sentences",
+]
+"""The columns of a document."""
+
+ENCODED = [*WHOLE, "pieces", "vectors", "expectations", "vocabulary", "stream", "offsets"]
+"""The columns of a document and its encoding."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A document found, as the store has it."""
+
+    encoding: Encoding
+    score: float
+    percentile: float
+    why: tuple[Alignment, ...]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What a question needs: the store, the index and the statistics."""
+
+    store: Store
+    index: Index
+    statistics: Statistics
+
+    def rank(
+        self, query: Encoding, living: Living, k: int, count: int, whole: bool, nearest: Nearest | None = None
+    ) -> list[Answer]:
+        """The k best of the living documents. `whole` says that they are all the library has, but for the query.
+
+        Few documents are all scored, as in memory; of many, only the candidates.
+        """
+        if whole and len(living) <= 3 * count:
+            return self._all(query, living.ids, k)
+        found = score(
+            query, candidates(query, self.index, living, count, nearest), self.store, self.index, self.statistics
+        )
+        encodings = self.encodings(found.ids[:k])
+        rarity = self.index.rarity([query.terms, *(e.terms for e in encodings)])
+        higher = np.searchsorted(-found.scores, -found.scores[:k], side="right")  # those that do not score less
+        shares = 100.0 * (len(living) - higher) / max(1, len(living))
+        return self._answers(query, encodings, found.scores[:k], shares, rarity)
+
+    def _all(self, query: Encoding, ids: Sequence[str], k: int) -> list[Answer]:
+        encodings = self.encodings(sorted(ids))
+        if not encodings:
+            return []
+        collection = Collection.of(encodings, self.statistics)
+        scores = whole_scores(query, collection, self.statistics)
+        best = np.argsort(-scores, kind="stable")[:k]
+        shares = np.array([percentile(scores, int(i)) for i in best])
+        return self._answers(query, [encodings[i] for i in best], scores[best], shares, collection.rarity)
+
+    def _answers(
+        self, query: Encoding, found: Sequence[Encoding], scores: Floats, shares: Floats, rarity: Rarity
+    ) -> list[Answer]:
+        return [
+            Answer(encoding, float(value), float(share), self.explain(query, encoding, rarity).alignments()[:3])
+            for encoding, value, share in zip(found, scores, shares, strict=True)
+        ]
+
+    def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
+        """Two documents compared, by the words of the whole collection."""
+        return Explanation.of(a, b, self.statistics, rarity or self.index.rarity([a.terms, b.terms]))
+
+    def encodings(self, ids: Sequence[str]) -> list[Encoding]:
+        """Documents as they were encoded."""
+        return [row.encoding() for row in self.store.fetch(ids, ENCODED)]
+
+
+def whole_scores(query: Encoding, collection: Collection, statistics: Statistics) -> Floats:
+    """The default matcher's score with every document of a collection in memory."""
+    sides = {
+        "words": collection.words.scores(tfidf(query.terms.words.counts, collection.rarity.words)),
+        "phrases": collection.phrases.scores(tfidf(query.terms.phrases.counts, collection.rarity.phrases)),
+        "meaning": collection_scores(query.side, collection.sides, collection.offsets).double().numpy(),
+    }
+    lengths = mean_length(np.array([query.words]), np.array([e.words for e in collection.encodings]))
+    return statistics.calibration.score(sides, lengths)

@@ -1,0 +1,57 @@
+"""What goes wrong with a library, as one sentence."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from longmatch.errors import LongmatchError
+
+_FULL = re.compile(r"No space left|StorageFull|File too large|os error 2[78]\b|quota", re.IGNORECASE)
+_FORBIDDEN = re.compile(r"Permission denied|Read-only file system|os error (?:13|30|1)\b|AccessDenied", re.IGNORECASE)
+_FILTER = re.compile(r"Invalid user input|Schema error|No field named|SQL|parse", re.IGNORECASE)
+
+
+class LibraryError(LongmatchError):
+    """A library that cannot do what was asked."""
+
+
+class NotALibrary(LibraryError):
+    """A place that holds no library."""
+
+
+@contextmanager
+def in_a_sentence(address: object) -> Iterator[None]:
+    """Turn the store's own complaints into one sentence; what the library held stays as it was."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError, MemoryError) as error:
+        raise LibraryError(_sentence(address, f"{type(error).__name__}: {error}")) from error
+
+
+def _sentence(address: object, reason: str) -> str:
+    if _FULL.search(reason):
+        return f"There is no room left on the disk of {address}. Free some and run again: what was stored stays."
+    if _FORBIDDEN.search(reason):
+        return f"{address} cannot be written. Check its permissions, or name another folder."
+    return (
+        f"{address} is damaged or cannot be read ({_short(reason)}). "
+        f"Put its files back from a copy, or remove it and index again."
+    )
+
+
+def filter_error(where: str, error: Exception) -> LibraryError:
+    """A condition the store does not understand."""
+    return LibraryError(
+        f"The condition {where!r} is not understood ({_short(str(error))}). Write it as in SQL, with the columns id, "
+        "title, language, words, source and names of metadata: language = 'en' AND year > 2019."
+    )
+
+
+def is_filter_error(error: Exception) -> bool:
+    """Whether the store complains about a condition."""
+    return bool(_FILTER.search(str(error)))
+
+
+def _short(reason: str) -> str:
+    line = " ".join(reason.split())
+    return line[:120].rstrip(". ") + ("…" if len(line) > 120 else "")

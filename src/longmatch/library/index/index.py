@@ -1,0 +1,219 @@
+"""The segments of a library taken together: grows by segments, forgets by tombstones, merges when there are many.
+
+Everything here can be made again from the store. The manifest names the store's version it stands for and is replaced
+in one step, so that a process killed at any moment leaves an index that is whole, though perhaps behind.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.library.index.merge import merge_segments
+from longmatch.library.index.segment import (
+    Array,
+    Segment,
+    drop_segment,
+    empty_postings,
+    frequency_columns,
+    posting_columns,
+    write_segment,
+)
+from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, counted
+from longmatch.models.background import Statistics
+from longmatch.models.hybrid.collection import LEAST_WORTH, PHRASE_POWER, WORTH, Rarity
+from longmatch.models.lexical.frequencies import Blend, Frequencies
+from longmatch.models.lexical.terms import Hashes, Terms
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+HEAVIEST = {"words": 256, "phrases": 512}
+"""How many of a document's terms can be found by. Scores are made from all of them."""
+
+
+@dataclass
+class Index:
+    """Documents by their words, phrases and vectors."""
+
+    folder: Path
+    statistics: Statistics
+    background: str  # sum of the statistics, as the segments' norms depend on them
+    segments: list[Segment] = field(default_factory=list)
+    dead: list[frozenset[int]] = field(default_factory=list)  # of each segment, the documents that are gone
+    version: int = -1  # of the store
+    stale: int = 0  # documents that came or went since the norms were made
+
+    @classmethod
+    def open(cls, folder: Path, statistics: Statistics, background: str) -> "Index":
+        """Open what is there; an empty index where there is nothing, or nothing that can be used."""
+        for _ in range(3):  # a merge may remove segments between reading the manifest and opening them
+            try:
+                facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+                if facts["format"] != FORMAT or facts["background"] != background:
+                    break
+                segments = [Segment.open(folder / name) for name in facts["segments"]]
+                dead = [frozenset(numbers) for numbers in facts["dead"]]
+                return cls(folder, statistics, background, segments, dead, facts["version"], facts["stale"])
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+        return cls(folder, statistics, background)
+
+    def save(self, version: int) -> None:
+        """Say that the index stands for this version of the store."""
+        self.version = version
+        facts = {
+            "format": FORMAT,
+            "background": self.background,
+            "version": version,
+            "stale": self.stale,
+            "segments": [s.folder.name for s in self.segments],
+            "dead": [sorted(numbers) for numbers in self.dead],
+        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        new = self.folder / f".{MANIFEST}"
+        new.write_text(json.dumps(facts), encoding="utf-8")
+        new.replace(self.folder / MANIFEST)
+
+    def sweep(self) -> None:
+        """Remove the segments that a merge or a killed process left behind."""
+        mine = {s.folder.name for s in self.segments}
+        for place in self.folder.iterdir() if self.folder.is_dir() else ():
+            if place.is_dir() and place.name not in mine:
+                drop_segment(Segment(place, (), ()))
+
+    def __len__(self) -> int:
+        return sum(len(s) for s in self.segments) - sum(map(len, self.dead))
+
+    def documents(self) -> dict[str, str]:
+        """The content hash of each living document, by id."""
+        return {
+            id: hash
+            for segment, gone in zip(self.segments, self.dead, strict=True)
+            for number, (id, hash) in enumerate(zip(segment.ids, segment.hashes, strict=True))
+            if number not in gone
+        }
+
+    def add(
+        self, ids: Sequence[str], hashes: Sequence[str], terms: Sequence[Terms], means: npt.NDArray[np.float32]
+    ) -> None:
+        """Take in documents."""
+        found = dict(counted(terms))
+        words = found["words"]
+        known = self.statistics.words(words.term) > 0
+        columns: dict[str, Array] = {
+            "means": means,
+            "lengths": np.bincount(words.document, words.count, words.documents),
+            "familiar": np.bincount(words.document[known], words.count[known], words.documents),
+        }
+        for kind in KINDS:
+            columns |= frequency_columns(kind, found[kind])
+        for kind in KINDS:
+            own = Frequencies(len(ids), columns[f"{kind}.terms"], columns[f"{kind}.frequencies"].astype(float))
+            idf = self._idf(kind, found[kind], own)
+            columns[f"{kind}.norms"] = found[kind].norms(idf)
+            columns |= posting_columns(kind, found[kind], found[kind].heaviest(idf, HEAVIEST[kind]))
+        self._append(write_segment(self._new_folder(), ids, hashes, columns), len(ids))
+
+    def remove(self, ids: Sequence[str], terms: Sequence[Terms]) -> None:
+        """Forget documents, whose terms are these."""
+        gone = set(ids)
+        places = [(s, n) for s, segment in enumerate(self.segments) for n, id in enumerate(segment.ids) if id in gone]
+        dead = [set(numbers) for numbers in self.dead]
+        for s, n in places:
+            dead[s].add(n)
+        self.dead = [frozenset(numbers) for numbers in dead]
+        columns: dict[str, Array] = {name: np.empty(0) for name in ("means", "lengths", "familiar")}
+        for kind, found in counted(terms):
+            columns |= frequency_columns(kind, found, sign=-1) | empty_postings(kind)
+            columns[f"{kind}.norms"] = np.empty(0)
+        self._append(write_segment(self._new_folder(), (), (), columns), len(ids))
+
+    def _append(self, segment: Segment, changed: int) -> None:
+        self.segments.append(segment)
+        self.dead.append(frozenset())
+        self.stale += changed
+        first = len(self.segments) - 1
+        size = _size(segment)
+        while first and _size(self.segments[first - 1]) < 2 * size:
+            first -= 1
+            size += _size(self.segments[first])
+        if first < len(self.segments) - 1:
+            self.merge(first)
+
+    def merge(self, first: int = 0) -> None:
+        """Make one of the segments from this one on."""
+        if len(self.segments) - first < 2 and not any(self.dead[first:]):
+            return
+        merged = merge_segments(self._new_folder(), self.segments[first:], self.dead[first:])
+        self.segments[first:], self.dead[first:] = [merged], [frozenset()]
+
+    def _new_folder(self) -> Path:
+        return self.folder / uuid4().hex
+
+    def frequencies(self, kind: str, terms: Hashes, more: Frequencies | None = None) -> Frequencies:
+        """In how many documents each of these terms occurs, `more` documents counted in."""
+        ids = np.unique(terms)
+        counts = np.zeros(len(ids)) if more is None else more(ids)
+        for segment in self.segments:
+            counts += segment.frequencies(kind, ids)
+        return Frequencies(len(self) + (more.documents if more else 0), ids, counts)
+
+    def familiarity(self) -> float:
+        """The share of the running words that the background text knows."""
+        known, total = (self.living(name).sum() for name in ("familiar", "lengths"))
+        return float(known / total) if total else 1.0
+
+    def living(self, name: str) -> Array:
+        """A column of all living documents."""
+        parts = [np.delete(s[name], sorted(gone)) for s, gone in zip(self.segments, self.dead, strict=True) if len(s)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def blend(self, kind: str, terms: Hashes, more: Frequencies | None = None) -> Blend:
+        """How rare these terms are, with the background text as a prior as far as it knows the documents' words."""
+        worth = max(LEAST_WORTH, WORTH * self.familiarity())
+        power = PHRASE_POWER if kind == "phrases" else 1.0
+        background = getattr(self.statistics, kind)
+        return Blend(self.frequencies(kind, terms, more), background, worth, power=power)
+
+    def rarity(self, terms: Sequence[Terms]) -> Rarity:
+        """How rare the words and phrases of some documents are in the whole collection."""
+        words = np.concatenate([t.words.counts.ids for t in terms])
+        phrases = np.concatenate([t.phrases.counts.ids for t in terms])
+        return Rarity(self.blend("words", words), self.blend("phrases", phrases))
+
+    def _idf(self, kind: str, found: Occurrences, more: Frequencies | None = None) -> Floats:
+        """The idf of each row's term."""
+        terms, place = np.unique(found.term, return_inverse=True)
+        return np.asarray(self.blend(kind, terms, more).idf(terms)[place])
+
+    def norms_of(self, terms: Sequence[Terms]) -> Mapping[str, Floats]:
+        """The length of the TF-IDF vectors of some documents, by the frequencies as they are now."""
+        return {kind: found.norms(self._idf(kind, found)) for kind, found in counted(terms)}
+
+    def set_norms(self, norms: Mapping[str, Mapping[str, float]]) -> None:
+        """Replace the norms of all documents: {kind: {id: norm}}."""
+        for place, segment in enumerate(self.segments):
+            for kind in KINDS:
+                values = np.array([norms[kind].get(id, 0.0) for id in segment.ids], dtype=np.float32)
+                new = segment.folder / f".{kind}.norms"
+                values.tofile(new)
+                new.replace(segment.folder / f"{kind}.norms")
+            self.segments[place] = Segment(segment.folder, segment.ids, segment.hashes)
+        self.stale = 0
+
+    def asked(self, kind: str, terms: Terms) -> Asked:
+        """A query's terms, weighed by the whole collection."""
+        counts = getattr(terms, kind).counts
+        idf = self.blend(kind, counts.ids).idf(counts.ids)
+        values = (1 + np.log(counts.counts)) * idf
+        length = float(np.linalg.norm(values))
+        return Asked(counts.ids, values / length if length else values, idf)
+
+
+def _size(segment: Segment) -> int:
+    """How much a segment holds, in terms."""
+    return sum(len(segment[f"{kind}.terms"]) for kind in KINDS)

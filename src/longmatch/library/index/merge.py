@@ -1,0 +1,106 @@
+"""Several segments become one, in slices of the hash range, so that memory stays bounded whatever their size."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from longmatch.library.index.segment import DTYPES, PER_DOCUMENT, Array, Segment, seal
+from longmatch.library.index.terms import KINDS
+from longmatch.models.lexical.terms import Ints
+
+SLICE = 4_000_000  # entries at a time
+
+
+def merge_segments(folder: Path, segments: Sequence[Segment], dead: Sequence[frozenset[int]]) -> Segment:
+    """Write one segment with the living documents of several and the sum of their frequencies."""
+    folder.mkdir(parents=True)
+    living = [
+        np.array([i not in gone for i in range(len(s))], dtype=bool) for s, gone in zip(segments, dead, strict=True)
+    ]
+    numbers = _renumber(living)
+    for name in PER_DOCUMENT:
+        parts = [s[name][keep] for s, keep in zip(segments, living, strict=True) if len(s)]
+        _write(folder, name, parts or [np.empty(0)], "wb")
+    for kind in KINDS:
+        _merge_frequencies(folder, kind, segments)
+        _merge_postings(folder, kind, segments, numbers)
+    ids, hashes = (
+        [x for s, keep in zip(segments, living, strict=True) for x, k in zip(getattr(s, what), keep, strict=True) if k]
+        for what in ("ids", "hashes")
+    )
+    return seal(folder, ids, hashes)
+
+
+def _renumber(living: Sequence[Array]) -> list[Ints]:
+    """The new number of each document, -1 for those that are gone."""
+    numbers, start = [], 0
+    for keep in living:
+        numbers.append(np.where(keep, start + np.cumsum(keep) - 1, -1))
+        start += int(keep.sum())
+    return numbers
+
+
+def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment]) -> None:
+    names = (f"{kind}.terms", f"{kind}.frequencies")
+    _clear(folder, names)
+    for parts in _slices([s[names[0]] for s in segments]):
+        terms, place = np.unique(
+            np.concatenate([s[names[0]][p] for s, p in zip(segments, parts, strict=True)]), return_inverse=True
+        )
+        counts = np.concatenate([s[names[1]][p] for s, p in zip(segments, parts, strict=True)])
+        total = np.bincount(place, counts, len(terms)).astype(np.int64)
+        held = total != 0
+        _write(folder, names[0], [terms[held]])
+        _write(folder, names[1], [total[held]])
+
+
+def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], numbers: Sequence[Ints]) -> None:
+    names = [f"{kind}.{part}" for part in ("kept", "starts", "documents", "weights")]
+    _clear(folder, names)
+    _write(folder, names[1], [np.zeros(1)])
+    written = 0
+    sizes = sum(len(s[names[2]]) for s in segments)
+    for parts in _slices([s[names[0]] for s in segments], sizes):
+        opened = [_open(s, part, names, new) for s, part, new in zip(segments, parts, numbers, strict=True)]
+        term, document, weight = (np.concatenate([o[i] for o in opened]) for i in range(3))
+        order = np.argsort(term, kind="stable")  # documents stay in rising order
+        terms, counts = np.unique(term, return_counts=True)
+        for name, column in zip(
+            names, (terms, written + np.cumsum(counts), document[order], weight[order]), strict=True
+        ):
+            _write(folder, name, [column])
+        written += len(term)
+
+
+def _open(segment: Segment, part: slice, names: Sequence[str], numbers: Ints) -> tuple[Array, Array, Array]:
+    """The terms of a slice, one row for each of their living documents."""
+    kept, starts, documents, weights = (segment[name] for name in names)
+    bounds = starts[part.start : part.stop + 1]
+    if part.stop <= part.start:
+        return np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.float32)
+    rows = slice(int(bounds[0]), int(bounds[-1]))
+    document = numbers[documents[rows]]
+    alive = document >= 0
+    return np.repeat(kept[part], np.diff(bounds))[alive], document[alive], weights[rows][alive]
+
+
+def _slices(sorted_terms: Sequence[Array], size: int | None = None) -> Iterator[list[slice]]:
+    """Slices of each array that cover the same range of hashes."""
+    total = sum(map(len, sorted_terms)) if size is None else size
+    count = max(1, total // SLICE)
+    inner = np.array([(i << 64) // count for i in range(1, count)], dtype=np.uint64)
+    bounds = [[0, *np.searchsorted(terms, inner).tolist(), len(terms)] for terms in sorted_terms]
+    for i in range(count):
+        yield [slice(b[i], b[i + 1]) for b in bounds]
+
+
+def _clear(folder: Path, names: Sequence[str]) -> None:
+    for name in names:
+        (folder / name).write_bytes(b"")
+
+
+def _write(folder: Path, name: str, parts: Sequence[Array], mode: str = "ab") -> None:
+    with (folder / name).open(mode) as file:
+        for part in parts:
+            np.ascontiguousarray(part, dtype=DTYPES[name]).tofile(file)

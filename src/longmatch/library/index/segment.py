@@ -1,0 +1,143 @@
+"""A part of the index that never changes: some documents, what their terms are, and in how many each term occurs.
+
+A removal is a segment too: one without documents, whose frequencies are negative. So merging segments is adding them.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences
+from longmatch.models.lexical.terms import Hashes
+
+Array = npt.NDArray[Any]
+Columns = Mapping[str, Array]
+
+DTYPES = {
+    "means": "float32",  # (documents, width)
+    "lengths": "int64",  # running words
+    "familiar": "int64",  # running words that the background knows
+    **{f"{kind}.norms": "float32" for kind in KINDS},
+    **{f"{kind}.terms": "uint64" for kind in KINDS},  # every term, in rising order ...
+    **{f"{kind}.frequencies": "int32" for kind in KINDS},  # ... and in how many documents it occurs
+    **{f"{kind}.kept": "uint64" for kind in KINDS},  # the terms that are among a document's heaviest ...
+    **{f"{kind}.starts": "int32" for kind in KINDS},  # ... where each one's documents begin, and the end
+    **{f"{kind}.documents": "int32" for kind in KINDS},
+    **{f"{kind}.weights": "float32" for kind in KINDS},  # 1 + ln tf
+}
+PER_DOCUMENT = ("means", "lengths", "familiar", *(f"{kind}.norms" for kind in KINDS))
+
+
+@dataclass(frozen=True)
+class Segment:
+    """An opened segment; its arrays are mapped from disk."""
+
+    folder: Path
+    ids: tuple[str, ...]
+    hashes: tuple[str, ...]
+
+    @staticmethod
+    def open(folder: Path) -> "Segment":
+        """Open a segment; OSError or ValueError where it is not whole."""
+        facts = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
+        for name, size in facts["sizes"].items():
+            if (folder / name).stat().st_size != size:
+                raise ValueError(f"{folder / name} is cut short")
+        return Segment(folder, tuple(facts["ids"]), tuple(facts["hashes"]))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, name: str) -> Array:
+        return self._arrays[name]
+
+    @cached_property
+    def _arrays(self) -> dict[str, Array]:
+        found = {name: _mapped(self.folder / name, dtype) for name, dtype in DTYPES.items()}
+        found["means"] = found["means"].reshape(len(self), -1) if len(self) else found["means"].reshape(0, 0)
+        return found
+
+    def frequencies(self, kind: str, terms: Hashes) -> Floats:
+        """In how many of the segment's documents each term occurs."""
+        mine = self[f"{kind}.terms"]
+        if not len(mine):
+            return np.zeros(len(terms))
+        place = np.minimum(np.searchsorted(mine, terms), len(mine) - 1)
+        return np.where(mine[place] == terms, self[f"{kind}.frequencies"][place], 0).astype(np.float64)
+
+    def scores(self, kind: str, asked: Asked) -> Floats:
+        """The cosine of a query with every document, from the documents' heaviest terms alone."""
+        kept = self[f"{kind}.kept"]
+        if not len(kept) or not len(asked.ids):
+            return np.zeros(len(self))
+        place = np.minimum(np.searchsorted(kept, asked.ids), len(kept) - 1)
+        known = kept[place] == asked.ids
+        rows = self._postings(kind)[place[known]]
+        norms = self[f"{kind}.norms"]
+        mass = rows.T @ (asked.idf * asked.weights)[known].astype(np.float32)
+        return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
+
+    def _postings(self, kind: str) -> sp.csr_array:
+        """(kept terms, documents)."""
+        parts = tuple(self[f"{kind}.{part}"] for part in ("weights", "documents", "starts"))
+        return sp.csr_array(parts, shape=(len(parts[2]) - 1, len(self)), copy=False)
+
+
+def _mapped(path: Path, dtype: str) -> Array:
+    if not path.stat().st_size:
+        return np.empty(0, dtype)
+    return np.memmap(path, dtype=dtype, mode="r")
+
+
+def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], columns: Columns) -> Segment:
+    """Write a segment whose arrays are at hand."""
+    folder.mkdir(parents=True)
+    for name, dtype in DTYPES.items():
+        np.ascontiguousarray(columns[name], dtype=dtype).tofile(folder / name)
+    return seal(folder, ids, hashes)
+
+
+def seal(folder: Path, ids: Sequence[str], hashes: Sequence[str]) -> Segment:
+    """Note what a folder of arrays holds: with that it is a segment."""
+    sizes = {name: (folder / name).stat().st_size for name in DTYPES}
+    facts = {"ids": list(ids), "hashes": list(hashes), "sizes": sizes}
+    (folder / "segment.json").write_text(json.dumps(facts), encoding="utf-8")
+    return Segment.open(folder)
+
+
+def drop_segment(segment: Segment) -> None:
+    """Remove a segment's files; readers that have them open go on."""
+    shutil.rmtree(segment.folder, ignore_errors=True)
+
+
+def frequency_columns(kind: str, found: Occurrences, sign: int = 1) -> dict[str, Array]:
+    """The columns that say in how many documents each term occurs."""
+    terms, counts = np.unique(found.term, return_counts=True)
+    return {f"{kind}.terms": terms, f"{kind}.frequencies": sign * counts}
+
+
+def posting_columns(kind: str, found: Occurrences, kept: npt.NDArray[np.bool_]) -> dict[str, Array]:
+    """The columns that say which documents have a term among their heaviest."""
+    term, document, weight = found.term[kept], found.document[kept], found.frequency[kept]
+    order = np.argsort(term, kind="stable")
+    terms, counts = np.unique(term, return_counts=True)
+    return {
+        f"{kind}.kept": terms,
+        f"{kind}.starts": np.concatenate([[0], np.cumsum(counts)]),
+        f"{kind}.documents": document[order],
+        f"{kind}.weights": weight[order],
+    }
+
+
+def empty_postings(kind: str) -> dict[str, Array]:
+    """The same columns for no documents."""
+    names = ("kept", "documents", "weights")
+    return {f"{kind}.starts": np.zeros(1, np.int32)} | {f"{kind}.{name}": np.empty(0) for name in names}

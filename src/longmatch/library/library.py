@@ -1,0 +1,245 @@
+"""The Library: a collection of documents on disk."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeAlias
+
+from longmatch.documents.document import Document
+from longmatch.documents.read import read
+from longmatch.errors import ReadError
+from longmatch.library.adding import Added, Adding, Report
+from longmatch.library.asking import WHOLE, Asking
+from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
+from longmatch.library.facts import Facts, background_sum
+from longmatch.library.files import Sources
+from longmatch.library.filters import condition
+from longmatch.library.index.index import Index
+from longmatch.library.lock import writing, writing_if_free
+from longmatch.library.rows import content_hash
+from longmatch.library.search import CANDIDATES, Living
+from longmatch.library.store import Store
+from longmatch.library.writer import Writer, heal
+from longmatch.models.background import Statistics, shipped_statistics
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.models.matcher import Hit
+
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Query: TypeAlias = Document | str | os.PathLike[str]
+
+EXACT_BELOW = 100_000  # documents: from there on document vectors are searched by an approximate index
+INDEX = "index"
+
+
+class Library:
+    """A collection of documents in a folder, or at an address of object storage.
+
+        library = Library("papers")
+        library.add("downloads/")            # incremental; safe to interrupt and run again
+        for hit in library.rank("a.pdf"):    # a file, a Document, or the id of a document in the library
+            print(hit.score, hit.title)
+
+    `model` is the matcher that encodes; by default the one `longmatch.load()` gives, opened when first needed.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        model: HybridMatcher | None = None,
+        *,
+        create: bool = True,
+        candidates: int = CANDIDATES,
+        exact_below: int = EXACT_BELOW,
+        tell: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        self.address = os.fspath(path)
+        self.candidates, self.exact_below, self._tell = candidates, exact_below, tell
+        self._model, self._checked = model, False
+        self._is_local = "://" not in self.address
+        self._sources = Sources(Path(self.address).resolve().parent if self._is_local else None)
+        self._held: Store | None = None
+        self._index: Index | None = None
+        self._spare: tempfile.TemporaryDirectory[str] | None = None  # for the index of a library that is read-only
+        try:
+            self._held = Store.open(self.address)
+        except NotALibrary:
+            if not create or (self._is_local and Path(self.address).is_file()):
+                raise
+
+    @property
+    def _store(self) -> Store:
+        if self._held is None:
+            self._held = Store.open(self.address)
+        return self._held
+
+    @property
+    def matcher(self) -> HybridMatcher:
+        """The model, checked against the one that made the library."""
+        if self._model is None:
+            self._model = HybridMatcher()
+        if not self._checked and self._held is not None:
+            self._held.facts.check(Facts.of(self._model), self.address)
+            self._checked = True
+        return self._model
+
+    @property
+    def statistics(self) -> Statistics:
+        """What is common in text in general."""
+        return self._model.statistics if self._model else shipped_statistics()
+
+    @property
+    def _folder(self) -> Path:
+        """Where the index and the lock lie: in the library, or in the user's cache for one in object storage."""
+        if self._is_local:
+            return Path(self.address)
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return cache / "longmatch" / sha256(self.address.encode()).hexdigest()[:16]
+
+    def __len__(self) -> int:
+        return len(self._held) if self._held else 0
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids, sorted."""
+        return iter(sorted(self._held.read(["id"])["id"].to_pylist()) if self._held else [])
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self._held is not None and bool(self._held.fetch([id], ["id"]))
+
+    @property
+    def documents(self) -> Iterator[Document]:
+        """All documents, a few at a time in memory."""
+        if self._held:
+            for batch in self._held.batches(WHOLE):
+                yield from (self._placed(row.document()) for row in batch)
+
+    def show(self, id: str) -> Document:
+        """One document."""
+        rows = self._store.fetch([id], WHOLE)
+        if not rows:
+            raise self._unknown(id)
+        return self._placed(rows[0].document())
+
+    def find(self, words: str, k: int = 10) -> list[Document]:
+        """The documents that hold words, best first."""
+        rows = self._store.fetch(self._store.find(words, k), WHOLE)
+        return [self._placed(row.document()) for row in rows]
+
+    def add(self, paths: Paths, prune: bool = False, progress: Report | None = None) -> Added:
+        """Bring the library up to date with files and folders: new ones are added, changed ones replaced.
+
+        `prune` removes documents whose file is gone. Interrupted at any moment, it goes on where it stopped.
+        """
+        given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+        with self._writing() as writer:
+            done = Adding(writer, self._sources, progress).run(given, prune)
+            writer.finish(self.exact_below)
+        return done
+
+    def remove(self, ids: str | Sequence[str]) -> None:
+        """Remove documents; a file that is still there comes back with the next `add`."""
+        wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+        known = dict(self._sources_of(wanted))
+        for id in wanted:
+            if id not in known:
+                raise self._unknown(id)
+        with self._writing() as writer:
+            writer.store.delete_files(list(known.values()))
+            writer.remove(wanted)
+            writer.finish(self.exact_below)
+
+    def rank(self, query: Query, k: int = 10, where: str | None = None) -> list[Hit]:
+        """The k documents that belong most with the query, best first; the query itself is left out.
+
+        `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019".
+        """
+        asked, own = self._ask(query)
+        asking = self._asking()
+        allowed = self._store.filtered(condition(where)) if where else None
+        living = Living.of(asking.index, allowed, without=own)
+        near = self._store.nearest if len(living) >= self.exact_below and self._store.has_vector_index() else None
+        sql = condition(where) if where else None
+        nearest = (lambda vector, count: near(vector, count, sql)) if near else None
+        answers = asking.rank(asked, living, k, self.candidates, where is None, nearest)
+        return [Hit(self._placed(a.encoding.document), a.score, a.percentile, a.why) for a in answers]
+
+    def _ask(self, query: Query) -> tuple[Encoding, str | None]:
+        """A query's encoding, and the id of the document of the library that it is."""
+        if isinstance(query, str) and query in self:
+            return self._asking().encodings([query])[0], query
+        document = query if isinstance(query, Document) else self._read(query)
+        own = self._own(document)
+        if own is not None:
+            return self._asking().encodings([own])[0], own
+        return self.matcher.encode([document])[0], None
+
+    def _read(self, query: str | os.PathLike[str]) -> Document:
+        try:
+            return read(os.fspath(query))
+        except ReadError as error:
+            if Path(query).exists() or "#" in os.fspath(query):
+                raise
+            raise LibraryError(f"{query} is neither a file nor the id of a document in {self.address}.") from error
+
+    def _own(self, document: Document) -> str | None:
+        """The id under which the library has this very document."""
+        quoted = content_hash(document)
+        rows = self._store.read(["id", "source"], f"hash = '{quoted}'").to_pylist()
+        source = self._sources.name(Path(document.source)) if document.source else ""
+        return next((r["id"] for r in rows if source == r["source"] or (not source and r["id"] == document.id)), None)
+
+    def _sources_of(self, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
+        return ((row.id, str(row.value("source"))) for row in self._store.fetch(ids, ["id", "source"]))
+
+    def _placed(self, document: Document) -> Document:
+        """With its source as a path that can be opened."""
+        return replace(document, source=str(self._sources.path(document.source))) if document.source else document
+
+    def _unknown(self, id: str) -> LibraryError:
+        return LibraryError(f"{self.address} has no document {id}. List them: longmatch show {self.address}.")
+
+    def _asking(self) -> Asking:
+        """The store and an index that fits it."""
+        self._store.refresh()
+        if self._index is None or self._index.version != self._store.version:
+            self._index = self._fitting_index()
+        return Asking(self._store, self._index, self.statistics)
+
+    def _fitting_index(self) -> Index:
+        index = self._open_index(self._folder / INDEX)
+        if index.version == self._store.version:
+            return index
+        with writing_if_free(self._folder) as lock, in_a_sentence(self.address):
+            if lock == "held":
+                index = self._healed(self._folder / INDEX)
+                index.save(self._store.version)
+            elif lock == "forbidden" or not index.segments:
+                self._spare = tempfile.TemporaryDirectory(prefix="longmatch-")
+                index.folder = Path(self._spare.name)
+                heal(index, self._store)
+        return index  # while another process is writing: what it has indexed so far
+
+    def _healed(self, folder: Path) -> Index:
+        self._store.refresh()
+        index = self._open_index(folder)
+        if index.version != self._store.version:
+            heal(index, self._store)
+        return index
+
+    def _open_index(self, folder: Path) -> Index:
+        return Index.open(folder, self.statistics, background_sum(self.statistics.sentences))
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
+        """Hold the lock, with the store and the index as they are now."""
+        with writing(self._folder, self._tell):
+            if self._held is None:
+                self._held = Store.create(self.address, Facts.of(self.matcher))
+            with in_a_sentence(self.address):
+                index = self._healed(self._folder / INDEX)
+            self._index = None
+            yield Writer(self._held, index, lambda: self.matcher)

@@ -1,0 +1,119 @@
+"""Search in two stages: candidates by words, by phrases and by document vector; then the exact score of those alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from longmatch.encoders.ragged import offsets_of
+from longmatch.library.index.index import Index
+from longmatch.library.index.terms import KINDS, Floats, running
+from longmatch.library.rows import SCORED, Row, document_vector
+from longmatch.library.store import Store
+from longmatch.matching.calibration import mean_length
+from longmatch.matching.levels import Side, collection_scores
+from longmatch.models.background import Statistics
+from longmatch.models.hybrid.encoding import Encoding
+
+CANDIDATES = 60
+"""The best of each side that are scored exactly."""
+
+Nearest = Callable[[npt.NDArray[np.float32], int], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Living:
+    """The documents a question is about: their ids, and which of the index's rows they are."""
+
+    ids: tuple[str, ...]
+    rows: npt.NDArray[np.int64]
+
+    @staticmethod
+    def of(index: Index, allowed: set[str] | None = None, without: str | None = None) -> "Living":
+        """All living documents, or those allowed; `without` is the query itself."""
+        ids: list[str] = []
+        rows: list[int] = []
+        start = 0
+        for segment, gone in zip(index.segments, index.dead, strict=True):
+            for number, id in enumerate(segment.ids):
+                if number not in gone and id != without and (allowed is None or id in allowed):
+                    ids.append(id)
+                    rows.append(start + number)
+            start += len(segment)
+        return Living(tuple(ids), np.array(rows, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Candidates and their exact scores, best first; ties break by id."""
+
+    ids: tuple[str, ...]
+    scores: Floats
+
+
+def candidates(query: Encoding, index: Index, living: Living, count: int, nearest: Nearest | None = None) -> list[str]:
+    """The `count` best documents by words, by phrases and by the document's vector, together."""
+    vector = document_vector(query.side.vectors)
+    sides = [first_scores(kind, query, index)[living.rows] for kind in KINDS]
+    if nearest is None:
+        sides.append(vector_scores(vector, index)[living.rows])
+    found = {int(i) for side in sides for i in _best(side, count)}
+    ids = [living.ids[i] for i in sorted(found)]
+    return list(dict.fromkeys([*ids, *(nearest(vector, count) if nearest else ())]))
+
+
+def first_scores(kind: str, query: Encoding, index: Index) -> Floats:
+    """The cosine with every document of the index, dead ones too, from their heaviest words or phrases."""
+    asked = index.asked(kind, query.terms)
+    return np.concatenate([segment.scores(kind, asked) for segment in index.segments] or [np.zeros(0)])
+
+
+def vector_scores(vector: npt.NDArray[np.float32], index: Index) -> Floats:
+    """The cosine of the document vectors."""
+    parts = [np.asarray(s["means"] @ vector, dtype=np.float64) for s in index.segments if len(s)]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _best(scores: Floats, count: int) -> npt.NDArray[np.int64]:
+    """The places of the largest scores; those of 0 have nothing in common with the query."""
+    if len(scores) > count:
+        chosen = np.argpartition(-scores, count)[:count]
+        return np.asarray(chosen[scores[chosen] > 0])
+    return np.flatnonzero(scores > 0)
+
+
+def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, statistics: Statistics) -> Scored:
+    """The default matcher's score of a query with some documents, by the words of the whole collection."""
+    rows = store.fetch(ids, SCORED)
+    if not rows:
+        return Scored((), np.zeros(0))
+    sides = {**lexical_scores(query, rows, index), "meaning": meaning_scores(query.side, rows)}
+    lengths = mean_length(np.array([query.words]), np.array([len(row.array("stream")) for row in rows]))
+    scores = statistics.calibration.score(sides, lengths)
+    order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
+    return Scored(tuple(rows[i].id for i in order), scores[order])
+
+
+def lexical_scores(query: Encoding, rows: Sequence[Row], index: Index) -> dict[str, Floats]:
+    """The cosines over words and phrases, from all terms of the documents."""
+    place = {id: i for i, id in enumerate(id for segment in index.segments for id in segment.ids)}
+    numbers = [place[row.id] for row in rows]
+    streams = running([row.terms().words for row in rows])
+    sides = {}
+    for kind in KINDS:
+        norms = np.concatenate([segment[f"{kind}.norms"] for segment in index.segments])[numbers]
+        sides[kind] = index.asked(kind, query.terms).scores(*streams[kind], norms.astype(np.float64))
+    return sides
+
+
+def meaning_scores(query: Side, rows: Sequence[Row]) -> Floats:
+    """The corrected sentence score, both directions averaged."""
+    sides = [row.side() for row in rows]
+    together = Side(torch.cat([s.vectors for s in sides]), torch.cat([s.expectations for s in sides]))
+    offsets = offsets_of(torch.tensor([len(s) for s in sides]))
+    return np.asarray(collection_scores(query, together, offsets).double().numpy())

@@ -1,0 +1,213 @@
+"""The documents and their encodings in LanceDB: a folder, or an address of object storage.
+
+Every change is one atomic commit, so that a process killed at any moment leaves the library as before or after.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from longmatch.library.errors import NotALibrary, filter_error, in_a_sentence, is_filter_error
+from longmatch.library.facts import Facts
+from longmatch.library.rows import Row, rows_of, schema_for
+
+DOCUMENTS, FILES = "documents", "files"
+FACTS = "longmatch"  # the key of the facts in the table's own description
+MANY = 10**9  # rows: a limit is asked for where none is meant
+FRAGMENTS = 24  # commits that may lie side by side before they are joined
+
+FILE_SCHEMA = pa.schema(
+    [
+        ("path", pa.string()),
+        ("hash", pa.string()),
+        ("size", pa.int64()),
+        ("modified", pa.int64()),
+        ("problems", pa.list_(pa.string())),
+    ]
+)
+
+
+class Store:
+    """The tables of one library."""
+
+    def __init__(self, address: str, database: Any, facts: Facts) -> None:
+        self.address, self.facts = address, facts
+        self._database = database
+        self._documents = database.open_table(DOCUMENTS)
+
+    @classmethod
+    def open(cls, address: str) -> "Store":
+        """Open what is there; NotALibrary where there is nothing."""
+        database = _connect(address, create=False)
+        with in_a_sentence(address):
+            if DOCUMENTS not in _names(database):
+                raise NotALibrary(f"{address} is not a library. Make one: longmatch index {address} FILES.")
+            text = (database.open_table(DOCUMENTS).schema.metadata or {}).get(FACTS.encode())
+            if text is None:
+                raise NotALibrary(f"{address} holds tables that longmatch did not make. Name another folder.")
+            return cls(address, database, Facts.from_json(text.decode(), address))
+
+    @classmethod
+    def create(cls, address: str, facts: Facts) -> "Store":
+        """A new, empty library, or the one that is there."""
+        database = _connect(address, create=True)
+        with in_a_sentence(address):
+            schema = schema_for(facts.width).with_metadata({FACTS: facts.to_json()})
+            if FILES not in _names(database):
+                database.create_table(FILES, schema=FILE_SCHEMA, exist_ok=True)
+            database.create_table(DOCUMENTS, schema=schema, exist_ok=True)  # last: with it the library is there
+        return cls.open(address)
+
+    @property
+    def version(self) -> int:
+        """A number that changes with every commit."""
+        return int(self._documents.version)
+
+    def refresh(self) -> None:
+        """See what other processes have committed."""
+        with in_a_sentence(self.address):
+            self._documents.checkout_latest()
+
+    def __len__(self) -> int:
+        with in_a_sentence(self.address):
+            return int(self._documents.count_rows())
+
+    def read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
+        """These columns of all documents, or of those that fulfil a condition."""
+        with in_a_sentence(self.address):
+            return _query(self._documents, columns, where).to_arrow()
+
+    def filtered(self, where: str) -> set[str]:
+        """The ids of the documents that fulfil a user's condition."""
+        try:
+            found = _query(self._documents, ["id"], where).to_arrow()
+        except (RuntimeError, ValueError, OSError) as error:
+            if is_filter_error(error):
+                raise filter_error(where, error) from error
+            with in_a_sentence(self.address):
+                raise
+        return set(found["id"].to_pylist())
+
+    def fetch(self, ids: Sequence[str], columns: Sequence[str]) -> list[Row]:
+        """These documents, in the order asked for; those that are not there are left out."""
+        if not ids:
+            return []
+        found = {row.id: row for row in rows_of(self.read(columns, _among("id", ids)))}
+        return [found[id] for id in ids if id in found]
+
+    def batches(self, columns: Sequence[str], rows: int = 64) -> Iterator[list[Row]]:
+        """All documents, a few at a time."""
+        with in_a_sentence(self.address):
+            for batch in _query(self._documents, columns, None).to_batches(batch_size=rows):
+                if batch.num_rows:
+                    yield rows_of(pa.Table.from_batches([batch]))
+
+    def put(self, rows: pa.Table) -> None:
+        """Add documents, or replace those of the same id, in one commit."""
+        with in_a_sentence(self.address):
+            _merge(self._documents, "id", rows)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove documents in one commit."""
+        with in_a_sentence(self.address):
+            self._documents.delete(_among("id", ids))
+
+    def files(self) -> dict[str, dict[str, Any]]:
+        """What is known of each file read so far, by its path."""
+        with in_a_sentence(self.address):
+            rows = _query(self._files, FILE_SCHEMA.names, None).to_arrow().to_pylist()
+        return {row["path"]: row for row in rows}
+
+    def put_files(self, files: Sequence[dict[str, Any]]) -> None:
+        """Note that these files are in the library as they are now."""
+        if files:
+            with in_a_sentence(self.address):
+                _merge(self._files, "path", pa.Table.from_pylist(list(files), schema=FILE_SCHEMA))
+
+    def delete_files(self, paths: Sequence[str]) -> None:
+        """Forget files."""
+        if paths:
+            with in_a_sentence(self.address):
+                self._files.delete(_among("path", paths))
+
+    @property
+    def _files(self) -> Any:
+        return self._database.open_table(FILES)
+
+    def tidy(self, exact_below: int) -> None:
+        """Join small commits, bring the indices up to date, and drop what no version needs any more."""
+        from lancedb.index import FTS, BTree, IvfRq
+
+        with in_a_sentence(self.address):
+            present = {index.columns[0] for index in self._documents.list_indices()}
+            count = self._documents.count_rows()
+            fragments = self._documents.stats()["fragment_stats"]["num_fragments"]
+            if not count:
+                return
+            if "id" not in present:
+                self._documents.create_index("id", config=BTree())
+            if "text" not in present:
+                self._documents.create_index("text", config=FTS(base_tokenizer="icu"))
+            if count >= exact_below and "mean" not in present:
+                self._documents.create_index("mean", config=IvfRq(distance_type="cosine"))
+            if fragments > FRAGMENTS + count // 500:  # joining rewrites everything: the larger, the more rarely
+                local = "://" not in self.address  # there a lock keeps other writers away
+                for table in (self._documents, self._files):
+                    table.optimize(cleanup_older_than=timedelta(0) if local else None, delete_unverified=local)
+
+    def nearest(self, vector: Any, count: int, where: str | None) -> list[str]:
+        """The documents nearest to a vector, by the approximate index."""
+        with in_a_sentence(self.address):
+            query = self._documents.search(vector, vector_column_name="mean").distance_type("cosine")
+            query = query.refine_factor(10).select(["id"]).limit(count)
+            return [
+                str(id) for id in (query.where(where, prefilter=True) if where else query).to_arrow()["id"].to_pylist()
+            ]
+
+    def has_vector_index(self) -> bool:
+        """Whether the approximate index has been made."""
+        with in_a_sentence(self.address):
+            return any(index.columns == ["mean"] for index in self._documents.list_indices())
+
+    def find(self, words: str, count: int) -> list[str]:
+        """The documents that hold words, best first, by the full-text index."""
+        with in_a_sentence(self.address):
+            found = self._documents.search(words, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
+            return [str(id) for id in found["id"].to_pylist()]
+
+
+def is_library(path: Path) -> bool:
+    """Whether a folder looks like a library."""
+    return (path / f"{DOCUMENTS}.lance").is_dir()
+
+
+def _connect(address: str, create: bool) -> Any:
+    import lancedb
+
+    path = Path(address)
+    if "://" not in address and not create and not path.is_dir():
+        what = "is a file, not a library" if path.exists() else "does not exist"
+        raise NotALibrary(f"{address} {what}. Make a library: longmatch index {address} FILES.")
+    with in_a_sentence(address):
+        return lancedb.connect(address)
+
+
+def _names(database: Any) -> list[str]:
+    return list(database.list_tables().tables)
+
+
+def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
+    query = table.search().select(list(columns)).limit(MANY)
+    return query.where(where) if where else query
+
+
+def _merge(table: Any, key: str, rows: pa.Table) -> None:
+    table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all().execute(rows)
+
+
+def _among(column: str, values: Sequence[str]) -> str:
+    quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+    return f"{column} IN ({quoted})"

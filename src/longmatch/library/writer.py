@@ -1,0 +1,88 @@
+"""Changes to a library: first the store, in one commit, then the index that is derived from it."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from longmatch.documents.document import Document
+from longmatch.library.errors import in_a_sentence
+from longmatch.library.index.index import Index
+from longmatch.library.index.terms import KINDS
+from longmatch.library.rows import TERMS, Row, rows_of, to_table
+from longmatch.library.store import Store
+from longmatch.models.hybrid.model import HybridMatcher
+
+STALE = 0.02  # share of documents that may come or go before the norms of the others are made again
+
+
+class Writer:
+    """Keeps the store and the index in step."""
+
+    def __init__(self, store: Store, index: Index, matcher: Callable[[], HybridMatcher]) -> None:
+        self.store, self.index, self._matcher = store, index, matcher
+
+    def put(self, documents: Sequence[Document], sources: Sequence[str], report: Callable[[int], None]) -> int:
+        """Encode documents and store them; how many tokens they have."""
+        encodings = self._matcher().encode(documents, report)
+        rows = to_table(encodings, sources, self.store.facts.width)
+        old = self.store.fetch([d.id for d in documents], TERMS)
+        self.store.put(rows)
+        with in_a_sentence(self.store.address):
+            self._forget(old)
+            take_in(self.index, rows_of(rows))
+            self.index.save(self.store.version)
+        return sum(int(e.sentences.lengths.sum()) for e in encodings)
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove documents."""
+        old = self.store.fetch(ids, TERMS)
+        self.store.delete(ids)
+        with in_a_sentence(self.store.address):
+            self._forget(old)
+            self.index.save(self.store.version)
+
+    def _forget(self, rows: Sequence[Row]) -> None:
+        if rows:
+            self.index.remove([row.id for row in rows], [row.terms() for row in rows])
+
+    def finish(self, exact_below: int) -> None:
+        """Leave everything tidy: few segments, true norms, joined commits."""
+        self.store.tidy(exact_below)
+        with in_a_sentence(self.store.address):
+            if self.index.stale > STALE * len(self.index):
+                self.index.merge()
+                refresh_norms(self.index, self.store)
+            self.index.save(self.store.version)
+            self.index.sweep()
+
+
+def take_in(index: Index, rows: Sequence[Row]) -> None:
+    """Add documents of the store to the index."""
+    means = np.stack([row.array("mean") for row in rows])
+    hashes = [str(row.value("hash")) for row in rows]
+    index.add([row.id for row in rows], hashes, [row.terms() for row in rows], means)
+
+
+def refresh_norms(index: Index, store: Store) -> None:
+    """Make the norms of all documents again, by the frequencies as they are now."""
+    norms: dict[str, dict[str, float]] = {kind: {} for kind in KINDS}
+    for rows in store.batches(TERMS):
+        found = index.norms_of([row.terms() for row in rows])
+        for kind in KINDS:
+            norms[kind] |= {row.id: float(norm) for row, norm in zip(rows, found[kind], strict=True)}
+    index.set_norms(norms)
+
+
+def heal(index: Index, store: Store) -> None:
+    """Bring an index that is behind its store up to date; where documents are gone unnoticed, make it again."""
+    listed = store.read(["id", "hash"])
+    wanted = dict(zip(listed["id"].to_pylist(), listed["hash"].to_pylist(), strict=True))
+    held = index.documents()
+    if any(wanted.get(id) != hash for id, hash in held.items()):
+        index.segments, index.dead, held = [], [], {}
+    missing = [id for id in wanted if id not in held]
+    for start in range(0, len(missing), 256):
+        take_in(index, store.fetch(missing[start : start + 256], TERMS))
+    if missing:
+        refresh_norms(index, store)
+    index.version = store.version
