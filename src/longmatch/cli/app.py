@@ -10,8 +10,12 @@ import typer
 from longmatch.cli.compare import compare
 from longmatch.cli.data import data_app
 from longmatch.cli.evaluate import evaluate
+from longmatch.cli.index import index
+from longmatch.cli.pairs import pairs
 from longmatch.cli.rank import rank
 from longmatch.cli.read import read
+from longmatch.cli.remove import remove
+from longmatch.cli.show import show
 from longmatch.errors import LongmatchError
 
 app = typer.Typer(
@@ -23,6 +27,10 @@ app = typer.Typer(
 app.command()(read)
 app.command()(compare)
 app.command()(rank)
+app.command()(index)
+app.command()(pairs)
+app.command()(show)
+app.command()(remove)
 app.command()(evaluate)
 app.add_typer(data_app, name="data")
 

@@ -1,45 +1,113 @@
-"""`longmatch rank`: the documents of a folder that belong with one."""
+"""`longmatch rank`: the documents of a library or a folder that belong with one."""
 
 import json
+import os
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from longmatch.cli.index import indexing
 from longmatch.cli.options import AsJson, Model
 from longmatch.cli.progress import load_model, progress, warn
 from longmatch.documents.document import Document
-from longmatch.errors import ReadError
+from longmatch.errors import LongmatchError, ReadError
+
+if TYPE_CHECKING:
+    from longmatch.library.library import Library
+    from longmatch.models.matcher import Hit
+
+BESIDE = ".longmatch"  # the library kept in a folder of documents, so that the second question is quick
+
+Unreadable = list[tuple[str, str]]
 
 
 def rank(
-    query: Annotated[str, typer.Argument(help="The document to find company for.")],
-    folder: Annotated[Path, typer.Argument(help="A folder of documents, or a .jsonl file.")],
+    query: Annotated[
+        str, typer.Argument(help="The document to find company for: a file, - for standard input, an id.")
+    ],
+    folder: Annotated[str, typer.Argument(help="A library, a folder of documents, or a .jsonl file.")],
     k: Annotated[int, typer.Option("-k", min=1, help="How many to show.")] = 10,
+    where: Annotated[
+        str | None, typer.Option("--where", help='Only documents that fulfil a condition: "year > 2019".')
+    ] = None,
     as_json: AsJson = False,
     model: Model = "default",
 ) -> None:
-    """Rank the documents of a folder by how much they belong with a document."""
-    from longmatch.documents.read import read
+    """Rank documents by how much they belong with one."""
     from longmatch.matching.render.terminal import print_ranking
 
-    asked = read(query)
-    documents, unreadable = read_collection(folder)
-    matcher = load_model(model)
-    with progress("encoding", total=len(documents)) as report:
-        hits = matcher.rank(asked, documents, k, report)
+    library, unreadable = open_library(folder) if model == "default" else (None, [])
+    if library is not None:
+        asked = read_query(query) if query == "-" else library.resolve(query)
+        with progress("searching"):
+            hits = library.rank(query if query in library else asked, k, where)
+        documents, name = len(library), "default"
+    else:
+        if where:
+            raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
+        asked = read_query(query)
+        hits, documents, unreadable, name = rank_in_memory(asked, Path(folder), k, model)
     if as_json:
         found = {
             "query": {"id": asked.id, "title": asked.title, "words": asked.words},
-            "model": matcher.name,
-            "documents": len(documents),
-            "unreadable": [{"file": error.path, "problem": str(error)} for error in unreadable],
+            "model": name,
+            "documents": documents,
+            "unreadable": [{"file": file, "problem": problem} for file, problem in unreadable],
             "hits": [hit.to_dict() for hit in hits],
         }
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
         print_ranking(hits, Console())
+
+
+def read_query(query: str) -> Document:
+    """The document asked about."""
+    from longmatch.documents.read import read, read_text_string
+
+    return read_text_string(sys.stdin.read(), "standard input") if query == "-" else read(query)
+
+
+def open_library(folder: str) -> tuple["Library | None", Unreadable]:
+    """The library of that name, or the one kept in a folder of documents, brought up to date.
+
+    None where there is no place for one: a single file, or a folder that cannot be written.
+    """
+    if "://" not in folder and not Path(folder).is_dir():
+        return None, []
+    with indexing() as report:
+        from longmatch.library.library import Library
+        from longmatch.library.store import is_library
+
+        if "://" in folder or is_library(Path(folder)):
+            return Library(folder, create=False, tell=warn), []
+        beside = Path(folder) / BESIDE
+        if not os.access(folder, os.W_OK) and not is_library(beside):
+            return None, []
+        library = Library(beside, tell=warn)
+        done = library.add(folder, prune=True, progress=report)
+    for _, problem in done.unreadable:
+        warn(problem)
+    if not len(library):
+        raise ReadError(folder, "holds no document that can be read", "Name a folder with documents.")
+    return library, done.unreadable
+
+
+def rank_in_memory(asked: Document, folder: Path, k: int, model: str) -> tuple[list["Hit"], int, Unreadable, str]:
+    """Read, encode and rank in one go, keeping nothing."""
+    from longmatch.library.store import is_library
+
+    if is_library(folder):
+        raise LongmatchError(
+            f"{folder} is a library of the default model. Leave out --model, or name a folder of files."
+        )
+    documents, unreadable = read_collection(folder)
+    matcher = load_model(model)
+    with progress("encoding", total=len(documents)) as report:
+        hits = matcher.rank(asked, documents, k, report)
+    return hits, len(documents), [(error.path, str(error)) for error in unreadable], matcher.name
 
 
 def read_collection(folder: Path) -> tuple[list[Document], list[ReadError]]:

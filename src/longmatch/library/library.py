@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
@@ -20,6 +20,7 @@ from longmatch.library.files import Sources
 from longmatch.library.filters import condition
 from longmatch.library.index.index import Index
 from longmatch.library.lock import writing, writing_if_free
+from longmatch.library.pairs import Pairs, find_pairs
 from longmatch.library.rows import content_hash
 from longmatch.library.search import CANDIDATES, Living
 from longmatch.library.store import Store
@@ -124,6 +125,27 @@ class Library:
             raise self._unknown(id)
         return self._placed(rows[0].document())
 
+    def describe(self) -> list[dict[str, Any]]:
+        """Id, title, language, words and source of every document, sorted by id."""
+        rows = self._store.read(["id", "title", "language", "words", "source"]).to_pylist()
+        return sorted(rows, key=lambda row: row["id"])
+
+    def facts(self) -> dict[str, Any]:
+        """How much there is, and what made it."""
+        words = self._store.read(["words"])["words"].to_numpy()
+        made = self._store.facts
+        return {
+            "documents": len(words),
+            "words": int(words.sum()),
+            "model": made.model,
+            "backbone": made.backbone,
+            "schema": made.schema,
+        }
+
+    def pairs(self, minimum: float = 0.8, progress: Callable[[int], None] | None = None) -> Pairs:
+        """The most similar pairs and the groups of near-duplicates; `progress` is told of documents done."""
+        return find_pairs(self._asking(), minimum, progress)
+
     def find(self, words: str, k: int = 10) -> list[Document]:
         """The documents that hold words, best first."""
         rows = self._store.fetch(self._store.find(words, k), WHOLE)
@@ -171,13 +193,16 @@ class Library:
         """A query's encoding, and the id of the document of the library that it is."""
         if isinstance(query, str) and query in self:
             return self._asking().encodings([query])[0], query
-        document = query if isinstance(query, Document) else self._read(query)
+        document = query if isinstance(query, Document) else self.resolve(query)
         own = self._own(document)
         if own is not None:
             return self._asking().encodings([own])[0], own
         return self.matcher.encode([document])[0], None
 
-    def _read(self, query: str | os.PathLike[str]) -> Document:
+    def resolve(self, query: str | os.PathLike[str]) -> Document:
+        """The document of that id, or the file of that name."""
+        if isinstance(query, str) and query in self:
+            return self.show(query)
         try:
             return read(os.fspath(query))
         except ReadError as error:

@@ -1,0 +1,66 @@
+"""`longmatch index`: bring a library up to date with files and folders."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+from longmatch.cli.options import AsJson
+from longmatch.cli.progress import warn
+from longmatch.errors import LongmatchError
+
+if TYPE_CHECKING:
+    from longmatch.library.adding import Added, Report, Standing
+
+
+def index(
+    library: Annotated[str, typer.Argument(help="The library: a folder, or an address of object storage.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders of documents.")],
+    prune: Annotated[bool, typer.Option("--prune", help="Remove the documents whose files are gone.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Index documents into a library. Run it again after changes; interrupted, it goes on where it stopped."""
+    with indexing() as report:
+        from longmatch.library.library import Library
+
+        done = Library(library, tell=warn).add(paths, prune, report)
+    if as_json:
+        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
+    else:
+        print_added(done, library)
+    if done.unreadable and not (done.added or done.replaced or done.unchanged):
+        raise LongmatchError(f"None of the files could be read, so {library} is as it was.")
+
+
+def print_added(done: "Added", library: str) -> None:
+    """What indexing did, in a few lines; problems on standard error."""
+    for _, problem in done.unreadable:
+        warn(problem)
+    counts = {"added": len(done.added), "replaced": len(done.replaced), "unchanged": done.unchanged}
+    counts |= {"removed": len(done.removed), "unreadable": len(done.unreadable)}
+    typer.echo(f"{library}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items() if count))
+    if done.vanished:
+        typer.echo(
+            f"{len(done.vanished):,} have no file any more (--prune removes them): " + ", ".join(done.vanished[:10])
+        )
+
+
+@contextmanager
+def indexing() -> Iterator["Report"]:
+    """Live progress: files, documents, tokens a second, time left."""
+    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("loading", total=None)
+
+        def report(standing: "Standing") -> None:
+            said = f"{standing.files:,} of {standing.of_files:,} files, {standing.documents:,} documents"
+            if standing.rate:
+                said += f", {standing.rate:,.0f} tokens a second"
+            shown.update(task, description=said, total=standing.of_files or None, completed=standing.files)
+
+        yield report

@@ -1,0 +1,17 @@
+"""`longmatch remove`: take documents out of a library."""
+
+from typing import Annotated
+
+import typer
+
+
+def remove(
+    library: Annotated[str, typer.Argument(help="The library.")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of documents in it.", metavar="ID...")],
+) -> None:
+    """Remove documents from a library; their files stay as they are."""
+    from longmatch.cli.progress import warn
+    from longmatch.library.library import Library
+
+    Library(library, create=False, tell=warn).remove(ids)
+    typer.echo(f"{library}: {len(set(ids)):,} removed")
