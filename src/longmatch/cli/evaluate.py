@@ -25,6 +25,9 @@ def evaluate(
     limit_queries: Annotated[int | None, typer.Option(min=1, help="Take only so many queries, at random.")] = None,
     more: Annotated[list[Path] | None, typer.Argument(help="More data folders.", show_default=False)] = None,
     fidelity: Annotated[int, typer.Option(min=0, help="Measure explanations on so many related pairs.")] = 0,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="That read documents; by default half the cores.")
+    ] = None,
 ) -> None:
     """Measure models on labelled documents. What is done already is not done again.
 
@@ -48,6 +51,7 @@ def evaluate(
         seed=seed,
         limit=limit_queries,
         fidelity=fidelity,
+        processes=processes,
         watch=progress,
         told=lambda rows: print_rows(rows, console),
     )

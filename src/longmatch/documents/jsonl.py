@@ -31,7 +31,7 @@ def iterate_jsonl(
     for number, line in _lines(path):
         empty = False
         try:
-            document = _document(line, path, number, only)
+            document = document_of_line(line, path, number, only)
         except ReadError as error:
             if on_error is None:
                 raise
@@ -67,7 +67,8 @@ def _open(path: Path) -> IO[bytes]:
     return opened
 
 
-def _document(line: bytes, path: Path, number: int, only: str | None) -> Document | None:
+def document_of_line(line: bytes, path: Path, number: int, only: str | None = None) -> Document | None:
+    """The document of one line; None where another one is wanted."""
     where = f"{path}, line {number},"
     try:
         record = json.loads(line)

@@ -3,12 +3,15 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from pathlib import Path
 
 from longmatch.datasets.collection import DataFolder
+from longmatch.datasets.records import iterate_lines
 from longmatch.documents.document import Document
-from longmatch.documents.jsonl import iterate_jsonl
+from longmatch.documents.jsonl import document_of_line
 from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
+from longmatch.evaluation.parallel import spread
 
 CHARACTERS = 4_000_000  # of text in a shard
 
@@ -65,9 +68,15 @@ class Corpus:
 
     def _each(self) -> Iterator[Document | ReadError]:
         """One entry a line of the file, whether it can be read or not."""
-        errors: list[ReadError] = []
-        for document in iterate_jsonl(self.folder.documents_file, errors.append):
-            yield from errors
-            errors.clear()
-            yield document
-        yield from errors
+        path = self.folder.documents_file
+        return spread(_read, ((number, line, path) for number, line in iterate_lines(path) if line.strip()))
+
+
+def _read(found: tuple[int, str, Path]) -> Document | ReadError:
+    number, line, path = found
+    try:
+        document = document_of_line(line.encode(), path, number)
+    except ReadError as error:
+        return error
+    assert document is not None
+    return document

@@ -17,6 +17,7 @@ from longmatch.evaluation.code import SCORING_CODE, code_digest
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.measures import Measure, RankingMeasure
+from longmatch.evaluation.parallel import use_processes
 from longmatch.evaluation.protocols import Task, run
 from longmatch.evaluation.rows import Row
 from longmatch.evaluation.runs import Run, run_path, verdicts_of
@@ -39,6 +40,7 @@ class Evaluation:
     seed: int = 0
     limit: int | None = None
     fidelity: int = 0  # pairs to measure explanations on
+    processes: int | None = None  # that read documents; by default half the cores
     watch: Watch | None = None
     told: Callable[[list[Row]], None] | None = None  # called with the rows of a set when it is done
 
@@ -46,6 +48,7 @@ class Evaluation:
         """All rows found under `out` afterwards."""
         from longmatch.evaluation.reports.write import Reports
 
+        use_processes(self.processes)
         reports = Reports(self.out, self.measures, self.seed)
         folders = [DataFolder(path) for path in self.folders]  # a wrong path is said before hours of work
         for folder in folders:

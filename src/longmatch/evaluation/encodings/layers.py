@@ -11,7 +11,8 @@ import torch
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.evaluation.code import code_digest
-from longmatch.evaluation.encodings.layer import Arrays, Layer, Unhandled
+from longmatch.evaluation.encodings.layer import Array, Arrays, Layer, Unhandled
+from longmatch.evaluation.parallel import spread
 from longmatch.matching.chance import SIZES, Background
 from longmatch.matching.sentences import Sentences
 from longmatch.models.lexical.terms import Stream, terms_of
@@ -37,7 +38,7 @@ class Words(Layer):
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
         """Hash."""
-        made = [_stream_arrays(terms_of(document).words) for document in documents]
+        made = list(spread(_words_at, (_running(document) for document in documents)))
         _require_sentences(len(arrays["bounds"]) - 1 for arrays in made)
         return made
 
@@ -97,12 +98,14 @@ class ChanceAndWords(Layer):
         """Correct and hash."""
         device = scoring_device()
         background = Background(self.background.vectors.to(device))
+        pieces = (
+            (document.readable, under["starts"], under["ends"])
+            for document, under in zip(documents, below, strict=True)
+        )
         made: list[Arrays] = []
-        for document, under in zip(documents, below, strict=True):
+        for under, words in zip(below, spread(_words_at, pieces), strict=True):
             vectors = torch.from_numpy(under["vectors"]).to(device, torch.float32)
-            words = terms_of(document, zip(under["starts"].tolist(), under["ends"].tolist(), strict=True)).words
-            expectations = background.expectations(vectors).cpu().numpy()
-            made.append({"expectations": expectations, **_stream_arrays(words)})
+            made.append({"expectations": background.expectations(vectors).cpu().numpy(), **words})
         return made
 
 
@@ -163,7 +166,17 @@ def _digest(tensors: Any) -> str:
     return digest.hexdigest()[:16]
 
 
-def _stream_arrays(stream: Stream) -> Arrays:
+def _running(document: Document) -> tuple[str, Array, Array]:
+    """The text and where its sentences begin and end."""
+    spans = np.array([(s.start, s.end) for s in document.sentences], dtype=np.int64).reshape(-1, 2)
+    return document.readable, spans[:, 0], spans[:, 1]
+
+
+def _words_at(found: tuple[str, Array, Array]) -> Arrays:
+    """The hashed words of pieces of a text."""
+    text, starts, ends = found
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    stream = terms_of(Document("", "", text, ()), spans).words
     return {"words": stream.ids, "bounds": stream.offsets}
 
 

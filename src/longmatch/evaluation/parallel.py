@@ -1,0 +1,54 @@
+"""Work on many documents spread over processes, in order and in bounded memory."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from functools import cache
+from itertools import islice
+from multiprocessing import get_context
+from typing import TypeVar
+
+X = TypeVar("X")
+Y = TypeVar("Y")
+
+CHUNK = 8  # items sent to a process at a time
+AHEAD = 4  # chunks a process may be ahead of what is asked for
+
+_chosen = 1
+
+
+def use_processes(count: int | None = None) -> int:
+    """Spread over so many processes from now on; by default half the cores. Returns how many."""
+    global _chosen  # noqa: PLW0603 - one setting for the whole program, like torch's number of threads
+    _chosen = count or max(1, (os.cpu_count() or 1) // 2)
+    return _chosen
+
+
+def spread(work: Callable[[X], Y], items: Iterable[X]) -> Iterator[Y]:
+    """`work` done on each item, in order; `work` is a function of a module and may not raise.
+
+    >>> list(spread(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    if _chosen == 1:
+        yield from map(work, items)
+        return
+    left = iter(items)
+    waiting: deque[Future[list[Y]]] = deque()
+    while True:
+        while len(waiting) < AHEAD * _chosen and (chunk := list(islice(left, CHUNK))):
+            waiting.append(_pool(_chosen).submit(_each, work, chunk))
+        if not waiting:
+            return
+        yield from waiting.popleft().result()
+
+
+def _each(work: Callable[[X], Y], chunk: list[X]) -> list[Y]:
+    return [work(item) for item in chunk]
+
+
+@cache
+def _pool(count: int) -> ProcessPoolExecutor:
+    """Fresh processes: a copy of one that holds a GPU would not work."""
+    return ProcessPoolExecutor(count, mp_context=get_context("spawn"))

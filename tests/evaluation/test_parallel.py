@@ -1,0 +1,42 @@
+"""Work spread over processes comes back in order, whatever their number."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.parallel import spread, use_processes
+
+
+@pytest.fixture
+def two_processes() -> Iterator[None]:
+    use_processes(2)
+    yield
+    use_processes(1)
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_results_come_in_the_order_of_the_items() -> None:
+    assert list(spread(abs, range(-500, 0))) == list(range(500, 0, -1))
+
+
+@pytest.mark.usefixtures("two_processes")
+def test_only_a_bounded_number_of_items_is_taken_ahead() -> None:
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for item in range(10_000):
+            taken.append(item)
+            yield item
+
+    first = next(spread(abs, items()))
+    assert first == 0
+    assert len(taken) < 200
+
+
+def test_documents_read_in_two_processes_are_those_read_in_one(example_corpus: Corpus) -> None:
+    alone = example_corpus.documents(example_corpus.ids)
+    use_processes(2)
+    together = example_corpus.documents(example_corpus.ids)
+    use_processes(1)
+    assert together == alone
