@@ -54,7 +54,8 @@ def print_added(done: "Added", library: str) -> None:
 def indexing() -> Iterator["Report"]:
     """Live progress: files, documents, tokens a second, time left."""
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    console = Console(stderr=True)  # in a file or a pipe a bar would leave blank lines
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task("loading", total=None)
 
         def report(standing: "Standing") -> None:

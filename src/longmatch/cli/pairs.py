@@ -9,7 +9,6 @@ from rich.text import Text
 
 from longmatch.cli.options import AsJson
 from longmatch.cli.progress import progress
-from longmatch.matching.render.terminal.printable import printable
 
 
 def pairs(
@@ -19,6 +18,7 @@ def pairs(
 ) -> None:
     """Find the most similar pairs of documents, and the groups they form."""
     from longmatch.library.library import Library
+    from longmatch.matching.render.terminal.printable import printable
 
     opened = Library(library, create=False)
     with progress("comparing", total=len(opened)) as report:

@@ -17,7 +17,8 @@ def progress(what: str, total: int | None = None) -> Iterator["Report"]:
     """Show a bar that is gone when the work is done; call what it yields with the steps taken."""
     columns = [SpinnerColumn(), TextColumn("{task.description}")]
     bar = [BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()] if total else []
-    with Progress(*columns, *bar, console=Console(stderr=True), transient=True) as shown:
+    console = Console(stderr=True)  # in a file or a pipe a bar would leave blank lines
+    with Progress(*columns, *bar, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task(what, total=total)
         yield lambda steps: shown.update(task, advance=steps)
 

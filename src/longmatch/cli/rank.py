@@ -88,6 +88,8 @@ def open_library(folder: str) -> tuple["Library | None", Unreadable]:
             return None, []
         library = Library(beside, tell=warn)
         done = library.add(folder, prune=True, progress=report)
+    if not len(library) and len(done.unreadable) == 1:  # it says more: what the one file is, or that there is none
+        raise LongmatchError(done.unreadable[0][1])
     for _, problem in done.unreadable:
         warn(problem)
     if not len(library):

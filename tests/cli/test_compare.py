@@ -1,0 +1,67 @@
+"""`longmatch compare`."""
+
+import pytest
+
+
+@pytest.fixture
+def found(longmatch, folder):
+    return longmatch("compare", folder / "bank.md", folder / "queue.txt", "--json").json
+
+
+def test_json_tells_score_coverage_sections_and_passages(found):
+    assert 0 < found["score"] < 1
+    assert found["coverage"] == {"a": 1.0, "b": 1.0}
+    sections = found["sections"]
+    assert sections["rows"] == ["The run", "After"] and len(sections["columns"]) == 1
+    assert len(sections["scores"]) == 2 and all(len(row) == 1 for row in sections["scores"])
+    for passage in found["passages"]:
+        assert {"a", "b", "score", "contribution"} <= passage.keys()
+        assert {"text", "start", "end", "section"} == passage["a"].keys() == passage["b"].keys()
+    assert sum(p["contribution"] for p in found["passages"]) == pytest.approx(1)
+
+
+def test_passages_are_the_characters_of_the_files(found, folder):
+    a, b = ((folder / name).read_text() for name in ("bank.md", "queue.txt"))
+    assert found["passages"]
+    for passage in found["passages"]:
+        assert a[passage["a"]["start"] : passage["a"]["end"]] == passage["a"]["text"]
+        assert b[passage["b"]["start"] : passage["b"]["end"]] == passage["b"]["text"]
+
+
+def test_a_document_with_itself_scores_1(longmatch, folder):
+    assert longmatch("compare", folder / "bank.md", folder / "bank.md", "--json").json["score"] == 1.0
+
+
+def test_the_page_is_written_and_named(longmatch, folder, tmp_path):
+    ran = longmatch("compare", folder / "bank.md", folder / "queue.txt", "--html", tmp_path / "why.html")
+    assert ran.code == 0 and str(tmp_path / "why.html") in ran.out.replace("\n", "")
+    assert "Depositors queued" in (tmp_path / "why.html").read_text()
+
+
+def test_json_and_a_page_go_together(longmatch, folder, tmp_path):
+    page = tmp_path / "why.html"
+    assert longmatch("compare", folder / "bank.md", folder / "queue.txt", "--json", "--html", page).json["score"] > 0
+    assert page.exists()
+
+
+def test_one_document_is_compared_with_itself_section_by_section(longmatch, folder):
+    found = longmatch("compare", folder / "bank.md", "--json").json
+    assert found["sections"]["rows"] == found["sections"]["columns"] == ["The run", "After"]
+
+
+def test_another_model_compares_too(longmatch, folder):
+    found = longmatch("compare", folder / "bank.md", folder / "snow.txt", "--json", "--model", "tfidf").json
+    assert found["model"] == "tfidf" and found["score"] < 0.2
+
+
+def test_a_page_that_cannot_be_written_is_said_in_one_sentence(longmatch, folder, tmp_path):
+    place = tmp_path / "nowhere" / "why.html"
+    assert "cannot be written" in longmatch("compare", folder / "bank.md", "--html", place, "-m", "default").complaint
+
+
+def test_an_unknown_model_is_said_in_one_sentence(longmatch, folder):
+    assert "tfdif" in longmatch("compare", folder / "bank.md", folder / "snow.txt", "-m", "tfdif").complaint
+
+
+def test_a_model_that_compares_only_two_says_so(longmatch, folder):
+    assert "Name a second document" in longmatch("compare", folder / "bank.md", "-m", "tfidf").complaint

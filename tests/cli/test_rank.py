@@ -1,0 +1,71 @@
+"""`longmatch rank`."""
+
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+every_model = pytest.mark.parametrize("model", ["default", "tfidf"])
+
+
+def ids(found: dict) -> list[str]:
+    return [hit["id"] for hit in found["hits"]]
+
+
+@every_model
+def test_json_lists_the_hits_best_first_with_score_percentile_and_passages(longmatch, folder, model):
+    hits = longmatch("rank", folder / "bank.md", folder, "--json", "-m", model).json["hits"]
+    assert {hit["id"] for hit in hits[:2]} == {"queue.txt", "ledger.html"}
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+    for hit in hits:
+        assert {"id", "title", "score", "percentile", "passages"} <= hit.keys()
+        assert 0 <= hit["percentile"] <= 100
+    assert {"a", "b", "score", "contribution"} <= hits[0]["passages"][0].keys()
+
+
+@every_model
+def test_the_query_is_left_out_by_whatever_path_it_is_given(longmatch, folder, monkeypatch, model):
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder)
+    for path in (folder / "bank.md", Path("bank.md"), folder / "sub" / ".." / "bank.md"):
+        assert sorted(ids(longmatch("rank", path, folder, "--json", "-m", model).json)) == [
+            "ledger.html",
+            "pears.txt",
+            "queue.txt",
+            "snow.txt",
+        ]
+
+
+@every_model
+def test_a_copy_of_another_name_is_kept_and_comes_first(longmatch, folder, model):
+    copy(folder / "bank.md", folder / "again.md")
+    hits = longmatch("rank", folder / "bank.md", folder, "--json", "-m", model).json["hits"]
+    assert (hits[0]["id"], hits[0]["score"]) == ("again.md", pytest.approx(1, abs=1e-4))
+    assert "bank.md" not in [hit["id"] for hit in hits]
+
+
+@every_model
+def test_k_is_how_many(longmatch, folder, model):
+    assert len(longmatch("rank", folder / "bank.md", folder, "-k", 2, "--json", "-m", model).json["hits"]) == 2
+
+
+def test_a_query_from_elsewhere_ranks_the_whole_folder(longmatch, folder, tmp_path):
+    (tmp_path / "query.txt").write_text("Why depositors run to their bank when their savings are in doubt.")
+    found = ids(longmatch("rank", tmp_path / "query.txt", folder, "--json").json)
+    assert len(found) == 5 and set(found[:3]) == {"bank.md", "ledger.html", "queue.txt"}
+
+
+def test_documents_in_folders_below_have_their_path_as_id(longmatch, folder):
+    (folder / "sub").mkdir()
+    copy(folder / "queue.txt", folder / "sub" / "queue.txt")
+    assert "sub/queue.txt" in ids(longmatch("rank", folder / "bank.md", folder, "--json").json)
+
+
+def test_the_ranking_is_printed_without_json(longmatch, folder):
+    ran = longmatch("rank", folder / "bank.md", folder)
+    assert ran.code == 0 and ran.out.index("queue.txt") < ran.out.index("snow.txt")
+
+
+def test_the_same_question_has_the_same_answer(longmatch, folder):
+    first, second = (longmatch("rank", folder / "bank.md", folder, "--json").out for _ in range(2))
+    assert first == second
