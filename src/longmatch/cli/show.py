@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from longmatch.cli.options import AsJson
-from longmatch.matching.render.terminal.printable import printable
 
 
 def show(
@@ -22,6 +21,7 @@ def show(
     from longmatch.cli.read import structure
     from longmatch.library.library import Library
     from longmatch.matching.render.terminal import print_structure
+    from longmatch.matching.render.terminal.printable import printable
 
     opened = Library(library, create=False)
     if id is not None:
