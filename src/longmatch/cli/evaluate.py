@@ -35,7 +35,6 @@ def evaluate(
     """
     from longmatch.evaluation.evaluate import Evaluation
     from longmatch.evaluation.measures import parse_all
-    from longmatch.evaluation.reports.about import write_about
     from longmatch.evaluation.reports.terminal import print_rows
 
     if split not in SPLITS:
@@ -56,5 +55,4 @@ def evaluate(
         told=lambda rows: print_rows(rows, console),
     )
     evaluation.run()
-    write_about(out)
     console.print(f"Written: {out / 'results.json'}, results.md" + (" and plots/" if (out / "plots").is_dir() else ""))

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -46,6 +47,7 @@ class Evaluation:
 
     def run(self) -> list[Row]:
         """All rows found under `out` afterwards."""
+        from longmatch.evaluation.reports.about import write_about
         from longmatch.evaluation.reports.write import Reports
 
         use_processes(self.processes)
@@ -68,7 +70,23 @@ class Evaluation:
             rows = reports.write()
             if self.told:
                 self.told([row for row in rows if (row.run.data, row.run.split) == (corpus.name, self.split)])
+        write_about(self.out, self.command)
         return rows
+
+    @property
+    def command(self) -> str:
+        """The command that does this; folders by their names."""
+        words = ["longmatch", "evaluate", "--data", *(folder.resolve().name for folder in self.folders)]
+        words += ["--models", ",".join(self.models)] if self.models else []
+        options = {
+            "--split": self.split,
+            "--measures": ",".join(measure.name for measure in self.measures) if self.measures else None,
+            "--seed": self.seed or None,
+            "--limit-queries": self.limit,
+            "--fidelity": self.fidelity or None,
+            "--out": self.out.resolve().name,
+        }
+        return shlex.join([*words, *(str(w) for option in options.items() if option[1] is not None for w in option)])
 
     def _row(self, corpus: Corpus, name: str, matcher: Matcher) -> None:
         """Score one model on one set, unless that is done."""

@@ -3,21 +3,17 @@
 import json
 import os
 import platform
-import shlex
 import subprocess
-import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 
-def write_about(out: Path) -> dict[str, Any]:
-    """Add this command to about.json, beside the results."""
+def write_about(out: Path, command: str) -> dict[str, Any]:
+    """Add a command to about.json, beside the results."""
     path = out / "about.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"commands": []}
-    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     commands = [*(c for c in found["commands"] if c != command), command]
-    about = {"commands": commands, "machine": machine(), "commit": commit(), "longmatch": version("longmatch")}
+    about = {"commands": commands, "machine": machine(), "commit": commit()}
     path.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     return about
 
