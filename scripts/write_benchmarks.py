@@ -112,7 +112,7 @@ def _fidelity(rows: Sequence[dict[str, Any]]) -> list[str]:
         return []
     share = measured[0]["fidelity"]["share"]
     lines = [
-        f"Explanations: the score lost by deleting the {share:.0%} of the sentences named first, and as many at random;",
+        f"Explanations: the score lost by deleting the {share:.0%} of sentences named first, and as many at random;",
         "and the score that those sentences have alone.",
         "",
         _line(["model", "pairs", "score", "named deleted", "random deleted", "ratio", "named alone", "random alone"]),
