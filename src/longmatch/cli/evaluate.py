@@ -35,6 +35,7 @@ def evaluate(
     """
     from longmatch.evaluation.evaluate import Evaluation
     from longmatch.evaluation.measures import parse_all
+    from longmatch.evaluation.parallel import half_the_cores
     from longmatch.evaluation.reports.terminal import print_rows
 
     if split not in SPLITS:
@@ -50,7 +51,7 @@ def evaluate(
         seed=seed,
         limit=limit_queries,
         fidelity=fidelity,
-        processes=processes,
+        processes=processes or half_the_cores(),
         watch=progress,
         told=lambda rows: print_rows(rows, console),
     )

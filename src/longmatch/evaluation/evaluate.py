@@ -41,7 +41,7 @@ class Evaluation:
     seed: int = 0
     limit: int | None = None
     fidelity: int = 0  # pairs to measure explanations on
-    processes: int | None = None  # that read documents; by default half the cores
+    processes: int = 1  # that read documents; more need a script with `if __name__ == "__main__"`
     watch: Watch | None = None
     told: Callable[[list[Row]], None] | None = None  # called with the rows of a set when it is done
 

@@ -18,11 +18,15 @@ AHEAD = 4  # chunks a process may be ahead of what is asked for
 _chosen = 1
 
 
-def use_processes(count: int | None = None) -> int:
-    """Spread over so many processes from now on; by default half the cores. Returns how many."""
+def use_processes(count: int) -> None:
+    """Spread over so many processes from now on."""
     global _chosen  # noqa: PLW0603 - one setting for the whole program, like torch's number of threads
-    _chosen = count or max(1, (os.cpu_count() or 1) // 2)
-    return _chosen
+    _chosen = count
+
+
+def half_the_cores() -> int:
+    """A number of processes that leaves the machine usable."""
+    return max(1, (os.cpu_count() or 1) // 2)
 
 
 def spread(work: Callable[[X], Y], items: Iterable[X]) -> Iterator[Y]:
