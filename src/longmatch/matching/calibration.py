@@ -38,10 +38,11 @@ class Calibration:
     spread: Mapping[str, float]
     half: float
 
-    def trusting(self, name: str, share: float) -> "Calibration":
-        """The same with one side's evidence cut to a share."""
-        spread = {**self.spread, name: self.spread[name] / max(share, 1e-6)}
-        return replace(self, spread=spread)
+    def trusting(self, share: float) -> "Calibration":
+        """For a language known to that share: meaning counts that much, and so does how chance grows with length."""
+        chance = {name: replace(line, slope=line.slope * share) for name, line in self.chance.items()}
+        spread = {**self.spread, "meaning": self.spread["meaning"] / max(share, 1e-6)}
+        return replace(self, chance=chance, spread=spread)
 
     def evidence(self, sides: Sides, words: Floats) -> Floats:
         """The evidence that the documents belong together, summed over the sides."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +19,7 @@ from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
 WORTH = 200.0  # how many documents of the collection the background text counts for
 PHRASE_POWER = 1.5  # rare phrases are quotations: they weigh more than rarity alone says
 LEAST_WORTH = 1.0  # in a language it does not know, so that what every sentence holds still weighs something
-FAMILIAR = 0.8  # from this share of known words on, the language is the background's
+FAMILIAR = (0.4, 0.8)  # share of known words up to which the language is a foreign one, from which it is known
 FEW = 20  # documents that cannot tell by themselves which words are common
 
 
@@ -31,8 +32,8 @@ class Rarity:
     familiarity: float = 1.0  # share of the running words that the background text knows
 
     def calibration(self, statistics: Statistics) -> Calibration:
-        """The shipped calibration; the backbone's idea of meaning counts as far as it can know the language."""
-        return statistics.calibration.trusting("meaning", min(1.0, self.familiarity / FAMILIAR))
+        """The shipped calibration, as far as background and backbone know the language."""
+        return statistics.calibration.trusting(float(np.interp(self.familiarity, FAMILIAR, (0, 1))))
 
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
