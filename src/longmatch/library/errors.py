@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from longmatch.errors import LongmatchError
 
-_FULL = re.compile(r"No space left|StorageFull|File too large|os error 2[78]\b|quota", re.IGNORECASE)
+_FULL = re.compile(r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.IGNORECASE)
 _FORBIDDEN = re.compile(r"Permission denied|Read-only file system|os error (?:13|30|1)\b|AccessDenied", re.IGNORECASE)
 _FILTER = re.compile(r"Invalid user input|Schema error|No field named|SQL|parse", re.IGNORECASE)
 

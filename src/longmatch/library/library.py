@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -238,15 +238,24 @@ class Library:
         index = self._open_index(self._folder / INDEX)
         if index.version == self._store.version:
             return index
-        with writing_if_free(self._folder) as lock, in_a_sentence(self.address):
+        with writing_if_free(self._folder) as lock:
+            if lock == "busy" and index.segments:
+                return index  # what the other process has indexed so far
             if lock == "held":
-                index = self._healed(self._folder / INDEX)
-                index.save(self._store.version)
-            elif lock == "forbidden" or not index.segments:
-                self._spare = tempfile.TemporaryDirectory(prefix="longmatch-")
-                index.folder = Path(self._spare.name)
-                heal(index, self._store)
-        return index  # while another process is writing: what it has indexed so far
+                with suppress(OSError):  # a full disk, for example
+                    index = self._healed(self._folder / INDEX)
+                    index.save(self._store.version)
+                    return index
+        return self._spare_index()
+
+    def _spare_index(self) -> Index:
+        """An index outside a library that cannot be written, for as long as it is open."""
+        index = self._open_index(self._folder / INDEX)
+        self._spare = tempfile.TemporaryDirectory(prefix="longmatch-")
+        index.folder = Path(self._spare.name)
+        with in_a_sentence(self.address):
+            heal(index, self._store)
+        return index
 
     def _healed(self, folder: Path) -> Index:
         self._store.refresh()

@@ -64,7 +64,10 @@ def candidates(query: Encoding, index: Index, living: Living, count: int, neares
         sides.append(vector_scores(vector, index)[living.rows])
     found = {int(i) for side in sides for i in _best(side, count)}
     ids = [living.ids[i] for i in sorted(found)]
-    return list(dict.fromkeys([*ids, *(nearest(vector, count) if nearest else ())]))
+    if nearest is not None:
+        present = set(living.ids)
+        ids += [id for id in nearest(vector, count + 1) if id in present]
+    return list(dict.fromkeys(ids))
 
 
 def first_scores(kind: str, query: Encoding, index: Index) -> Floats:

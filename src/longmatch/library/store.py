@@ -56,9 +56,11 @@ class Store:
         database = _connect(address, create=True)
         with in_a_sentence(address):
             schema = schema_for(facts.width).with_metadata({FACTS: facts.to_json()})
-            if FILES not in _names(database):
-                database.create_table(FILES, schema=FILE_SCHEMA, exist_ok=True)
-            database.create_table(DOCUMENTS, schema=schema, exist_ok=True)  # last: with it the library is there
+            there = _names(database)
+            if FILES not in there:
+                database.create_table(FILES, schema=FILE_SCHEMA)
+            if DOCUMENTS not in there:
+                database.create_table(DOCUMENTS, schema=schema)  # last: with it the library is there
         return cls.open(address)
 
     @property
@@ -162,7 +164,7 @@ class Store:
         """The documents nearest to a vector, by the approximate index."""
         with in_a_sentence(self.address):
             query = self._documents.search(vector, vector_column_name="mean").distance_type("cosine")
-            query = query.refine_factor(10).select(["id"]).limit(count)
+            query = query.refine_factor(10).select(["id", "_distance"]).limit(count)
             return [
                 str(id) for id in (query.where(where, prefilter=True) if where else query).to_arrow()["id"].to_pylist()
             ]

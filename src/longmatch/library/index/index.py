@@ -169,7 +169,9 @@ class Index:
 
     def living(self, name: str) -> Array:
         """A column of all living documents."""
-        parts = [np.delete(s[name], sorted(gone)) for s, gone in zip(self.segments, self.dead, strict=True) if len(s)]
+        parts = [
+            np.delete(s[name], sorted(gone), axis=0) for s, gone in zip(self.segments, self.dead, strict=True) if len(s)
+        ]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def blend(self, kind: str, terms: Hashes, more: Frequencies | None = None) -> Blend:

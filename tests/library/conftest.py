@@ -1,0 +1,34 @@
+"""A tiny matcher, and libraries made with it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longmatch.library.library import Library
+from longmatch.models.hybrid.model import HybridMatcher
+
+from .tiny import tiny_matcher, write_texts
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_bert: Path) -> HybridMatcher:
+    return tiny_matcher(tiny_bert)
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """A folder of eight files."""
+    return write_texts(tmp_path / "texts", range(8))
+
+
+@pytest.fixture
+def library(tmp_path: Path, tiny: HybridMatcher) -> Library:
+    """An empty library."""
+    return Library(tmp_path / "library", tiny)
+
+
+@pytest.fixture
+def opened(tmp_path: Path, tiny: HybridMatcher) -> Callable[[], Library]:
+    """Opens the library anew, as another process would."""
+    return lambda: Library(tmp_path / "library", tiny, create=False)

@@ -1,0 +1,105 @@
+"""The index stays true to the store, and is made again where it does not fit."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmatch.library.index import merge
+from longmatch.library.index.terms import KINDS, Occurrences
+from longmatch.library.library import Library
+from longmatch.models.lexical.frequencies import Frequencies
+from longmatch.models.lexical.terms import Counts
+
+from .tiny import made_up_text, write_texts
+
+
+def assert_true(library: Library) -> None:
+    """The index's frequencies and norms are those counted from the documents themselves."""
+    asking = library._asking()
+    encodings = asking.encodings(list(library))
+    assert set(asking.index.documents()) == set(library)
+    for kind in KINDS:
+        counted = Frequencies.of(getattr(e.terms, kind).counts for e in encodings)
+        kept = asking.index.frequencies(kind, counted.ids)
+        assert kept.documents == counted.documents
+        assert kept.counts.tolist() == counted.counts.tolist()
+    norms = {id: n for s in asking.index.segments for id, n in zip(s.ids, s["phrases.norms"], strict=True)}
+    fresh = asking.index.norms_of([e.terms for e in encodings])["phrases"]
+    assert [norms[e.document.id] for e in encodings] == pytest.approx(fresh.tolist(), rel=1e-5)
+
+
+def test_frequencies_stay_true_through_additions_replacements_and_removals(library: Library, texts: Path) -> None:
+    library.add(texts)
+    assert_true(library)
+    (texts / "d003.txt").write_text(made_up_text(42))
+    (texts / "d004.txt").unlink()
+    write_texts(texts, range(20, 25))
+    library.add(texts, prune=True)
+    assert_true(library)
+    library.remove(["d000.txt", "d021.txt"])
+    assert_true(library)
+
+
+def test_a_term_of_removed_documents_only_is_forgotten(library: Library, texts: Path) -> None:
+    (texts / "d000.txt").write_text("Xylophones zigzag quixotically. " + made_up_text(0))
+    library.add(texts)
+    term = library._asking().encodings(["d000.txt"])[0].terms.words.ids[:1]
+    assert library._asking().index.frequencies("words", term).counts.tolist() == [1]
+    library.remove("d000.txt")
+    assert library._asking().index.frequencies("words", term).counts.tolist() == [0]
+
+
+@pytest.mark.parametrize("harm", ["missing", "behind", "cut short", "other statistics"])
+def test_an_index_that_does_not_fit_is_made_again(
+    library: Library, texts: Path, opened: Callable[[], Library], harm: str
+) -> None:
+    library.add(texts)
+    before = [(hit.id, hit.score) for hit in library.rank("d001.txt")]
+    place = Path(library.address) / "index"
+    manifest = place / "manifest.json"
+    facts = json.loads(manifest.read_text())
+    if harm == "missing":
+        shutil.rmtree(place)
+    elif harm == "behind":
+        manifest.write_text(json.dumps(facts | {"version": 1, "segments": [], "dead": []}))
+    elif harm == "cut short":
+        (place / facts["segments"][0] / "phrases.terms").write_bytes(b"12345678")
+    else:
+        manifest.write_text(json.dumps(facts | {"background": "other"}))
+    again = opened()
+    assert [(hit.id, hit.score) for hit in again.rank("d001.txt")] == before
+    assert_true(again)
+
+
+def test_merging_in_many_slices_gives_what_one_slice_gives(library: Library, texts: Path, monkeypatch) -> None:
+    monkeypatch.setattr(merge, "SLICE", 50)
+    library.add(texts)
+    write_texts(texts, range(30, 40))
+    library.add(texts)
+    library.remove("d002.txt")
+    assert_true(library)
+    asking = library._asking()
+    for segment in asking.index.segments:
+        for kind in KINDS:
+            assert (np.diff(segment[f"{kind}.terms"].astype(object)) > 0).all()
+            assert segment[f"{kind}.starts"][-1] == len(segment[f"{kind}.documents"])
+
+
+@given(st.lists(st.lists(st.integers(0, 20), min_size=1, max_size=30), min_size=1, max_size=6), st.integers(1, 8))
+def test_the_heaviest_terms_are_those_of_the_largest_weight(documents: list[list[int]], most: int) -> None:
+    counts = [Counts.of(np.array(terms, dtype=np.uint64)) for terms in documents]
+    found = Occurrences.of(counts)
+    idf = 1.0 + (found.term % np.uint64(5)).astype(float)
+    kept = found.heaviest(idf, most)
+    weight = found.frequency * idf
+    for number in range(len(documents)):
+        mine = found.document == number
+        assert kept[mine].sum() == min(most, mine.sum())
+        if (mine & ~kept).any():
+            assert weight[mine & kept].min() >= weight[mine & ~kept].max()

@@ -1,0 +1,46 @@
+"""Pairs and groups of near-duplicates, found without comparing everything with everything."""
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from longmatch.library.library import Library
+from longmatch.library.search import score
+
+from .tiny import made_up_text, write_texts
+
+
+@pytest.fixture
+def copies(library: Library, tmp_path: Path) -> Library:
+    """Forty documents; three are nearly the same, and two others are."""
+    folder = write_texts(tmp_path / "texts", range(40))
+    for name, number in (("copy-a", 3), ("copy-b", 3), ("copy-c", 8)):
+        (folder / f"{name}.txt").write_text(made_up_text(number) + f" Added by {name} later on.")
+    library.add(folder)
+    return library
+
+
+def test_near_duplicates_are_grouped(copies: Library) -> None:
+    found = copies.pairs(minimum=0.98)
+    assert found.groups == (("copy-a.txt", "copy-b.txt", "d003.txt"), ("copy-c.txt", "d008.txt"))
+    assert found.pairs[0].score >= found.pairs[-1].score >= 0.98
+
+
+def test_every_pair_of_a_high_score_is_found(copies: Library) -> None:
+    asking = copies._asking()
+    ids = list(copies)
+    exact = {}
+    for id in ids:
+        query = asking.encodings([id])[0]
+        found = score(query, ids, asking.store, asking.index, asking.statistics)
+        exact |= {tuple(sorted((id, o))): s for o, s in zip(found.ids, found.scores.tolist(), strict=True) if o != id}
+    wanted = {pair for pair in combinations(ids, 2) if exact[pair] >= 0.8}
+    found = copies.pairs(minimum=0.8)
+    assert wanted <= {(pair.a, pair.b) for pair in found.pairs} | {p for p in wanted if abs(exact[p] - 0.8) < 0.01}
+    assert found.looked_at < len(ids) * (len(ids) - 1) / 2
+
+
+def test_a_library_of_one_document_has_no_pairs(library: Library, tmp_path: Path) -> None:
+    library.add(write_texts(tmp_path / "texts", range(1)))
+    assert library.pairs(0.0).pairs == ()

@@ -1,0 +1,47 @@
+"""A tiny real matcher and small collections of made-up texts, for tests that index many times."""
+
+import random
+from pathlib import Path
+
+import torch
+
+from longmatch.encoders.backbone import Backbone
+from longmatch.matching.chance import Background
+from longmatch.models.background import Statistics, shipped_statistics
+from longmatch.models.hybrid.model import HybridMatcher
+
+WORDS = """
+    river bank flood harbour crane ship queue ledger court judge appeal witness tower wall mortar lime kiln stone
+    orbit probe planet transit mercury gold miner water filter carbon orchard pear tree valve drip soil runner bone
+    stress healing bird wing migration radar night storm cloud deposit loan panic saver village council road gate
+""".split()  # noqa: SIM905
+JOINTS = """the a of and in with under over near after before because while when for""".split()  # noqa: SIM905
+
+
+def tiny_matcher(folder: Path) -> HybridMatcher:
+    """The default matcher over a tiny BERT; its unrelated sentences are random vectors of that width."""
+    backbone = Backbone.load(str(folder), precision="float32")
+    vectors = torch.randn(256, backbone.width, generator=torch.Generator().manual_seed(0))
+    shipped = shipped_statistics()
+    background = Background(torch.nn.functional.normalize(vectors, dim=1))
+    return HybridMatcher(backbone, Statistics(shipped.words, shipped.phrases, background, shipped.calibration))
+
+
+def made_up_text(seed: int, sentences: int = 12) -> str:
+    """Sentences about one of a few topics."""
+    chance = random.Random(seed)
+    topic = chance.sample(WORDS[(seed % 5) * 10 : (seed % 5) * 10 + 10], 6)
+    lines = []
+    for _ in range(sentences):
+        words = [chance.choice(topic if chance.random() < 0.6 else WORDS) for _ in range(6)]
+        line = " ".join(f"{chance.choice(JOINTS)} {word}" for word in words)
+        lines.append(line.capitalize() + ".")
+    return " ".join(lines)
+
+
+def write_texts(folder: Path, numbers: range, salt: int = 0) -> Path:
+    """One text file a number."""
+    folder.mkdir(exist_ok=True, parents=True)
+    for number in numbers:
+        (folder / f"d{number:03}.txt").write_text(made_up_text(number + 1000 * salt), encoding="utf-8")
+    return folder
