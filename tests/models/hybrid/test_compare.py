@@ -136,6 +136,7 @@ SHORT = {
     "chinese": "银行今天倒闭了。存户排队取钱。",
     "chinese too": "昨天银行倒闭了。存户很担心。",
     "chinese weather": "明天北方山区有雪。",
+    "chinese cat": "我喜欢猫。",
     "german": "Die Bank hat gestern ihre Türen geschlossen.",
 }
 

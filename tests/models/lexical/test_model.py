@@ -71,4 +71,4 @@ def test_grids_have_a_cell_for_every_pair_of_groups(pair):
 def test_phrases_across_a_link_are_spelled():
     a = draft_markdown("The [stone](http://example.org) bridge stood.").document("a")
     b = read_text_string("A stone bridge stood there.", "b")
-    assert phrase_matcher().compare(a, b).terms[0].text in ("stone bridge", "bridge stood", "stone bridge stood")
+    assert any("stone bridge" in term.text for term in phrase_matcher().compare(a, b).terms)
