@@ -88,7 +88,7 @@ class Asking:
         self, query: Encoding, found: Sequence[Encoding], scores: Floats, shares: Floats, rarity: Rarity
     ) -> list[Answer]:
         return [
-            Answer(encoding, float(value), float(share), self.explain(query, encoding, rarity).alignments()[:3])
+            Answer(encoding, float(value), float(share), self.explain(query, encoding, rarity).alignments(3))
             for encoding, value, share in zip(found, scores, shares, strict=True)
         ]
 

@@ -1,12 +1,13 @@
 """What goes wrong with a library, as one sentence."""
 
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from longmatch.errors import LongmatchError
 
-_FULL = re.compile(r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.IGNORECASE)
+_FULL = re.compile(r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.I)
 _FORBIDDEN = re.compile(r"Permission denied|Read-only file system|os error (?:13|30|1)\b|AccessDenied", re.IGNORECASE)
 _FILTER = re.compile(r"Invalid user input|Schema error|No field named|SQL|parse", re.IGNORECASE)
 
@@ -29,7 +30,7 @@ def in_a_sentence(address: object) -> Iterator[None]:
 
 
 def _sentence(address: object, reason: str) -> str:
-    if _FULL.search(reason):
+    if _FULL.search(reason) or _is_full(str(address)):
         return f"There is no room left on the disk of {address}. Free some and run again: what was stored stays."
     if _FORBIDDEN.search(reason):
         return f"{address} cannot be written. Check its permissions, or name another folder."
@@ -37,6 +38,13 @@ def _sentence(address: object, reason: str) -> str:
         f"{address} is damaged or cannot be read ({_short(reason)}). "
         f"Put its files back from a copy, or remove it and index again."
     )
+
+
+def _is_full(address: str) -> bool:
+    try:
+        return shutil.disk_usage(address).free < 1 << 16
+    except OSError:
+        return False
 
 
 def filter_error(where: str, error: Exception) -> LibraryError:

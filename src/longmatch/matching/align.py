@@ -40,12 +40,13 @@ def alignments(
     passages: tuple[Callable[[int], Passage], Callable[[int], Passage]],
     scores: Callable[[Ints, Ints], Floats],
     words: Callable[[int, int], tuple[str, ...]],
+    most: int | None = None,
 ) -> tuple[Alignment, ...]:
-    """The pairs as passages, the strongest first, their contributions summing to 1."""
+    """The pairs as passages, the strongest first, their contributions summing to 1; or only the strongest `most`."""
     total = sum(whole for whole, _ in pairs.values())
     if not total:
         return ()
-    ordered = sorted(pairs.items(), key=lambda item: (-item[1][0], item[0]))
+    ordered = sorted(pairs.items(), key=lambda item: (-item[1][0], item[0]))[:most]
     a = np.array([key[0] for key, _ in ordered], dtype=np.int64)
     b = np.array([key[1] for key, _ in ordered], dtype=np.int64)
     return tuple(

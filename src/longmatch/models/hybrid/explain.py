@@ -93,8 +93,8 @@ class Explanation:
         """The calibrated score of every group of one document with every group of the other."""
         return calibrated_grid(self.a, self.b, level, self.statistics, self.rarity)
 
-    def alignments(self) -> tuple[Alignment, ...]:
-        """Aligned passages; their contributions sum to 1."""
+    def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
+        """Aligned passages; their contributions sum to 1. Or only the strongest `most` of them, which is quicker."""
         forward = self._evidence(0, len(self.a))
         backward = self._evidence(1, len(self.b))
         return alignments(
@@ -102,6 +102,7 @@ class Explanation:
             (self.a.sentences.passage, self.b.sentences.passage),
             self._pair_scores,
             self._words,
+            most,
         )
 
     def _evidence(self, side: int, size: int) -> list[Evidence]:
