@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
+
 from longmatch.documents.read import read
 from longmatch.library.library import Library
 
-from .tiny import made_up_text, write_texts
+from ..tiny_models import save_roberta
+from .tiny import made_up_text, tiny_matcher, write_texts
 
 
 def test_new_files_are_added_under_their_relative_paths(library: Library, texts: Path) -> None:
@@ -116,3 +119,19 @@ def test_many_files_are_read_by_several_processes_in_order(library: Library, tmp
     done = library.add(folder)
     assert done.added == [f"d{n:03}.txt" for n in range(30) if n != 10]
     assert [Path(file).name for file, _ in done.unreadable] == ["d010.txt"]
+
+
+def test_a_library_can_be_encoded_again_with_another_model(library: Library, texts: Path, tmp_path: Path) -> None:
+    library.add(texts)
+    (tmp_path / "other").mkdir()
+    other = Library(library.address, tiny_matcher(save_roberta(tmp_path / "other")))
+    told: list[int] = []
+    other.encode_again(told.append)
+    assert sum(told) == 8
+    assert other.add(texts).unchanged == 8
+    made = Library(tmp_path / "fresh", other.matcher)
+    made.add(texts)
+    ranked = [[(hit.id, hit.score) for hit in asked.rank("d002.txt")] for asked in (other, made)]
+    assert ranked[0] == ranked[1]
+    vectors = [asked._asking().index.living("means") for asked in (other, made)]
+    assert np.allclose(vectors[0], vectors[1])

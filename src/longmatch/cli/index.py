@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from longmatch.cli.options import AsJson
-from longmatch.cli.progress import warn
+from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
@@ -20,11 +20,20 @@ if TYPE_CHECKING:
 
 def index(
     library: Annotated[str, typer.Argument(help="The library: a folder, or an address of object storage.")],
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders of documents.")],
+    paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders of documents.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove the documents whose files are gone.")] = False,
+    again: Annotated[
+        bool, typer.Option("--encode-again", help="Encode what the library holds again, with the model of today.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Index documents into a library. Run it again after changes; interrupted, it goes on where it stopped."""
+    if again:
+        encode_again(library)
+    elif not paths:
+        raise LongmatchError("Name the files or folders to index: longmatch index LIBRARY PATHS.")
+    if not paths:
+        return
     with indexing() as report:
         from longmatch.library.library import Library
 
@@ -35,6 +44,16 @@ def index(
         print_added(done, library)
     if done.unreadable and not (done.added or done.replaced or done.unchanged):
         raise LongmatchError(f"None of the files could be read, so {library} is as it was.")
+
+
+def encode_again(library: str) -> None:
+    """Encode all documents of a library with the default model."""
+    from longmatch.library.library import Library
+
+    opened = Library(library, create=False, tell=warn)
+    with progress("encoding again", total=len(opened)) as report:
+        opened.encode_again(report)
+    typer.echo(f"{library}: {len(opened):,} documents encoded again")
 
 
 def print_added(done: "Added", library: str) -> None:

@@ -13,6 +13,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
 from longmatch.library.adding import Added, Adding, Report
+from longmatch.library.again import encode_again
 from longmatch.library.asking import WHOLE, Asking
 from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
 from longmatch.library.facts import Facts, background_sum
@@ -162,6 +163,16 @@ class Library:
             writer.finish(self.exact_below)
         return done
 
+    def encode_again(self, progress: Callable[[int], None] | None = None) -> None:
+        """Encode all documents again with this model; `progress` is told of documents done."""
+        matcher = self._model = self._model or HybridMatcher()
+        with writing(self._folder, self._tell):
+            self._held = encode_again(self._store, matcher, progress)
+            self._index, self._checked = None, False
+            with in_a_sentence(self.address):
+                writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)
+            writer.finish(self.exact_below)
+
     def remove(self, ids: str | Sequence[str]) -> None:
         """Remove documents; a file that is still there comes back with the next `add`."""
         wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
@@ -265,7 +276,8 @@ class Library:
         return index
 
     def _open_index(self, folder: Path) -> Index:
-        return Index.open(folder, self.statistics, background_sum(self.statistics.sentences))
+        made_by = background_sum(self.statistics.sentences) + self._store.facts.to_json()
+        return Index.open(folder, self.statistics, sha256(made_by.encode()).hexdigest()[:16])
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:

@@ -15,6 +15,7 @@ from longmatch.library.facts import Facts
 from longmatch.library.rows import Row, rows_of, schema_for
 
 DOCUMENTS, FILES = "documents", "files"
+AGAIN = "documents_again"  # documents being encoded with another model
 FACTS = "longmatch"  # the key of the facts in the table's own description
 MANY = 10**9  # rows: a limit is asked for where none is meant
 FRAGMENTS = 24  # commits that may lie side by side before they are joined
@@ -33,25 +34,25 @@ FILE_SCHEMA = pa.schema(
 class Store:
     """The tables of one library."""
 
-    def __init__(self, address: str, database: Any, facts: Facts) -> None:
+    def __init__(self, address: str, database: Any, facts: Facts, table: str = DOCUMENTS) -> None:
         self.address, self.facts = address, facts
         self._database = database
-        self._documents = database.open_table(DOCUMENTS)
+        self._documents = database.open_table(table)
 
     @classmethod
-    def open(cls, address: str) -> "Store":
+    def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
         """Open what is there; NotALibrary where there is nothing."""
         database = _connect(address, create=False)
         with in_a_sentence(address):
-            if DOCUMENTS not in _names(database):
+            if table not in _names(database):
                 raise NotALibrary(f"{address} is not a library. Make one: longmatch index {address} FILES.")
-            text = (database.open_table(DOCUMENTS).schema.metadata or {}).get(FACTS.encode())
+            text = (database.open_table(table).schema.metadata or {}).get(FACTS.encode())
             if text is None:
                 raise NotALibrary(f"{address} holds tables that longmatch did not make. Name another folder.")
-            return cls(address, database, Facts.from_json(text.decode(), address))
+            return cls(address, database, Facts.from_json(text.decode(), address), table)
 
     @classmethod
-    def create(cls, address: str, facts: Facts) -> "Store":
+    def create(cls, address: str, facts: Facts, table: str = DOCUMENTS) -> "Store":
         """A new, empty library, or the one that is there."""
         database = _connect(address, create=True)
         with in_a_sentence(address):
@@ -59,9 +60,23 @@ class Store:
             there = _names(database)
             if FILES not in there:
                 database.create_table(FILES, schema=FILE_SCHEMA)
-            if DOCUMENTS not in there:
-                database.create_table(DOCUMENTS, schema=schema)  # last: with it the library is there
-        return cls.open(address)
+            if table not in there:
+                database.create_table(table, schema=schema)  # last: with it the library is there
+        return cls.open(address, table)
+
+    def become(self, other: "Store") -> None:
+        """Take over all documents of another table of the library, in one commit, and drop that table."""
+        with in_a_sentence(self.address):
+            schema = schema_for(other.facts.width).with_metadata({FACTS: other.facts.to_json()})
+            rows = _query(other._documents, schema.names, None).to_batches(batch_size=64)
+            reader = pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in rows))
+            self._database.create_table(DOCUMENTS, data=reader, schema=schema, mode="overwrite")
+        other.drop()
+
+    def drop(self) -> None:
+        """Remove the table."""
+        with in_a_sentence(self.address):
+            self._database.drop_table(self._documents.name)
 
     @property
     def version(self) -> int:

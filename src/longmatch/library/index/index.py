@@ -41,7 +41,7 @@ class Index:
 
     folder: Path
     statistics: Statistics
-    background: str  # sum of the statistics, as the segments' norms depend on them
+    background: str  # sum of the statistics and the model, as the segments' norms and vectors depend on them
     segments: list[Segment] = field(default_factory=list)
     dead: list[frozenset[int]] = field(default_factory=list)  # of each segment, the documents that are gone
     version: int = -1  # of the store

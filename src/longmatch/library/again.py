@@ -1,0 +1,48 @@
+"""Encoding a library again, with another model, from the texts it holds."""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+
+from longmatch.library.asking import WHOLE
+from longmatch.library.errors import NotALibrary
+from longmatch.library.facts import Facts
+from longmatch.library.rows import Row, to_table
+from longmatch.library.store import AGAIN, Store
+from longmatch.models.hybrid.model import HybridMatcher
+
+Report = Callable[[int], None]
+
+
+def encode_again(store: Store, matcher: HybridMatcher, report: Report | None = None) -> Store:
+    """Encode all documents with a matcher, beside the old ones, and put them in their place in one commit.
+
+    Interrupted, it goes on where it stopped, as long as the model is the same.
+    """
+    fresh = _beside(store.address, Facts.of(matcher))
+    done = set(fresh.read(["id"])["id"].to_pylist())
+    for rows in store.batches(WHOLE):
+        left = [row for row in rows if row.id not in done]
+        if left:
+            fresh.put(_encoded(left, matcher))
+        if report:
+            report(len(rows))
+    store.become(fresh)
+    return Store.open(store.address)
+
+
+def _beside(address: str, facts: Facts) -> Store:
+    """The table that is being filled: the one an interrupted run left, if it was of this model."""
+    try:
+        found = Store.open(address, AGAIN)
+    except NotALibrary:
+        return Store.create(address, facts, AGAIN)
+    if found.facts != facts:
+        found.drop()
+        return Store.create(address, facts, AGAIN)
+    return found
+
+
+def _encoded(rows: list[Row], matcher: HybridMatcher) -> pa.Table:
+    documents = [row.document() for row in rows]
+    return to_table(matcher.encode(documents), [d.source for d in documents], matcher.backbone.width)
