@@ -1,0 +1,5 @@
+"""`python -m longmatch` is the `longmatch` command."""
+
+from longmatch.cli.app import main
+
+main()
