@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from longmatch.models.matcher import Hit
 
 BESIDE = ".longmatch"  # the library kept in a folder of documents, so that the second question is quick
+
+ASKED = ("default", "sdr")  # the models whose scores a library gives
 
 Unreadable = list[tuple[str, str]]
 
@@ -39,12 +41,13 @@ def rank(
     """Rank documents by how much they belong with one."""
     from longmatch.matching.render.terminal import print_ranking
 
-    library, unreadable = open_library(folder) if model == "default" else (None, [])
+    library, unreadable = open_library(folder) if model in ASKED else (None, [])
     if library is not None:
         asked = read_query(query) if query == "-" else library.resolve(query)
         with progress("searching"):
-            hits = library.rank(query if query in library else asked, k, where)
-        documents, name = len(library), "default"
+            by: Literal["default", "sdr"] = "sdr" if model == "sdr" else "default"
+            hits = library.rank(query if query in library else asked, k, where, by)
+        documents, name = len(library), model
     else:
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
@@ -102,9 +105,7 @@ def rank_in_memory(asked: Document, folder: Path, k: int, model: str) -> tuple[l
     from longmatch.library.store import is_library
 
     if is_library(folder):
-        raise LongmatchError(
-            f"{folder} is a library of the default model. Leave out --model, or name a folder of files."
-        )
+        raise LongmatchError(f"{folder} is a library, which {model} cannot ask. Take --model default or sdr.")
     documents, unreadable = read_collection(folder)
     matcher = load_model(model)
     with progress("encoding", total=len(documents)) as report:

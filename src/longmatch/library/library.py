@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
@@ -19,6 +19,7 @@ from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
 from longmatch.library.facts import Facts, background_sum
 from longmatch.library.files import Sources
 from longmatch.library.filters import condition
+from longmatch.library.hierarchical import rank_hierarchically
 from longmatch.library.index.index import Index
 from longmatch.library.lock import writing, writing_if_free
 from longmatch.library.pairs import Pairs, find_pairs
@@ -30,6 +31,7 @@ from longmatch.models.background import Statistics, shipped_statistics
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.matcher import Hit
+from longmatch.models.sdr.model import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 Query: TypeAlias = Document | str | os.PathLike[str]
@@ -185,10 +187,13 @@ class Library:
             writer.remove(wanted)
             writer.finish(self.exact_below)
 
-    def rank(self, query: Query, k: int = 10, where: str | None = None) -> list[Hit]:
+    def rank(
+        self, query: Query, k: int = 10, where: str | None = None, by: Literal["default", "sdr"] = "default"
+    ) -> list[Hit]:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
-        `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019".
+        `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019". `by` names
+        the score.
         """
         asked, own = self._ask(query)
         asking = self._asking()
@@ -197,7 +202,11 @@ class Library:
         near = self._store.nearest if len(living) >= self.exact_below and self._store.has_vector_index() else None
         sql = condition(where) if where else None
         nearest = (lambda vector, count: near(vector, count, sql)) if near else None
-        answers = asking.rank(asked, living, k, self.candidates, where is None, nearest)
+        if by == "sdr":
+            sdr = SdrMatcher(self.matcher.backbone)
+            answers = rank_hierarchically(asking, asked, living, k, self.candidates, sdr, nearest)
+        else:
+            answers = asking.rank(asked, living, k, self.candidates, where is None, nearest)
         return [Hit(self._placed(a.encoding.document), a.score, a.percentile, a.why) for a in answers]
 
     def _ask(self, query: Query) -> tuple[Encoding, str | None]:
