@@ -1,9 +1,9 @@
 """SDR's hierarchical score over a library.
 
 Its scores are normalised over the paragraphs of all candidates (section 3.3). Over a library that would read every
-vector for every question, so the mean and deviation come from a fixed random sample: up to PARAGRAPHS of each of the DOCUMENTS
-whose hashed ids are smallest. It depends on nothing but the documents themselves, needs no keeping, and does not change
-with the order in which they came.
+vector for every question, so the mean and deviation come from a fixed random sample: up to PARAGRAPHS of each of the
+DOCUMENTS whose hashed ids are smallest. It depends on nothing but the documents themselves, needs no keeping, and does
+not change with the order in which they came.
 """
 
 from collections.abc import Iterable, Sequence
