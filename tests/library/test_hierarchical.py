@@ -31,12 +31,13 @@ def test_a_small_library_ranks_as_sdr_does_in_memory(many: Library, tiny: Hybrid
     whole = Library(many.address, tiny, candidates=100)
     documents = list(whole.documents)
     query = next(document for document in documents if document.id == "d004.txt")
-    exact = SdrMatcher(tiny.backbone).rank(query, documents, k=5)
-    found = whole.rank("d004.txt", k=5, by="sdr")
-    assert {hit.id for hit in found} == {hit.id for hit in exact}  # half precision may swap two that nearly tie
-    assert found[0].id == exact[0].id
-    assert [hit.score for hit in found] == pytest.approx([hit.score for hit in exact], abs=0.05)
-    assert [hit.percentile for hit in found] == pytest.approx([hit.percentile for hit in exact])
+    exact = SdrMatcher(tiny.backbone).rank(query, documents, k=79)
+    found = whole.rank("d004.txt", k=79, by="sdr")
+    scores = {hit.id: hit.score for hit in exact}
+    assert len(found) == len(scores) == 79
+    # vectors are kept in half precision, and those of the tiny model hardly differ: two that nearly tie may swap
+    assert [hit.score for hit in found] == pytest.approx([scores[hit.id] for hit in found], abs=0.05)
+    assert [hit.percentile for hit in found[:5]] == pytest.approx([hit.percentile for hit in exact[:5]])
 
 
 def test_a_sample_of_a_sixth_of_the_paragraphs_moves_scores_by_less_than_a_tenth_of_their_spread(many: Library) -> None:
