@@ -135,3 +135,14 @@ def test_a_library_can_be_encoded_again_with_another_model(library: Library, tex
     assert ranked[0] == ranked[1]
     vectors = [asked._asking().index.living("means") for asked in (other, made)]
     assert np.allclose(vectors[0], vectors[1])
+
+
+def test_an_address_of_object_storage_works_like_a_folder(tiny, texts: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    library = Library(f"file://{tmp_path}/elsewhere", tiny)
+    assert len(library.add(texts).added) == 8
+    again = Library(f"file://{tmp_path}/elsewhere", tiny)
+    assert again.add(texts).unchanged == 8
+    again.remove("d000.txt")
+    assert {hit.id for hit in again.rank("d001.txt")} == {f"d{n:03}.txt" for n in range(2, 8)}
+    assert (tmp_path / "cache" / "longmatch").is_dir()  # what is derived lies here
