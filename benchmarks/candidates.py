@@ -1,0 +1,126 @@
+"""What two-stage search loses against scoring every document, by the number of candidates; and what pruning costs.
+
+    python benchmarks/candidates.py DATA_FOLDER [--every 4]
+
+The data folder is indexed once into out/library/. nDCG@10 over every fourth judged query: the exact score of all
+documents, then of the candidates alone. Below it, words and phrases by themselves: from each document's heaviest terms,
+as the first stage finds documents, and from all of them.
+"""
+
+import argparse
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from longmatch.datasets.collection import DataFolder
+from longmatch.evaluation.measures import evaluate_run
+from longmatch.evaluation.measures.ranking import nDCG
+from longmatch.library.asking import ENCODED, Asking
+from longmatch.library.index import index as indices
+from longmatch.library.index.index import Index
+from longmatch.library.index.terms import KINDS
+from longmatch.library.library import Library
+from longmatch.library.rows import TERMS
+from longmatch.library.search import Living, candidates, first_scores, score
+from longmatch.library.writer import refresh_norms, take_in
+from longmatch.models.hybrid.encoding import Encoding
+
+OUT = Path("out") / "library"
+COUNTS = (10, 20, 40, 60, 100)
+PRUNINGS = ((64, 128), (128, 256), (256, 512), (512, 1024), (10**9, 10**9))
+
+Grades = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--every", type=int, default=4)
+    options = parser.parse_args()
+    library = Library(OUT / options.data.name)
+    library.add(DataFolder(options.data).documents_file)
+    qrels = DataFolder(options.data).qrels()
+    judged = {query: qrels[query] for query in sorted(qrels)[:: options.every]}
+    Console(width=110).print(by_candidates(library._asking(), judged), by_pruning(library, judged))
+
+
+def by_candidates(asking: Asking, qrels: Grades) -> Table:
+    """One row a number of candidates."""
+    every = Living.of(asking.index).ids
+    exact = {query: _scored(asking, query, every) for query in qrels}
+    base = _ndcg(exact, qrels)
+    table = Table("best of each side", "documents scored", "nDCG@10", "loss", "same of the ten best")
+    table.add_row("all", f"{len(every):,}", f"{base:.4f}", "", "10.00")
+    for count in COUNTS:
+        chosen = {query: _candidates(asking, query, count) for query in qrels}
+        run = {query: {id: exact[query][id] for id in ids} for query, ids in chosen.items()}
+        same = np.mean([len(_best(run[query]) & _best(exact[query])) for query in qrels])
+        scored, value = np.mean([len(ids) for ids in chosen.values()]), _ndcg(run, qrels)
+        table.add_row(str(count), f"{scored:.0f}", f"{value:.4f}", f"{1 - value / base:.2%}", f"{same:.2f}")
+    return table
+
+
+def _query(asking: Asking, id: str) -> Encoding:
+    return asking.store.fetch([id], ENCODED)[0].encoding()
+
+
+def _scored(asking: Asking, query: str, ids: Iterable[str]) -> dict[str, float]:
+    others = [id for id in ids if id != query]
+    found = score(_query(asking, query), others, asking.store, asking.index, asking.statistics)
+    return dict(zip(found.ids, found.scores.tolist(), strict=True))
+
+
+def _candidates(asking: Asking, query: str, count: int) -> Sequence[str]:
+    return candidates(_query(asking, query), asking.index, Living.of(asking.index, without=query), count)
+
+
+def _best(run: dict[str, float]) -> set[str]:
+    return set(sorted(run, key=lambda id: (-run[id], id))[:10])
+
+
+def by_pruning(library: Library, qrels: Grades) -> Table:
+    """One row a number of terms kept: what words and phrases alone find, and what the index weighs."""
+    asking = library._asking()
+    table = Table("words kept", "phrases kept", "words alone", "phrases alone", "index, kB a document")
+    for words, phrases in PRUNINGS:
+        index = _pruned(library, words, phrases)
+        ids = [id for segment in index.segments for id in segment.ids]
+        values = [_ndcg(_first(asking, index, kind, ids, qrels), qrels) for kind in KINDS]
+        size = sum(file.stat().st_size for segment in index.segments for file in segment.folder.iterdir())
+        kept = (f"{n:,}" if n < 10**9 else "all" for n in (words, phrases))
+        table.add_row(*kept, *(f"{value:.4f}" for value in values), f"{size / len(ids) / 1e3:.0f}")
+        shutil.rmtree(index.folder)
+    return table
+
+
+def _pruned(library: Library, words: int, phrases: int) -> Index:
+    indices.HEAVIEST.update(words=words, phrases=phrases)
+    index = Index(OUT / "pruned", library.statistics, "")
+    for rows in library._store.batches(TERMS):
+        take_in(index, rows)
+    refresh_norms(index, library._store)
+    return index
+
+
+def _first(asking: Asking, index: Index, kind: str, ids: Sequence[str], qrels: Grades) -> Run:
+    def one(query: str) -> dict[str, float]:
+        values = first_scores(kind, _query(asking, query), index).tolist()
+        return {id: value for id, value in zip(ids, values, strict=True) if id != query}
+
+    return {query: one(query) for query in qrels}
+
+
+def _ndcg(run: Run, qrels: Grades) -> float:
+    return evaluate_run(nDCG(10), qrels, run)
+
+
+if __name__ == "__main__":
+    main()
