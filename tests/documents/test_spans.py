@@ -32,7 +32,8 @@ def check(document: Document) -> None:
         for paragraph in section.paragraphs:
             assert position <= paragraph.start < paragraph.end <= section.end
             position = paragraph.end
-            check_sentences(document.text, paragraph)
+            check_sentences(document.readable, paragraph)
+    assert len(document.readable) == len(document.text)
 
 
 def check_sentences(text, paragraph):
