@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longmatch.library import store
 from longmatch.library.index import merge
 from longmatch.library.index.terms import KINDS, Occurrences
 from longmatch.library.library import Library
@@ -103,3 +104,21 @@ def test_the_heaviest_terms_are_those_of_the_largest_weight(documents: list[list
         assert kept[mine].sum() == min(most, mine.sum())
         if (mine & ~kept).any():
             assert weight[mine & kept].min() >= weight[mine & ~kept].max()
+
+
+def test_a_reader_goes_on_when_a_writer_joins_commits_and_drops_old_ones(
+    library: Library, texts: Path, opened: Callable[[], Library], monkeypatch
+) -> None:
+    monkeypatch.setattr(store, "FRAGMENTS", 0)
+    library.add(texts)
+    write_texts(texts, range(40, 44))
+    library.add(texts)
+    reader = opened()
+    before = [hit.id for hit in reader.rank("d001.txt")]
+    data = Path(library.address) / "documents.lance" / "data"
+    files = set(data.iterdir())
+    write_texts(texts, range(50, 54))
+    library.add(texts)
+    assert files - set(data.iterdir())
+    assert reader.show("d001.txt").text == made_up_text(1)
+    assert set(before) < {hit.id for hit in reader.rank("d001.txt", k=20)}

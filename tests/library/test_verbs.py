@@ -47,6 +47,8 @@ def test_a_folder_of_files_gets_a_library_beside_them(place: Path) -> None:
     assert (place / "texts" / ".longmatch" / "documents.lance").is_dir()
     assert first == second
     assert [hit["id"] for hit in first["hits"]] != []
+    listed = json.loads(run.invoke(app, ["show", str(place / "texts"), "--json"]).stdout)
+    assert listed["facts"]["documents"] == 3
 
 
 def test_show_lists_documents_and_finds_words(place: Path) -> None:

@@ -18,9 +18,10 @@ def pairs(
 ) -> None:
     """Find the most similar pairs of documents, and the groups they form."""
     from longmatch.library.library import Library
+    from longmatch.library.store import beside
     from longmatch.matching.render.terminal.printable import printable
 
-    opened = Library(library, create=False)
+    opened = Library(beside(library), create=False)
     with progress("comparing", total=len(opened)) as report:
         found = opened.pairs(minimum, report)
     if as_json:

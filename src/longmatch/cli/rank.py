@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from longmatch.library.library import Library
     from longmatch.models.matcher import Hit
 
-BESIDE = ".longmatch"  # the library kept in a folder of documents, so that the second question is quick
 
 ASKED = ("default", "sdr")  # the models whose scores a library gives
 
@@ -82,7 +81,7 @@ def open_library(folder: str) -> tuple["Library | None", Unreadable]:
         return None, []
     with indexing() as report:
         from longmatch.library.library import Library
-        from longmatch.library.store import is_library
+        from longmatch.library.store import BESIDE, is_library
 
         if "://" in folder or is_library(Path(folder)):
             return Library(folder, create=False, tell=warn), []

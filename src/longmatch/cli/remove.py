@@ -12,6 +12,7 @@ def remove(
     """Remove documents from a library; their files stay as they are."""
     from longmatch.cli.progress import warn
     from longmatch.library.library import Library
+    from longmatch.library.store import beside
 
-    Library(library, create=False, tell=warn).remove(ids)
+    Library(beside(library), create=False, tell=warn).remove(ids)
     typer.echo(f"{library}: {len(set(ids)):,} removed")

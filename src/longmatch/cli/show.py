@@ -20,10 +20,11 @@ def show(
     """List the documents of a library, or show the structure of one."""
     from longmatch.cli.read import structure
     from longmatch.library.library import Library
+    from longmatch.library.store import beside
     from longmatch.matching.render.terminal import print_structure
     from longmatch.matching.render.terminal.printable import printable
 
-    opened = Library(library, create=False)
+    opened = Library(beside(library), create=False)
     if id is not None:
         document = opened.show(id)
         if as_json:

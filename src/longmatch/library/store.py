@@ -3,6 +3,7 @@
 Every change is one atomic commit, so that a process killed at any moment leaves the library as before or after.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from longmatch.library.rows import Row, rows_of, schema_for
 DOCUMENTS, FILES = "documents", "files"
 AGAIN = "documents_again"  # documents being encoded with another model
 FACTS = "longmatch"  # the key of the facts in the table's own description
+BESIDE = ".longmatch"  # the library kept in a folder of documents, so that the second question is quick
 MANY = 10**9  # rows: a limit is asked for where none is meant
 FRAGMENTS = 24  # commits that may lie side by side before they are joined
 
@@ -95,7 +97,11 @@ class Store:
     def read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
         """These columns of all documents, or of those that fulfil a condition."""
         with in_a_sentence(self.address):
-            return _query(self._documents, columns, where).to_arrow()
+            try:
+                return _query(self._documents, columns, where).to_arrow()
+            except (OSError, RuntimeError):  # another process may have joined commits and dropped the old ones
+                self._documents.checkout_latest()
+                return _query(self._documents, columns, where).to_arrow()
 
     def filtered(self, where: str) -> set[str]:
         """The ids of the documents that fulfil a user's condition."""
@@ -172,8 +178,10 @@ class Store:
                 self._documents.create_index("mean", config=IvfRq(distance_type="cosine"))
             if fragments > FRAGMENTS + count // 500:  # joining rewrites everything: the larger, the more rarely
                 local = "://" not in self.address  # there a lock keeps other writers away
-                for table in (self._documents, self._files):
-                    table.optimize(cleanup_older_than=timedelta(0) if local else None, delete_unverified=local)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # readers of old versions look again: see `read`
+                    for table in (self._documents, self._files):
+                        table.optimize(cleanup_older_than=timedelta(0) if local else None, delete_unverified=local)
 
     def nearest(self, vector: Any, count: int, where: str | None) -> list[str]:
         """The documents nearest to a vector, by the approximate index."""
@@ -199,6 +207,12 @@ class Store:
 def is_library(path: Path) -> bool:
     """Whether a folder looks like a library."""
     return (path / f"{DOCUMENTS}.lance").is_dir()
+
+
+def beside(folder: str) -> str:
+    """The library kept in a folder of documents, or the folder itself where there is none."""
+    kept = Path(folder) / BESIDE
+    return str(kept) if "://" not in folder and not is_library(Path(folder)) and is_library(kept) else folder
 
 
 def _connect(address: str, create: bool) -> Any:
