@@ -1,0 +1,16 @@
+"""Losses: one a file, each a function of embeddings and labels, testable without a model."""
+
+from longmatch.losses.cosine import cosine_loss
+from longmatch.losses.info_nce import info_nce_loss
+from longmatch.losses.margin import margin_contrastive_loss
+from longmatch.losses.masked_words import mask_words, masked_word_loss
+from longmatch.losses.supervised_contrastive import supervised_contrastive_loss
+
+__all__ = [
+    "cosine_loss",
+    "info_nce_loss",
+    "margin_contrastive_loss",
+    "mask_words",
+    "masked_word_loss",
+    "supervised_contrastive_loss",
+]

@@ -1,0 +1,21 @@
+"""Pick a query's own document out of the batch."""
+
+import torch
+from torch import Tensor, nn
+
+
+def info_nce_loss(queries: Tensor, documents: Tensor, temperature: float = 0.05) -> Tensor:
+    """InfoNCE with in-batch negatives (van den Oord et al., 2018; SST's dual encoder), averaged over the queries.
+
+        L_i = -log( exp(q_i d_i / t) / sum over j of exp(q_i d_j / t) )
+
+    Row i of `documents` answers row i of `queries` (queries, width); further rows are extra negatives. Rows are brought
+    to length 1. The batch must not hold two documents that both answer a query.
+
+    >>> vectors = torch.eye(2)
+    >>> round(info_nce_loss(vectors, vectors, temperature=1.0).item(), 4)  # ln(1 + 1/e)
+    0.3133
+    """
+    q = nn.functional.normalize(queries.float(), dim=1)
+    d = nn.functional.normalize(documents.float(), dim=1)
+    return nn.functional.cross_entropy(q @ d.T / temperature, torch.arange(len(q), device=q.device))

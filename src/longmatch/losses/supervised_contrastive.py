@@ -1,0 +1,32 @@
+"""CoLDE's loss: the sections of documents with the same label are pulled together."""
+
+import torch
+from torch import Tensor, nn
+
+
+def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: float = 0.5) -> Tensor:
+    """Supervised contrastive loss (Khosla et al., 2020; CoLDE section 3.4), averaged over the anchors.
+
+    For each anchor i, with positives P(i) the other rows of its label:
+
+        L_i = -1 / |P(i)| * sum over p in P(i) of log( exp(z_i z_p / t) / sum over k != i of exp(z_i z_k / t) )
+
+    The batch holds the sections of N documents (2N rows for two sections each): (rows, width). Rows are brought to
+    length 1. The paper sums over anchors; the mean is the same up to the batch's size. An anchor without a positive adds
+    nothing.
+
+    >>> vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> bool(supervised_contrastive_loss(vectors, torch.tensor([0, 0, 1, 1]))
+    ...      < supervised_contrastive_loss(vectors, torch.tensor([0, 1, 0, 1])))
+    True
+    """
+    z = nn.functional.normalize(vectors.float(), dim=1)
+    itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
+    similarity = (z @ z.T / temperature).masked_fill(itself, float("-inf"))
+    log_probability = (similarity - similarity.logsumexp(1, keepdim=True)).masked_fill(itself, 0.0)
+    positive = (labels[:, None] == labels) & ~itself
+    counts = positive.sum(1)
+    anchors = counts > 0
+    if not bool(anchors.any()):
+        return similarity.new_zeros(()) * vectors.sum()  # nothing to learn, but a gradient of 0 to follow
+    return -((log_probability * positive).sum(1)[anchors] / counts[anchors]).mean()

@@ -1,0 +1,105 @@
+"""Each loss against its formula worked by hand, or written out as plain loops."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmatch.losses import (
+    cosine_loss,
+    info_nce_loss,
+    margin_contrastive_loss,
+    mask_words,
+    masked_word_loss,
+    supervised_contrastive_loss,
+)
+from longmatch.losses.masked_words import IGNORED
+
+
+def loops(vectors, labels, temperature):
+    """CoLDE's formula as it is written."""
+    z = [v / v.norm() for v in vectors.double()]
+    total, anchors = 0.0, 0
+    for i in range(len(z)):
+        positives = [j for j in range(len(z)) if j != i and labels[j] == labels[i]]
+        below = sum(math.exp(z[i] @ z[k] / temperature) for k in range(len(z)) if k != i)
+        if positives:
+            anchors += 1
+            total -= sum(math.log(math.exp(z[i] @ z[p] / temperature) / below) for p in positives) / len(positives)
+    return total / max(anchors, 1)
+
+
+def test_supervised_contrastive_by_hand():
+    """Two sections of one document point one way, one of another the other way: ln(1 + e^-2) for each of the pair."""
+    vectors = torch.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
+    loss = supervised_contrastive_loss(vectors, torch.tensor([0, 0, 1]), temperature=0.5)
+    assert loss.item() == pytest.approx(math.log(1 + math.exp(-2)), abs=1e-6)
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=9), st.integers(0, 10_000))
+def test_supervised_contrastive_equals_the_plain_loops(labels, seed):
+    vectors = torch.randn(len(labels), 5, generator=torch.Generator().manual_seed(seed))
+    loss = supervised_contrastive_loss(vectors, torch.tensor(labels))
+    assert loss.item() == pytest.approx(loops(vectors, labels, 0.5), abs=1e-4)
+
+
+def test_supervised_contrastive_without_a_positive_pair_is_zero_with_zero_gradient():
+    vectors = torch.randn(3, 4, requires_grad=True)
+    loss = supervised_contrastive_loss(vectors, torch.tensor([0, 1, 2]))
+    loss.backward()
+    assert loss.item() == 0
+    assert vectors.grad is not None and not vectors.grad.any()
+
+
+def test_margin_loss_by_hand():
+    """cos = 0.6: a positive costs 0.4, a negative 0.6 with m = 1 and 1.6 with m = 2."""
+    p, q = torch.tensor([[1.0, 0.0]]), torch.tensor([[3.0, 4.0]])
+    assert margin_contrastive_loss(p, q, torch.tensor([1])).item() == pytest.approx(0.4)
+    assert margin_contrastive_loss(p, q, torch.tensor([0])).item() == pytest.approx(0.6)
+    assert margin_contrastive_loss(p, q, torch.tensor([0]), margin=2).item() == pytest.approx(1.6)
+
+
+def test_with_margin_one_opposite_negatives_cost_nothing_and_push_nothing():
+    p = torch.tensor([[1.0, 0.2]], requires_grad=True)
+    loss = margin_contrastive_loss(p, torch.tensor([[-1.0, 0.0]]), torch.tensor([0]))
+    loss.backward()
+    assert loss.item() == 0
+    assert p.grad is not None and not p.grad.any()
+
+
+def test_info_nce_by_hand_with_an_extra_negative():
+    queries, documents = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.6, 0.8], [1.0, 0.0]])
+    expected = -math.log(math.exp(0.6) / (math.exp(0.6) + math.exp(1.0)))
+    assert info_nce_loss(queries, documents, temperature=1.0).item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_cosine_loss_by_hand():
+    a, b = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[3.0, 4.0], [3.0, 4.0]])
+    assert cosine_loss(a, b, torch.tensor([1, 0])).item() == pytest.approx((0.4**2 + 0.6**2) / 2)
+
+
+def test_masking_hides_the_share_asked_for_and_only_real_tokens():
+    ids = torch.arange(10, 20_010)
+    real = torch.arange(20_000) % 2 == 0
+    hidden, labels = mask_words(ids, real, 4, 30_000, generator=torch.Generator().manual_seed(1))
+    chosen = labels != IGNORED
+    assert not bool((chosen & ~real).any())
+    assert chosen[real].float().mean().item() == pytest.approx(0.15, abs=0.01)
+    assert (hidden[chosen] == 4).float().mean().item() == pytest.approx(0.8, abs=0.03)
+    assert (hidden[chosen] == ids[chosen]).float().mean().item() == pytest.approx(0.1, abs=0.02)
+
+
+def test_the_same_seed_hides_the_same_words():
+    ids, real = torch.arange(500), torch.ones(500, dtype=torch.bool)
+    first, second = (mask_words(ids, real, 4, 500, generator=torch.Generator().manual_seed(7)) for _ in range(2))
+    assert torch.equal(first[0], second[0]) and torch.equal(first[1], second[1])
+
+
+def test_masked_word_loss_reads_hidden_tokens_only():
+    logits = torch.zeros(1, 3, 4)
+    logits[0, 0, 2] = 50.0  # sure and right
+    logits[0, 2, 1] = 50.0  # sure and wrong, but not hidden
+    assert masked_word_loss(logits, torch.tensor([[2, IGNORED, IGNORED]])).item() == pytest.approx(0, abs=1e-6)
+    assert masked_word_loss(logits, torch.tensor([[IGNORED] * 3])).item() == 0
