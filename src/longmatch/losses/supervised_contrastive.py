@@ -12,8 +12,8 @@ def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: fl
         L_i = -1 / |P(i)| * sum over p in P(i) of log( exp(z_i z_p / t) / sum over k != i of exp(z_i z_k / t) )
 
     The batch holds the sections of N documents (2N rows for two sections each): (rows, width). Rows are brought to
-    length 1. The paper sums over anchors; the mean is the same up to the batch's size. An anchor without a positive adds
-    nothing.
+    length 1. The paper sums over anchors; the mean is the same up to the batch's size. An anchor without a positive
+    adds nothing.
 
     >>> vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> bool(supervised_contrastive_loss(vectors, torch.tensor([0, 0, 1, 1]))
