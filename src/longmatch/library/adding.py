@@ -1,6 +1,7 @@
 """Indexing: files become rows of the store, in steps that each commit."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -82,6 +83,9 @@ class Adding:
         rows = writer.store.read(["id", "hash", "source"])
         columns = (rows[name].to_pylist() for name in ("id", "hash", "source"))
         self.known: dict[str, tuple[str, str]] = {id: (hash, source) for id, hash, source in zip(*columns, strict=True)}
+        self.of_source: dict[str, set[str]] = defaultdict(set)  # the ids each file had before
+        for id, (_, source) in self.known.items():
+            self.of_source[source].add(id)
         self.claimed: set[str] = set()
         self.done = Added()
         self.step = _Step()
@@ -96,7 +100,7 @@ class Adding:
         self.done.unreadable += [(error.path, str(error)) for error in found.problems]
         self.done.unreadable += [(str(self.sources.path(file)), problem) for file, problem in found.known_problems]
         for reading in read_files(found.to_read):
-            before = {id for id, (_, source) in self.known.items() if source == reading.file.source}
+            before = set(self.of_source.get(reading.file.source, ()))
             for document in reading.documents:
                 before.discard(self._take(document, reading.file))
                 if self.step.is_full:
@@ -110,19 +114,17 @@ class Adding:
             self.files += 1
             self._tell(0)
         self._commit()
-        gone = set(found.gone)
-        self._miss(sorted(id for id, (_, source) in self.known.items() if source in gone), prune)
+        self._miss(sorted(id for source in found.gone for id in self.of_source.get(source, ())), prune)
         self._commit()
         if prune:
             self.writer.store.delete_files(found.gone)
         return self.done
 
     def _keep(self, sources: Sequence[str]) -> None:
-        kept = set(sources)
-        for id, (_, source) in self.known.items():
-            if source in kept:
-                self.claimed.add(id)
-                self.done.unchanged += 1
+        for source in sources:
+            ids = self.of_source.get(source, set())
+            self.claimed |= ids
+            self.done.unchanged += len(ids)
 
     def _take(self, document: Document, file: File) -> str:
         """Put a document into the next commit, unless the library has it as it is; its id in the library."""
@@ -167,7 +169,8 @@ class Adding:
             self.known |= {d.id: (content_hash(d), s) for d, s in zip(step.documents, step.sources, strict=True)}
         if step.gone:
             self.writer.remove(step.gone)
-            self.known = {id: facts for id, facts in self.known.items() if id not in set(step.gone)}
+            for id in step.gone:
+                self.known.pop(id, None)
         self.writer.store.put_files(step.files)
         self._tell(0)
 

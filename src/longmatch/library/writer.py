@@ -83,6 +83,6 @@ def heal(index: Index, store: Store) -> None:
     missing = [id for id in wanted if id not in held]
     for start in range(0, len(missing), 256):
         take_in(index, store.fetch(missing[start : start + 256], TERMS))
-    if missing:
+    if index.stale > STALE * len(wanted):
         refresh_norms(index, store)
     index.version = store.version
