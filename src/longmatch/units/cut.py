@@ -15,7 +15,7 @@ def sentences(tokens: Tokens, limit: int) -> Pieces:
     """One piece a sentence; a sentence of more than `limit` tokens becomes several."""
     cuts = [0]
     for start, end in pairwise(tokens.sentence_offsets.tolist()):
-        cuts += _cut(tokens, start, end, limit)
+        cuts += cut_range(tokens, start, end, limit)
     return pieces_from(tokens, cuts[:-1], cuts[1:])
 
 
@@ -25,7 +25,7 @@ def chunks(tokens: Tokens, limit: int = 510) -> Pieces:
     changes = np.flatnonzero(np.diff(tokens.sentence_section)) + 1
     bounds = [0, *tokens.sentence_offsets[changes].tolist(), len(tokens)]
     for start, end in pairwise(bounds):
-        cuts += _cut(tokens, start, end, limit)
+        cuts += cut_range(tokens, start, end, limit)
     return pieces_from(tokens, cuts[:-1], cuts[1:])
 
 
@@ -41,7 +41,7 @@ def blocks(tokens: Tokens, limit: int = 32, *, cut_long: bool = False) -> Pieces
         if first and last[-1] == start and end - first[-1] <= limit:
             last[-1] = end
             continue
-        cuts = [start, *_cut(tokens, start, end, limit)]
+        cuts = [start, *cut_range(tokens, start, end, limit)]
         if cut_long:
             cuts = cuts[:2]
         first += cuts[:-1]
@@ -49,7 +49,7 @@ def blocks(tokens: Tokens, limit: int = 32, *, cut_long: bool = False) -> Pieces
     return pieces_from(tokens, first, last)
 
 
-def _cut(tokens: Tokens, start: int, end: int, limit: int) -> list[int]:
+def cut_range(tokens: Tokens, start: int, end: int, limit: int) -> list[int]:
     """Where the pieces of tokens start:end end: every `limit` tokens, or at the last word start shortly before."""
     ends = []
     while end - start > limit:
