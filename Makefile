@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 export OMP_WAIT_POLICY = PASSIVE
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test check lint clean
+.PHONY: demo test lint clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -19,8 +19,8 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-clean:
-	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache
+clean:  # out/ stays: measurements took hours
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
 $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (a few minutes the first time) ..."

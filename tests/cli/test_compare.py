@@ -65,3 +65,11 @@ def test_an_unknown_model_is_said_in_one_sentence(longmatch, folder):
 
 def test_a_model_that_compares_only_two_says_so(longmatch, folder):
     assert "Name a second document" in longmatch("compare", folder / "bank.md", "-m", "tfidf").complaint
+
+
+def test_a_warning_is_one_sentence_without_the_place_in_the_code(longmatch, folder):
+    long = folder / "long.txt"
+    long.write_text("Depositors of the failed bank queued in the rain. " * 100)
+    ran = longmatch("compare", long, folder / "bank.md", "-m", "first")
+    assert ran.code == 0
+    assert ran.err == "longmatch: The model first reads only the opening of a document.\n"

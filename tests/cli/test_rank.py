@@ -69,3 +69,14 @@ def test_the_ranking_is_printed_without_json(longmatch, folder):
 def test_the_same_question_has_the_same_answer(longmatch, folder):
     first, second = (longmatch("rank", folder / "bank.md", folder, "--json").out for _ in range(2))
     assert first == second
+
+
+def test_a_condition_that_no_document_fulfils_is_named(longmatch, folder):
+    ran = longmatch("rank", folder / "bank.md", folder, "--where", "language = 'de'")
+    assert ran.out == f"No document of {folder} fulfils the condition language = 'de'\n"
+
+
+def test_words_that_no_document_holds_are_named(longmatch, folder):
+    longmatch("rank", folder / "bank.md", folder)
+    ran = longmatch("show", folder, "--find", "submarine")
+    assert ran.out == f"No document of {folder} holds these words: submarine\n"

@@ -2,8 +2,9 @@
 
 import os
 import sys
+import warnings
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,11 +13,12 @@ from longmatch.cli.data import data_app
 from longmatch.cli.evaluate import evaluate
 from longmatch.cli.index import index
 from longmatch.cli.pairs import pairs
+from longmatch.cli.progress import warn
 from longmatch.cli.rank import rank
 from longmatch.cli.read import read
 from longmatch.cli.remove import remove
 from longmatch.cli.show import show
-from longmatch.errors import LongmatchError
+from longmatch.errors import LongmatchError, LongmatchWarning
 
 app = typer.Typer(
     help="Finds the long documents that belong together, and shows why.",
@@ -50,10 +52,30 @@ def options(
     """Finds the long documents that belong together, and shows why."""
 
 
+def _say_warnings() -> None:
+    """Our own warnings as one sentence, said once, without the place in the code; all others as Python shows them."""
+    warnings.simplefilter("once", LongmatchWarning)
+    shown = warnings.showwarning
+
+    def say(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, LongmatchWarning):
+            warn(message)
+        else:
+            shown(message, category, *place, **more)
+
+    warnings.showwarning = say
+
+
 def main() -> None:
     """Run the command; a user's mistake is one sentence and exit code 2."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads must not spin beside another busy process
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    with warnings.catch_warnings():
+        _say_warnings()
+        _run()
+
+
+def _run() -> None:
     try:
         app()
     except LongmatchError as error:

@@ -43,7 +43,7 @@ def index(
     else:
         print_added(done, library)
     if done.unreadable and not (done.added or done.replaced or done.unchanged):
-        raise LongmatchError(f"None of the files could be read, so {library} is as it was.")
+        raise LongmatchError(f"None of the files could be read, so nothing was added to {library}.")
 
 
 def encode_again(library: str) -> None:

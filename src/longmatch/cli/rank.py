@@ -61,6 +61,8 @@ def rank(
             "hits": [hit.to_dict() for hit in hits],
         }
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    elif where and not hits:
+        typer.echo(f"No document of {folder} fulfils the condition {where}")
     else:
         print_ranking(hits, Console())
 

@@ -37,6 +37,9 @@ def show(
     if as_json:
         typer.echo(json.dumps({"facts": opened.facts(), "documents": listed}, ensure_ascii=False, indent=2))
         return
+    if find and not listed:
+        typer.echo(f"No document of {library} holds these words: {find}")
+        return
     table = Table("id", "title", "language", "words")
     for row in listed:
         table.add_row(*(Text(printable(str(row[name]))) for name in ("id", "title", "language")), f"{row['words']:,}")
