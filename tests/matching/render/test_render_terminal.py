@@ -78,6 +78,7 @@ def test_within_one_document_there_is_no_score_and_no_diagonal():
     document = read(COLLECTION / "pear-block-season-trial.md")
     text = printed(print_match, matched(document, document, 1.0))
     assert "Its sections against each other." in text and "Score" not in text and "1.00" not in text
+    assert "What carries it" not in text
 
 
 def test_a_document_read_in_part_is_said_to_be(pair):

@@ -19,7 +19,7 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
     _print_titles(match, console, within)
     if not within:
         _print_score(match, console)
-    for sentence in (carried_by(match), _words(match), *unread(match)):
+    for sentence in ("" if within else carried_by(match), _words(match), *unread(match)):
         if sentence:
             console.print(Text(sentence))
     console.print()
