@@ -45,7 +45,7 @@ def write_page(files: Sequence[Path]) -> str:
     parts = ["# Benchmarks", "", "Written by `python scripts/write_benchmarks.py`. The commands that measured:", ""]
     for about in _abouts(files):
         parts += ["```", *about["commands"], "```", ""]
-        parts += [f"on {about['machine']}, commit `{about['commit'] or commit()}`.", ""]
+        parts += [f"on {about['machine']}, commit {about['commit'] or commit()}.", ""]
     parts += [RULES, *_summary(list(rows.values()))]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows.values():

@@ -40,6 +40,7 @@ def rank(
     """Rank documents by how much they belong with one."""
     from longmatch.matching.render.terminal import print_ranking
 
+    refuse_missing(query, folder)
     library, unreadable = open_library(folder) if model in ASKED else (None, [])
     if library is not None:
         asked = read_query(query) if query == "-" else library.resolve(query)
@@ -65,6 +66,17 @@ def rank(
         typer.echo(f"No document of {folder} fulfils the condition {where}")
     else:
         print_ranking(hits, Console())
+
+
+def refuse_missing(query: str, folder: str) -> None:
+    """Say that the query does not exist before a whole folder is read for it."""
+    from longmatch.documents.read import is_readable
+
+    named = [Path(query), Path(folder) / query]
+    a_file_by_its_name = is_readable(named[0].name) and "#" not in query and "://" not in folder
+    fresh = a_file_by_its_name and Path(folder).is_dir() and not any(Path(folder).glob("**/*.lance"))
+    if fresh and not any(path.exists() for path in named):
+        raise ReadError(query, "does not exist", "Check the name.")
 
 
 def read_query(query: str) -> Document:

@@ -1,5 +1,6 @@
 """A digest of the code that results depend on, so that results of older code are made again and not believed."""
 
+import ast
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent
 SCORING_CODE = (
     *("models", "models/hybrid", "models/lexical", "models/pooled", "models/sdr", "matching"),
-    "models/statistics/calibration.json",
+    *("models/statistics/calibration.json", "models/statistics/frequencies.safetensors"),
 )
 
 
@@ -22,5 +23,22 @@ def code_digest(*places: str) -> str:
     for place in places:
         path = PACKAGE / place
         for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+            digest.update(file.name.encode() + b"\0" + _substance(file))
     return digest.hexdigest()[:12]
+
+
+def _substance(file: Path) -> bytes:
+    """A file's bytes; of Python code what it does, without comments, layout and docstrings."""
+    if file.suffix != ".py":
+        return file.read_bytes()
+    tree = ast.parse(file.read_bytes())
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+        ):
+            body[0].value.value = ""
+    return ast.dump(tree).encode()

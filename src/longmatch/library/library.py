@@ -228,7 +228,10 @@ class Library:
         except ReadError as error:
             if Path(query).exists() or "#" in os.fspath(query):
                 raise
-            raise LibraryError(f"{query} is neither a file nor the id of a document in {self.address}.") from error
+            raise LibraryError(
+                f"{query} is neither a file nor the id of a document in {self.address}. "
+                f"Check the name, or list the ids: longmatch show {self.address}."
+            ) from error
 
     def _own(self, document: Document) -> str | None:
         """The id under which the library has this very document."""

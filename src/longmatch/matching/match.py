@@ -23,6 +23,12 @@ class Passage:
     start: int
     end: int
     section: str
+    readable: str = ""  # the text with its markup blanked, where there is markup
+
+    @property
+    def shown(self) -> str:
+        """The text as a reader wants to see it."""
+        return self.readable or self.text
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -62,7 +62,7 @@ class Sentences:
         """One sentence, with the heading it stands under."""
         start, end = int(self.starts[index]), int(self.ends[index])
         heading = self.document.sections[int(self.section[index])].heading
-        return Passage(self.document.text[start:end], start, end, heading)
+        return Passage(self.document.text[start:end], start, end, heading, self.document.plain[start:end])
 
     def readable(self, index: int) -> str:
         """One sentence as models read it, its markup blanked."""

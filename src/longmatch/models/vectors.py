@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
+from longmatch.matching.align import Floats, Ints
 from longmatch.matching.sentences import Sentences
 from longmatch.models.matcher import Progress
 from longmatch.units import sentences, tokenize
@@ -26,6 +28,12 @@ def sentence_vectors(
         for pieces, mine in zip(cut, vectors.split([len(pieces) for pieces in cut]), strict=True):
             yield Sentences.of(pieces), mine.clone()
         done.finish()
+
+
+def pair_cosines(a: Tensor, b: Tensor, i: Ints, j: Ints) -> Floats:
+    """The cosine of row i of one document with row j of another, pair by pair, at least 0."""
+    cosines = (a[torch.from_numpy(i)] * b[torch.from_numpy(j)]).sum(1)
+    return np.asarray(cosines.clamp(0, 1).double().numpy())
 
 
 def _by_size(documents: Sequence[Document]) -> Iterator[list[Document]]:

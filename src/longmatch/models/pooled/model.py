@@ -19,12 +19,12 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import Pooling
 from longmatch.errors import LongmatchWarning
-from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
+from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Coverage, Grid, Level, Match
 from longmatch.matching.sentences import Sentences
 from longmatch.models.matcher import Encoder, Progress, Scores
 from longmatch.models.sdr.whole import weighted_means
-from longmatch.models.vectors import sentence_vectors
+from longmatch.models.vectors import pair_cosines, sentence_vectors
 from longmatch.units import tokenize
 from longmatch.units.pieces import pieces_from
 
@@ -81,7 +81,7 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
             alignments=alignments(
                 merge([_gains(a, b)], [_gains(b, a)]),
                 (a.sentences.passage, b.sentences.passage),
-                lambda i, j: _cosines(a.vectors, b.vectors, i, j),
+                lambda i, j: pair_cosines(a.vectors, b.vectors, i, j),
                 lambda i, j: (),
             ),
             model=self.name,
@@ -144,8 +144,3 @@ def _grid(a: PooledEncoding, b: PooledEncoding, level: Level) -> Grid:
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     rows, columns = (weighted_means(e.vectors, e.weights, groups.offsets) for e, groups in ((a, mine), (b, theirs)))
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clamp(0, 1).numpy())
-
-
-def _cosines(a: Tensor, b: Tensor, i: Ints, j: Ints) -> Floats:
-    cosines = (a[torch.from_numpy(i)] * b[torch.from_numpy(j)]).sum(1)
-    return np.asarray(cosines.clamp(0, 1).double().numpy())

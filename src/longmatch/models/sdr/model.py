@@ -10,7 +10,7 @@ from torch import Tensor
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
-from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
+from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import Side, group_scores
 from longmatch.matching.match import Grid, Level, Match
@@ -26,7 +26,7 @@ from longmatch.models.sdr.score import (
     symmetric_scores,
 )
 from longmatch.models.sdr.whole import whole_paragraphs
-from longmatch.models.vectors import sentence_vectors
+from longmatch.models.vectors import pair_cosines, sentence_vectors
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
             alignments=alignments(
                 pairs,
                 (a.sentences.passage, b.sentences.passage),
-                lambda i, j: _cosines(a.paragraphs.vectors, b.paragraphs.vectors, i, j),
+                lambda i, j: pair_cosines(a.paragraphs.vectors, b.paragraphs.vectors, i, j),
                 lambda i, j: (),
             ),
             model=self.name,
@@ -141,8 +141,3 @@ def _grid(a: SdrEncoding, b: SdrEncoding, level: Level) -> Grid:
 
 def _uncorrected(vectors: Tensor) -> Side:
     return Side(vectors, torch.zeros(len(vectors), len(SIZES)))
-
-
-def _cosines(a: Tensor, b: Tensor, i: Ints, j: Ints) -> Floats:
-    cosines = (a[torch.from_numpy(i)] * b[torch.from_numpy(j)]).sum(1)
-    return np.asarray(cosines.clamp(0, 1).double().numpy())

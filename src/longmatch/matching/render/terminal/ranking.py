@@ -55,5 +55,5 @@ def print_ranking(hits: Iterable[Ranked], console: Console) -> None:
             )
         )
         for pair in hit.passages[:PASSAGES]:
-            quote = marked(pair.b.text, pair.words)
+            quote = marked(pair.b.shown, pair.words)
             console.print(Padding(Text.assemble("“", quote, "”"), (0, 0, 0, indent)))
