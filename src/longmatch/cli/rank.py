@@ -74,7 +74,8 @@ def refuse_missing(query: str, folder: str) -> None:
 
     named = [Path(query), Path(folder) / query]
     a_file_by_its_name = is_readable(named[0].name) and "#" not in query and "://" not in folder
-    fresh = a_file_by_its_name and Path(folder).is_dir() and not any(Path(folder).glob("**/*.lance"))
+    held = any(Path(folder).glob("*.lance")) or (Path(folder) / ".longmatch").exists()  # then it may be an id
+    fresh = a_file_by_its_name and Path(folder).is_dir() and not held
     if fresh and not any(path.exists() for path in named):
         raise ReadError(query, "does not exist", "Check the name.")
 

@@ -33,12 +33,6 @@ def _substance(file: Path) -> bytes:
         return file.read_bytes()
     tree = ast.parse(file.read_bytes())
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if (
-            isinstance(body, list)
-            and body
-            and isinstance(body[0], ast.Expr)
-            and isinstance(body[0].value, ast.Constant)
-        ):
-            body[0].value.value = ""
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = ""
     return ast.dump(tree).encode()
