@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from longmatch.documents import Document, read_all
@@ -16,6 +17,10 @@ from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 
 from .tiny_models import save_bert, save_roberta, save_sentence_model
+
+hypothesis.settings.register_profile("ci", derandomize=True)  # elsewhere new examples are tried at every run
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("ci")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
