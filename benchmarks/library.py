@@ -122,7 +122,12 @@ def ask_faiss(place: Path) -> Answer:
     vectors, home, ids, bounds = _sentences(place)
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(vectors)
-    return lambda query: _pooled(*index.search(vectors[bounds[query]], NEAR), home, ids, query)
+
+    def answer(query: str) -> list[str]:
+        scores, places = index.search(vectors[bounds[query]], NEAR)
+        return _pooled(scores, places, home, ids, query)
+
+    return answer
 
 
 def ask_semantic_search(place: Path) -> Answer:
