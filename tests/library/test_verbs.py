@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from longmatch.cli.app import app
-from longmatch.errors import LongmatchError
+from longmatch.errors import LongmatchError, ReadError
 
 from .tiny import made_up_text, write_texts
 
@@ -79,3 +79,9 @@ def test_a_model_that_cannot_ask_a_library_is_refused(place: Path) -> None:
     result = run.invoke(app, ["rank", str(place / "texts" / "d000.txt"), str(place / "library"), "--model", "bm25"])
     assert isinstance(result.exception, LongmatchError)
     assert "bm25" in str(result.exception)
+
+
+def test_a_name_mistyped_makes_no_library(tmp_path: Path) -> None:
+    found = run.invoke(app, ["index", str(tmp_path / "library"), str(tmp_path / "nofile.txt")])
+    assert isinstance(found.exception, ReadError) and "does not exist" in str(found.exception)
+    assert not (tmp_path / "library").exists()

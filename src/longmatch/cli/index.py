@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRe
 
 from longmatch.cli.options import AsJson
 from longmatch.cli.progress import progress, warn
-from longmatch.errors import LongmatchError
+from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
     from longmatch.library.adding import Added, Report, Standing
@@ -34,6 +34,8 @@ def index(
         raise LongmatchError("Name the files or folders to index: longmatch index LIBRARY PATHS.")
     if not paths:
         return
+    if not prune and not any(path.exists() for path in paths):  # a slip of the keys makes no library
+        raise ReadError(paths[0], "does not exist", "Check the name.")
     with indexing() as report:
         from longmatch.library.library import Library
 
