@@ -109,4 +109,4 @@ def whole_scores(query: Encoding, collection: Collection, statistics: Statistics
         "meaning": collection_scores(query.side, collection.sides, collection.offsets).double().numpy(),
     }
     lengths = mean_length(np.array([query.words]), np.array([e.words for e in collection.encodings]))
-    return statistics.calibration.score(sides, lengths)
+    return collection.rarity.calibration(statistics).score(sides, lengths)

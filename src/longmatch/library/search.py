@@ -15,6 +15,7 @@ from longmatch.library.store import Store
 from longmatch.matching.calibration import mean_length
 from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
+from longmatch.models.hybrid.collection import calibration_for
 from longmatch.models.hybrid.encoding import Encoding
 
 CANDIDATES = 60
@@ -97,7 +98,7 @@ def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, stati
         return Scored((), np.zeros(0))
     sides = {**lexical_scores(query, rows, index), "meaning": meaning_scores(query.side, rows)}
     lengths = mean_length(np.array([query.words]), np.array([len(row.array("stream")) for row in rows]))
-    scores = statistics.calibration.score(sides, lengths)
+    scores = calibration_for(index.familiarity(), statistics).score(sides, lengths)
     order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
     return Scored(tuple(rows[i].id for i in order), scores[order])
 

@@ -185,7 +185,7 @@ class Index:
         """How rare the words and phrases of some documents are in the whole collection."""
         words = np.concatenate([t.words.counts.ids for t in terms])
         phrases = np.concatenate([t.phrases.counts.ids for t in terms])
-        return Rarity(self.blend("words", words), self.blend("phrases", phrases))
+        return Rarity(self.blend("words", words), self.blend("phrases", phrases), self.familiarity())
 
     def _idf(self, kind: str, found: Occurrences, more: Frequencies | None = None) -> Floats:
         """The idf of each row's term."""

@@ -33,7 +33,7 @@ class Rarity:
 
     def calibration(self, statistics: Statistics) -> Calibration:
         """The shipped calibration, as far as background and backbone know the language."""
-        return statistics.calibration.trusting(float(np.interp(self.familiarity, FAMILIAR, (0, 1))))
+        return calibration_for(self.familiarity, statistics)
 
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
@@ -48,6 +48,11 @@ class Rarity:
             Blend(phrases, statistics.phrases, worth, power=PHRASE_POWER),
             familiarity,
         )
+
+
+def calibration_for(familiarity: float, statistics: Statistics) -> Calibration:
+    """The shipped calibration, trusted as far as that share of known words tells that the language is known."""
+    return statistics.calibration.trusting(float(np.interp(familiarity, FAMILIAR, (0, 1))))
 
 
 def _texts(stream: Stream, split: bool) -> list[Counts]:
