@@ -35,7 +35,7 @@ SENTENCES, SENTENCE_DOCUMENTS = 2_048, 1_024
 CHANCE_DOCUMENTS, STEPS = 60, (1, 2, 3, 5, 7)
 EXAMPLES = Path(__file__).parents[1] / "examples"
 RARE = {"words": 6, "phrases": 15}  # terms in fewer documents are left out: to the matcher they are simply rare
-SPREAD = {"words": 0.035, "phrases": 0.004, "meaning": 0.07}  # chosen on training queries of five collections: see docs
+SPREAD = {"words": 0.035, "phrases": 0.004, "meaning": 0.07}  # how they were chosen: docs/scoring.md
 HALF = 8.5  # evidence at which the score is one half: that of a typical related pair
 
 
