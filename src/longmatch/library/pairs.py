@@ -1,7 +1,7 @@
 """The most similar pairs of a library and its groups of near-duplicates, without comparing everything with everything.
 
-A pair is looked at when one document is among the other's nearest by vector, or when the two share phrases that hardly
-any other document has; only those pairs get the exact score.
+A pair is looked at when one document is among the other's nearest by words, by phrases or by vector, or when the two
+share phrases that hardly any other document has; only those pairs get the exact score.
 """
 
 from collections import defaultdict
@@ -14,12 +14,12 @@ import numpy as np
 
 from longmatch.library.asking import ENCODED, Asking
 from longmatch.library.index.segment import Segment
-from longmatch.library.search import Living, score
+from longmatch.library.search import Living, candidates, score
 
-NEAREST = 10  # by vector, for each document
+NEAREST = 10  # by words, by phrases and by vector, for each document
 RARE = 8  # documents that may hold a phrase that makes its holders a candidate pair
 SHARED = 3  # such phrases that two documents share at least
-BLOCK = 512  # documents whose vectors are compared with all others at a time
+BLOCK = 64  # documents fetched at a time
 
 
 @dataclass(frozen=True)
@@ -77,24 +77,12 @@ def find_pairs(asking: Asking, minimum: float, progress: Callable[[int], None] |
 
 
 def _candidates(asking: Asking, living: Living) -> Iterator[tuple[str, str]]:
-    for i, j in _near_by_vector(asking, living):
-        yield living.ids[i], living.ids[j]
+    """Each document with its nearest on every side of the search, and with those that share its rare phrases."""
+    for start in range(0, len(living), BLOCK):
+        for row in asking.store.fetch(living.ids[start : start + BLOCK], ENCODED):
+            near = candidates(row.encoding(), asking.index, living, NEAREST + 1)  # the document itself is one of them
+            yield from ((row.id, other) for other in near if other != row.id)
     yield from _sharing_phrases(asking.index.segments, set(living.ids))
-
-
-def _near_by_vector(asking: Asking, living: Living) -> Iterator[tuple[int, int]]:
-    """Each document with its nearest by document vector."""
-    parts = [segment["means"] for segment in asking.index.segments if len(segment)]
-    if not parts or len(living) < 2:
-        return
-    means = np.concatenate(parts)[living.rows]
-    for start in range(0, len(means), BLOCK):
-        cosines = means[start : start + BLOCK] @ means.T
-        rows = np.arange(len(cosines))
-        cosines[rows, start + rows] = -np.inf
-        near = np.argpartition(-cosines, min(NEAREST, cosines.shape[1] - 1), axis=1)[:, :NEAREST]
-        for row, columns in enumerate(near.tolist()):
-            yield from ((start + row, column) for column in columns if column != start + row)
 
 
 def _sharing_phrases(segments: Sequence[Segment], living: set[str]) -> Iterator[tuple[str, str]]:
