@@ -17,6 +17,19 @@ IN_VIEW = """element => {
   return box.bottom > pane.top + 60 && box.top < pane.bottom && box.top < innerHeight && box.bottom > 0;
 }"""
 
+# Resolves when nothing has scrolled for twenty frames: a far jump, and the first pair at the start, are set right over
+# several frames, and a smooth way takes its time.
+AT_REST = """() => new Promise(done => {
+  const places = () => [scrollY, ...[...document.querySelectorAll('.pane')].map(pane => pane.scrollTop)].join();
+  let last = places(), still = 0;
+  const look = () => {
+    still = places() === last ? still + 1 : 0;
+    last = places();
+    still < 20 ? requestAnimationFrame(look) : done();
+  };
+  requestAnimationFrame(look);
+})"""
+
 
 @pytest.fixture(scope="module")
 def browser():
@@ -50,7 +63,7 @@ def show(browser, tmp_path):
 
 
 def in_view(page: Page, selector: str) -> bool:
-    page.wait_for_timeout(150)  # a far jump is corrected over a few frames
+    page.evaluate(AT_REST)
     return page.locator(selector).first.evaluate(IN_VIEW)
 
 
@@ -63,8 +76,10 @@ def test_the_strongest_pair_is_picked_and_in_its_panes_at_the_start(show, pair):
 
 def test_hovering_a_passage_lights_its_partner(show, pair):
     page = show(pair)
-    page.locator(".reading").scroll_into_view_if_needed()
-    page.locator('[data-side="a"] mark[data-p="0"]').first.hover()
+    passage = page.locator('[data-side="a"] mark[data-p="0"]').first
+    passage.scroll_into_view_if_needed()
+    page.evaluate(AT_REST)  # else the text moves on under the pointer
+    passage.hover()
     partner = pair.alignments[0].b
     lit = page.locator('[data-side="b"] mark.lit').all_text_contents()
     assert pair.b.readable[partner.start : partner.end] in lit
@@ -80,6 +95,7 @@ def test_clicking_a_passage_brings_its_partner_into_view(show, pair):
         )
         mark = page.locator(f'[data-side="a"] mark[data-p="{passage}"]').first
         mark.scroll_into_view_if_needed()
+        page.evaluate(AT_REST)
         page.keyboard.press("Escape")
         mark.click()
         assert page.locator('[data-side="a"] mark.picked').count() >= 1
@@ -91,7 +107,7 @@ def test_clicking_a_matrix_cell_brings_both_sections_into_view(show, pair, motio
     page = show(pair, reduced_motion=motion)
     row, column = map(int, np.argwhere(np.asarray(pair.sections.scores) > 0.3)[-1])
     page.locator("tbody tr").nth(row).locator("button").nth(column).click()
-    page.wait_for_timeout(1_200 if motion == "no-preference" else 0)  # a smooth way takes its time
+    page.evaluate(AT_REST)
     for side, heading in (("a", pair.sections.rows[row]), ("b", pair.sections.columns[column])):
         there = f'[data-side="{side}"] section.there > :first-child'
         assert page.locator(there).text_content() == heading
@@ -109,7 +125,7 @@ def test_the_filter_leaves_only_one_kind_highlighted(show, pair):
     visible = (
         "marks => marks.filter(m => getComputedStyle(m).backgroundColor !== 'rgba(0, 0, 0, 0)').map(m => m.className)"
     )
-    page.wait_for_timeout(200)
+    page.evaluate(AT_REST)
     shown = page.locator('[data-side="a"] mark').evaluate_all(visible)
     assert shown and all("meaning" in names or "both" in names for names in shown)
     meaning = sum(x.kind == "meaning" for x in pair.alignments)
