@@ -1,4 +1,4 @@
-"""How one model learns: what it reads at a step, what that costs, and how well it does on what it has not learnt from."""
+"""How one model learns: what it reads at a step, what that costs, and how well it does on unseen data."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ B = TypeVar("B", bound=Batch)
 
 
 class Recipe(ABC, Generic[B]):
-    """One model's way of learning. The Trainer asks it for steps by their number, so a run can go on from any of them."""
+    """One model's way of learning. The Trainer asks for steps by number, so a run can go on from any of them."""
 
     name: str  # as `longmatch train` and `longmatch.load` call the model
     model: PreTrainedModel
