@@ -1,11 +1,13 @@
 """CoLDE's parts: they cover the document, fall at headings where there are enough, and are cut into chunks."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from longmatch.documents import Draft
-from longmatch.units import parts, tokenize
+from longmatch.documents import Document, Draft
+from longmatch.units import part_ranges, parts, tokenize
 from longmatch.units.parts import part_bounds
 
 from .random_documents import DOCUMENTS
@@ -50,3 +52,14 @@ def test_without_headings_the_cuts_fall_between_paragraphs(wordpiece):
     middle = part_bounds(tokens, 3)[1]
     sentence = int(np.searchsorted(tokens.sentence_offsets, middle, side="right") - 1)
     assert tokens.sentence_paragraph[sentence] == 1 and tokens.sentence_offsets[sentence] == middle
+
+
+@given(document=DOCUMENTS, count=st.integers(1, 5), limit=st.integers(1, 40))
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_ranges_are_the_chunks_of_the_parts_and_need_no_text(wordpiece, document, count, limit):
+    tokens = tokenize(document, wordpiece)
+    found = parts(tokens, count, limit)
+    ranges = part_ranges(replace(tokens, document=Document("bare", "", "", ())), count, limit)
+    assert len(ranges) == len(found.chunks)
+    assert np.array_equal(ranges.first, found.chunks.first) and np.array_equal(ranges.last, found.chunks.last)
+    assert np.array_equal(ranges.part, found.part) and np.array_equal(ranges.place, found.place)

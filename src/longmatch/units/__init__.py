@@ -1,8 +1,8 @@
 """What a model reads of a document: token-exact pieces with spans (chunks, blocks, sentences)."""
 
 from longmatch.units.cut import blocks, chunks, sentences
-from longmatch.units.parts import Parts, parts
+from longmatch.units.parts import Parts, Ranges, part_ranges, parts
 from longmatch.units.pieces import Pieces
 from longmatch.units.tokens import Tokens, tokenize
 
-__all__ = ["Parts", "Pieces", "Tokens", "blocks", "chunks", "parts", "sentences", "tokenize"]
+__all__ = ["Parts", "Pieces", "Ranges", "Tokens", "blocks", "chunks", "part_ranges", "parts", "sentences", "tokenize"]

@@ -19,23 +19,36 @@ class Parts:
     place: Ints  # (chunks,) 0 for the first chunk of a part
 
 
+@dataclass(frozen=True)
+class Ranges:
+    """The same as token ranges alone: chunk i is the tokens first[i]:last[i]."""
+
+    first: Ints  # (chunks,)
+    last: Ints  # (chunks,)
+    part: Ints  # (chunks,)
+    place: Ints  # (chunks,) 0 for the first chunk of a part
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
 def parts(tokens: Tokens, count: int = 2, limit: int = 510) -> Parts:
     """Cut a document into `count` parts of about equal length, and each part into chunks of at most `limit` tokens.
 
     The cuts fall at headings; where there are too few of them at paragraphs, then at sentences, else between tokens. A
     document of fewer tokens than parts has fewer parts.
     """
-    first: list[int] = []
-    last: list[int] = []
-    part: list[int] = []
-    place: list[int] = []
-    for number, (start, end) in enumerate(pairwise(part_bounds(tokens, count))):
+    ranges = part_ranges(tokens, count, limit)
+    return Parts(pieces_from(tokens, ranges.first, ranges.last), ranges.part, ranges.place)
+
+
+def part_ranges(tokens: Tokens, count: int = 2, limit: int = 510) -> Ranges:
+    """The chunks of `parts` without their characters: works where only the tokens are left of a document."""
+    rows: list[tuple[int, int, int, int]] = []
+    for part, (start, end) in enumerate(pairwise(part_bounds(tokens, count))):
         ends = cut_range(tokens, start, end, limit)
-        first += [start, *ends][:-1]
-        last += ends
-        part += [number] * len(ends)
-        place += range(len(ends))
-    return Parts(pieces_from(tokens, first, last), np.array(part, dtype=np.int64), np.array(place, dtype=np.int64))
+        rows += [(first, last, part, place) for place, (first, last) in enumerate(pairwise([start, *ends]))]
+    return Ranges(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
 
 def part_bounds(tokens: Tokens, count: int) -> list[int]:

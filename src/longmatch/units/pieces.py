@@ -58,7 +58,7 @@ class Pieces:
         return self[index].of(self.document.text)
 
 
-def pieces_from(tokens: Tokens, first: list[int], last: list[int]) -> Pieces:
+def pieces_from(tokens: Tokens, first: list[int] | Ints, last: list[int] | Ints) -> Pieces:
     """Give token ranges their character spans. A piece reaches to the next token, so that no character is lost."""
     a, b = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
     sentence = np.searchsorted(tokens.sentence_offsets, a, side="right") - 1
