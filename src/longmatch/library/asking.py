@@ -9,14 +9,11 @@ from longmatch.library.index.index import Index
 from longmatch.library.index.terms import Floats
 from longmatch.library.search import Living, Nearest, candidates, score
 from longmatch.library.store import Store
-from longmatch.matching.calibration import mean_length
-from longmatch.matching.levels import collection_scores
 from longmatch.matching.match import Alignment
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import Collection, Rarity
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.explain import Explanation
-from longmatch.models.lexical.weights import tfidf
 from longmatch.models.matcher import percentile
 
 WHOLE = [
@@ -79,7 +76,7 @@ class Asking:
         if not encodings:
             return []
         collection = Collection.of(encodings, self.statistics)
-        scores = whole_scores(query, collection, self.statistics)
+        scores = collection.scores(query, self.statistics)
         best = np.argsort(-scores, kind="stable")[:k]
         shares = np.array([percentile(scores, int(i)) for i in best])
         return self._answers(query, [encodings[i] for i in best], scores[best], shares, collection.rarity)
@@ -99,14 +96,3 @@ class Asking:
     def encodings(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded."""
         return [row.encoding() for row in self.store.fetch(ids, ENCODED)]
-
-
-def whole_scores(query: Encoding, collection: Collection, statistics: Statistics) -> Floats:
-    """The default matcher's score with every document of a collection in memory."""
-    sides = {
-        "words": collection.words.scores(tfidf(query.terms.words.counts, collection.rarity.words)),
-        "phrases": collection.phrases.scores(tfidf(query.terms.phrases.counts, collection.rarity.phrases)),
-        "meaning": collection_scores(query.side, collection.sides, collection.offsets).double().numpy(),
-    }
-    lengths = mean_length(np.array([query.words]), np.array([e.words for e in collection.encodings]))
-    return collection.rarity.calibration(statistics).score(sides, lengths)

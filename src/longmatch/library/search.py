@@ -26,27 +26,36 @@ Nearest = Callable[[npt.NDArray[np.float32], int], Sequence[str]]
 
 @dataclass(frozen=True)
 class Living:
-    """The documents a question is about: their ids, and which of the index's rows they are."""
+    """The documents a question is about: their names, and which of the index's rows they are."""
 
-    ids: tuple[str, ...]
+    names: npt.NDArray[np.object_]
     rows: npt.NDArray[np.int64]
 
     @staticmethod
     def of(index: Index, allowed: set[str] | None = None, without: str | None = None) -> "Living":
         """All living documents, or those allowed; `without` is the query itself."""
-        ids: list[str] = []
-        rows: list[int] = []
-        start = 0
-        for segment, gone in zip(index.segments, index.dead, strict=True):
-            for number, id in enumerate(segment.ids):
-                if number not in gone and id != without and (allowed is None or id in allowed):
-                    ids.append(id)
-                    rows.append(start + number)
-            start += len(segment)
-        return Living(tuple(ids), np.array(rows, dtype=np.int64))
+        roster = index.roster
+        wanted = roster.alive.copy()
+        if allowed is not None:
+            wanted &= np.fromiter((name in allowed for name in roster.names), bool, len(wanted))
+        if without is not None and without in roster.rows:
+            wanted[roster.rows[without]] = False
+        rows = np.flatnonzero(wanted)
+        return Living(roster.names[rows], rows)
+
+    @property
+    def ids(self) -> list[str]:
+        """The documents' ids."""
+        return [str(name) for name in self.names]
+
+    def has(self, id: str, index: Index) -> bool:
+        """Whether a document is one of them."""
+        row = index.roster.rows.get(id)
+        place = int(np.searchsorted(self.rows, row)) if row is not None else len(self.rows)
+        return place < len(self.rows) and bool(self.rows[place] == row)
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.rows)
 
 
 @dataclass(frozen=True)
@@ -64,10 +73,9 @@ def candidates(query: Encoding, index: Index, living: Living, count: int, neares
     if nearest is None:
         sides.append(vector_scores(vector, index)[living.rows])
     found = {int(i) for side in sides for i in _best(side, count)}
-    ids = [living.ids[i] for i in sorted(found)]
+    ids = [str(living.names[i]) for i in sorted(found)]
     if nearest is not None:
-        present = set(living.ids)
-        ids += [id for id in nearest(vector, count + 1) if id in present]
+        ids += [id for id in nearest(vector, count + 1) if living.has(id, index)]
     return list(dict.fromkeys(ids))
 
 
@@ -105,8 +113,7 @@ def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, stati
 
 def lexical_scores(query: Encoding, rows: Sequence[Row], index: Index) -> dict[str, Floats]:
     """The cosines over words and phrases, from all terms of the documents."""
-    place = {id: i for i, id in enumerate(id for segment in index.segments for id in segment.ids)}
-    numbers = [place[row.id] for row in rows]
+    numbers = [index.roster.rows[row.id] for row in rows]
     streams = running([row.terms().words for row in rows])
     sides = {}
     for kind in KINDS:

@@ -35,6 +35,25 @@ HEAVIEST = {"words": 256, "phrases": 512}
 """How many of a document's terms can be found by. Scores are made from all of them."""
 
 
+@dataclass(frozen=True)
+class Roster:
+    """The documents of all segments, one after another, dead ones too."""
+
+    names: npt.NDArray[np.object_]
+    alive: npt.NDArray[np.bool_]
+    rows: Mapping[str, int]  # of the living, by id
+
+    @staticmethod
+    def of(segments: Sequence[Segment], dead: Sequence[frozenset[int]]) -> "Roster":
+        """Of segments, and which of each one's documents are gone."""
+        names = np.array([id for segment in segments for id in segment.ids], dtype=object)
+        alive = np.ones(len(names), dtype=bool)
+        starts = np.cumsum([0, *(len(segment) for segment in segments)])
+        for start, gone in zip(starts[:-1].tolist(), dead, strict=True):
+            alive[[start + number for number in gone]] = False
+        return Roster(names, alive, {str(names[row]): row for row in np.flatnonzero(alive).tolist()})
+
+
 @dataclass
 class Index:
     """Documents by their words, phrases and vectors."""
@@ -46,6 +65,7 @@ class Index:
     dead: list[frozenset[int]] = field(default_factory=list)  # of each segment, the documents that are gone
     version: int = -1  # of the store
     stale: int = 0  # documents that came or went since the norms were made
+    _known: tuple[object, Roster] | None = None  # the roster, and what it was made of
 
     @classmethod
     def open(cls, folder: Path, statistics: Statistics, background: str) -> "Index":
@@ -84,6 +104,14 @@ class Index:
         for place in self.folder.iterdir() if self.folder.is_dir() else ():
             if place.is_dir() and place.name not in mine:
                 drop_segment(Segment(place, (), ()))
+
+    @property
+    def roster(self) -> Roster:
+        """Where each document is; made again when segments have changed."""
+        made_of = tuple(s.folder for s in self.segments), tuple(self.dead)
+        if self._known is None or self._known[0] != made_of:
+            self._known = made_of, Roster.of(self.segments, self.dead)
+        return self._known[1]
 
     def __len__(self) -> int:
         return sum(len(s) for s in self.segments) - sum(map(len, self.dead))

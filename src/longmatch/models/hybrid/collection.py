@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from longmatch.encoders.ragged import offsets_of
-from longmatch.matching.calibration import Calibration
-from longmatch.matching.levels import Side
+from longmatch.matching.calibration import Calibration, mean_length
+from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
@@ -74,7 +75,7 @@ class Collection:
     """A collection's sentences and terms."""
 
     encodings: Sequence[Encoding]
-    sides: Side
+    sentences: Side  # of all documents, one after another
     offsets: Tensor  # where each document's sentences begin
     rarity: Rarity
     words: TermMatrix
@@ -92,3 +93,15 @@ class Collection:
             TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings]),
             TermMatrix.of([tfidf(e.terms.phrases.counts, rarity.phrases) for e in encodings]),
         )
+
+    def sides(self, query: Encoding) -> dict[str, npt.NDArray[np.float64]]:
+        """The raw similarity of each side with every document."""
+        words = self.words.scores(tfidf(query.terms.words.counts, self.rarity.words))
+        phrases = self.phrases.scores(tfidf(query.terms.phrases.counts, self.rarity.phrases))
+        meaning = collection_scores(query.side, self.sentences, self.offsets)
+        return {"words": words, "phrases": phrases, "meaning": meaning.double().cpu().numpy()}
+
+    def scores(self, query: Encoding, statistics: Statistics) -> npt.NDArray[np.float64]:
+        """The calibrated score of a query with every document."""
+        lengths = mean_length(np.array([query.words]), np.array([e.words for e in self.encodings]))
+        return self.rarity.calibration(statistics).score(self.sides(query), lengths)

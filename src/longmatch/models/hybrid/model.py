@@ -9,19 +9,14 @@ On its own, meaning from an untrained backbone loses to TF-IDF on long documents
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.matching.calibration import mean_length
-from longmatch.matching.levels import collection_scores
 from longmatch.matching.match import Match
 from longmatch.models.background import Statistics, shipped_statistics
 from longmatch.models.hybrid.collection import Collection
 from longmatch.models.hybrid.encoding import Encoding, encode_documents
 from longmatch.models.hybrid.explain import Explanation
 from longmatch.models.hybrid.within import within
-from longmatch.models.lexical.weights import tfidf
 from longmatch.models.matcher import Encoder, Progress, Scores
 
 
@@ -42,17 +37,9 @@ class HybridMatcher(Encoder[Encoding, Collection]):
         """Lay encodings out flat."""
         return Collection.of(encodings, self.statistics)
 
-    def sides(self, query: Encoding, collection: Collection) -> dict[str, Scores]:
-        """The raw similarity of each side with every document of the collection."""
-        words = collection.words.scores(tfidf(query.terms.words.counts, collection.rarity.words))
-        phrases = collection.phrases.scores(tfidf(query.terms.phrases.counts, collection.rarity.phrases))
-        meaning = collection_scores(query.side, collection.sides, collection.offsets)
-        return {"words": words, "phrases": phrases, "meaning": meaning.double().cpu().numpy()}
-
     def score(self, query: Encoding, collection: Collection) -> Scores:
         """The calibrated score of a query with every document of a collection."""
-        lengths = mean_length(np.array([query.words]), np.array([e.words for e in collection.encodings]))
-        return collection.rarity.calibration(self.statistics).score(self.sides(query, collection), lengths)
+        return collection.scores(query, self.statistics)
 
     def explain(self, a: Encoding, b: Encoding, collection: Collection | None = None) -> Match:
         """Compare two encodings at all levels."""
