@@ -34,6 +34,11 @@ def test_a_name_may_be_written_with_underscores_and_an_unknown_one_lists_all():
         find("nothing")
 
 
+def test_the_chinese_judgments_are_also_found_by_the_name_tables_give_them():
+    assert find("legal-zh") is find("legal_zh") is find("lecard")
+    assert len({name for entry in ENTRIES for name in {entry.name, entry.alias} - {""}}) == len(ENTRIES) + 1
+
+
 def test_an_entry_builds_with_its_builder(lay_out, tmp_path):
     summary = find("peps").build(lay_out(PEPS), tmp_path / "out")
     assert (summary.documents, summary.path) == (1, tmp_path / "out")

@@ -27,6 +27,7 @@ class Entry:
     sha256: tuple[tuple[str, str], ...] = ()  # upstream file and checksum, where its publisher states one
     shared: str = ""  # the module where the builder's layout and rule are told, where it shares them with another
     steps: str = ""  # what a person has to do where the set is gated
+    alias: str = ""  # what its folder is called in tables, where that differs
 
     @property
     def builder(self) -> Callable[..., Summary]:
@@ -154,6 +155,7 @@ ENTRIES: tuple[Entry, ...] = (
         size="107 queries, 10,700 candidates",
         files="the repository's data folder: query/, candidates/, label/",
         module="lecard_v1",
+        alias="legal-zh",
     ),
     Entry(
         name="lecard-v2",
@@ -250,13 +252,14 @@ ENTRIES: tuple[Entry, ...] = (
 
 
 def find(name: str) -> Entry:
-    """The entry of that name.
+    """The entry of that name, or of that alias.
 
-    >>> find("peps").licence
-    'public domain or CC0, each says which'
+    >>> find("peps").licence, find("legal-zh").name
+    ('public domain or CC0, each says which', 'lecard')
     """
+    wanted = name.lower().replace("_", "-")
     for entry in ENTRIES:
-        if entry.name == name.lower().replace("_", "-"):
+        if wanted in (entry.name, entry.alias):
             return entry
     names = ", ".join(entry.name for entry in ENTRIES)
     raise LongmatchError(f"There is no data set {name!r} in the catalogue. It has {names}.")
