@@ -4,5 +4,7 @@ from typing import Annotated
 
 import typer
 
+MODELS = "default, sdr, tfidf, phrases, bm25, or the folder of a trained model."
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Model = Annotated[str, typer.Option("--model", "-m", help="default, sdr, tfidf, phrases or bm25.")]
+Model = Annotated[str, typer.Option("--model", "-m", help=MODELS)]

@@ -22,9 +22,8 @@ from longmatch.evaluation.parallel import use_processes
 from longmatch.evaluation.protocols import Task, run
 from longmatch.evaluation.rows import Row
 from longmatch.evaluation.runs import Run, run_path, verdicts_of
+from longmatch.models.load import LEXICAL, MODELS, load
 from longmatch.models.matcher import Matcher, Progress
-
-LEXICAL = ("tfidf", "phrases", "bm25")  # always there: a model that loses to them should be seen to
 
 Watch = Callable[[str, int | None], AbstractContextManager[Progress]]
 
@@ -57,7 +56,7 @@ class Evaluation:
             folder.validate()
             if not (self._wants_ranking(folder) or self._wants_pairs(folder)):
                 raise ReadError(folder.path, f"has no labels to measure on in {self.split}", "Name another --split.")
-        names = list(dict.fromkeys([*LEXICAL, *self.models]))
+        names = list(dict.fromkeys([*LEXICAL, *self.models]))  # a model that loses to words should be seen to
         matchers = {name: self._load(name) for name in names}
         rows: list[Row] = []
         for folder in folders:
@@ -151,10 +150,7 @@ class Evaluation:
         return any(not isinstance(m, RankingMeasure) for m in self.measures) and bool(folder.pairs(self.split))
 
     def _load(self, name: str) -> Matcher:
-        from longmatch.models.load import OWN_BACKBONE, load
-
-        lexical = name in OWN_BACKBONE[1:]
-        return load(name) if lexical or "@" in name else load(name, self._backbone)
+        return load(name, self._backbone) if name in MODELS and name not in LEXICAL else load(name)
 
     @cached_property
     def _backbone(self) -> Any:
