@@ -1,0 +1,29 @@
+"""The models that can be trained, by name."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from longmatch.errors import LongmatchError
+
+if TYPE_CHECKING:
+    from longmatch.training.recipe import Recipe
+
+RECIPES = {
+    "colde": "longmatch.training.recipes.colde:ColdeRecipe",
+    "sdr": "longmatch.training.recipes.sdr:SdrRecipe",
+    "first": "longmatch.training.recipes.siamese:SiameseRecipe",
+}
+
+
+def find_recipe(name: str) -> "type[Recipe[Any]]":
+    """The recipe of that name, one of RECIPES; or one of your own, as `package.module:Class`."""
+    if name not in RECIPES and ":" not in name:
+        raise LongmatchError(f"There is no model {name} to train. Name one of {', '.join(RECIPES)}.")
+    module, _, attribute = RECIPES.get(name, name).partition(":")
+    try:
+        found: type[Recipe[Any]] = getattr(import_module(module), attribute)
+    except (ModuleNotFoundError, AttributeError) as error:
+        if name in RECIPES:
+            raise
+        raise LongmatchError(f"There is no recipe {name} ({error}). Write package.module:Class.") from error
+    return found
