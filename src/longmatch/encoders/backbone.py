@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from longmatch.encoders.batches import token_batches
 from longmatch.encoders.pretrained import Pooling, locate, read_pooling
+from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
 
 Precision = Literal["float32", "bfloat16"]
@@ -40,16 +41,16 @@ class Backbone:
     @classmethod
     def load(cls, name: str | None = None, device: str | None = None, precision: Precision | None = None) -> "Backbone":
         """Open a folder or hub id; nothing is downloaded for the default."""
-        from transformers import AutoModel, AutoTokenizer
+        from transformers import AutoModel
         from transformers.utils import logging
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         place = locate(name)
         chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        dtype = getattr(torch, precision or _native_precision(chosen))
+        dtype = getattr(torch, precision or native_precision(chosen))
         try:
-            tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
+            tokenizer = open_tokenizer(place)
             model = AutoModel.from_pretrained(place, dtype=dtype).to(chosen).eval()
         except (OSError, ValueError, SafetensorError) as error:
             reason = str(error).strip().splitlines()[0].rstrip(".")
@@ -57,16 +58,8 @@ class Backbone:
                 f"The model {place} cannot be opened ({reason}). Name a folder that holds config.json, tokenizer.json "
                 "and model.safetensors, or a Hugging Face id."
             ) from error
-        fast = tokenizer.backend_tokenizer
-        fast.no_truncation()
-        fast.no_padding()
-        first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
-        last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
-        if first is None or last is None:
-            raise LongmatchError(f"The model {place} has no start and end tokens; name a BERT-like encoder.")
-        if fast.get_vocab_size() <= len(tokenizer.all_special_ids):
-            raise LongmatchError(f"The model {place} has no vocabulary. Put its tokenizer.json into the folder.")
-        return cls(model, fast, read_pooling(place), (first, last), name or place)
+        specials = special_tokens(tokenizer, place)
+        return cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place)
 
     @property
     def width(self) -> int:
@@ -131,7 +124,7 @@ class Backbone:
         return nn.functional.normalize(pooled.float(), dim=1)
 
 
-def _native_precision(device: torch.device) -> Precision:
+def native_precision(device: torch.device) -> Precision:
     """bfloat16 where the hardware multiplies it natively, else float32."""
     if device.type == "cuda":
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"

@@ -15,7 +15,7 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
 
     Ablations (section 4.6): `augmented=False` drops the sections and the extra embeddings (-Aug), `recurrent=False`
     takes the mean of the chunk vectors without attention (-LSTM), `contrastive=False` trains on the cosine of pairs
-    (-CL).
+    (-CL) and, as there, drops the sections and extra embeddings too.
     """
 
     model_type = "longmatch-colde"
@@ -40,7 +40,7 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
         self.sections, self.chunk_tokens, self.max_chunks = sections, chunk_tokens, max_chunks
         self.attention_heads, self.recurrent_width = attention_heads, recurrent_width
         self.projection_width, self.loss_temperature = projection_width, loss_temperature
-        self.augmented, self.recurrent, self.contrastive = augmented, recurrent, contrastive
+        self.augmented, self.recurrent, self.contrastive = augmented and contrastive, recurrent, contrastive
         self.threshold = threshold  # the score from which two documents belong together, chosen on validation pairs
         super().__init__(**others)
 

@@ -21,6 +21,7 @@ class ColdeOutput(ModelOutput):  # type: ignore[misc]
     documents: Tensor | None = None  # (documents, projection width)
     sections: Tensor | None = None  # (sections, projection width)
     chunks: Tensor | None = None  # (chunks, backbone width)
+    attended: Tensor | None = None  # (chunks, backbone width): chunks with what attention adds, as the LSTM reads them
     attention: Tensor | None = None  # (chunks, chunks): rows sum to 1 over the next section's chunks, or to 0
 
 
@@ -61,6 +62,16 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             nn.init.zeros_(model.chunk_embedding.weight)
         return model
 
+    @property
+    def chunk_limit(self) -> int:
+        """The most tokens of a chunk, special ones not counted: as configured, or what the backbone reads at once."""
+        table = getattr(getattr(self.backbone, "embeddings", None), "position_embeddings", None)
+        if table is None:
+            return int(self.config.chunk_tokens) - 2
+        padding = getattr(table, "padding_idx", None)  # RoBERTa and its kin count positions from the one after it
+        positions = int(table.num_embeddings) - (0 if padding is None else int(padding) + 1)
+        return min(int(self.config.chunk_tokens), positions) - 2
+
     def forward(
         self, ids: Tensor, mask: Tensor, section: Tensor, place: Tensor, document: Tensor, **unused: Any
     ) -> ColdeOutput:
@@ -80,20 +91,21 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         return mean
 
     def aggregate(self, chunks: Tensor, section: Tensor, document: Tensor) -> ColdeOutput:
-        """From chunk vectors to section and document vectors."""
-        attention = chunks.new_zeros((len(chunks), len(chunks)))
-        if self.config.recurrent:
-            added, attention = self.attention(chunks, section, document)
-            sequence = chunks + added
-        else:
-            sequence = chunks
-        section_offsets = run_offsets(document * (int(section.max()) + 1) + section)
-        return ColdeOutput(
-            documents=self._summarise(sequence, run_offsets(document)),
-            sections=self._summarise(sequence, section_offsets),
-            chunks=nn.functional.normalize(chunks, dim=1),
-            attention=attention,
-        )
+        """From chunk vectors to section and document vectors; in full precision, for there are few of them."""
+        with torch.autocast(chunks.device.type, enabled=False):
+            chunks = sequence = chunks.to(self.projection.weight.dtype)
+            attention = chunks.new_zeros((len(chunks), len(chunks)))
+            if self.config.recurrent:
+                added, attention = self.attention(chunks, section, document)
+                sequence = chunks + added
+            section_offsets = run_offsets(document * (int(section.max()) + 1) + section)
+            return ColdeOutput(
+                documents=self._summarise(sequence, run_offsets(document)),
+                sections=self._summarise(sequence, section_offsets),
+                chunks=nn.functional.normalize(chunks, dim=1),
+                attended=nn.functional.normalize(sequence, dim=1),
+                attention=attention,
+            )
 
     def _summarise(self, sequence: Tensor, offsets: Tensor) -> Tensor:
         """One vector for each run of chunks: the LSTM's last states of both directions, projected, of length 1."""
