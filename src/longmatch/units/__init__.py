@@ -3,6 +3,19 @@
 from longmatch.units.cut import blocks, chunks, sentences
 from longmatch.units.parts import Parts, Ranges, part_ranges, parts
 from longmatch.units.pieces import Pieces
+from longmatch.units.shelf import TokenShelf
 from longmatch.units.tokens import Tokens, tokenize
 
-__all__ = ["Parts", "Pieces", "Ranges", "Tokens", "blocks", "chunks", "part_ranges", "parts", "sentences", "tokenize"]
+__all__ = [
+    "Parts",
+    "Pieces",
+    "Ranges",
+    "TokenShelf",
+    "Tokens",
+    "blocks",
+    "chunks",
+    "part_ranges",
+    "parts",
+    "sentences",
+    "tokenize",
+]
