@@ -13,7 +13,8 @@ def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: fl
 
     The batch holds the sections of N documents (2N rows for two sections each): (rows, width). Rows are brought to
     length 1. The paper sums over anchors; the mean is the same up to the batch's size. An anchor without a positive
-    adds nothing.
+    adds nothing. Where belonging together is no matter of classes (a cites b and b cites c), `labels` says of every two
+    rows whether they do: (rows, rows).
 
     >>> vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> bool(supervised_contrastive_loss(vectors, torch.tensor([0, 0, 1, 1]))
@@ -24,7 +25,7 @@ def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: fl
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     similarity = (z @ z.T / temperature).masked_fill(itself, float("-inf"))
     log_probability = (similarity - similarity.logsumexp(1, keepdim=True)).masked_fill(itself, 0.0)
-    positive = (labels[:, None] == labels) & ~itself
+    positive = (labels.bool() if labels.dim() == 2 else labels[:, None] == labels) & ~itself
     counts = positive.sum(1)
     anchors = counts > 0
     if not bool(anchors.any()):
