@@ -16,13 +16,18 @@ from longmatch.models.colde.config import ColdeConfig
 
 @dataclass
 class ColdeOutput(ModelOutput):  # type: ignore[misc]
-    """Vectors of length 1 at each level, and the attention between chunks."""
+    """Vectors of length 1 at each level, and the attention between chunks; all of them are always there.
 
-    documents: Tensor | None = None  # (documents, projection width)
-    sections: Tensor | None = None  # (sections, projection width)
-    chunks: Tensor | None = None  # (chunks, backbone width)
-    attended: Tensor | None = None  # (chunks, backbone width): chunks with what attention adds, as the LSTM reads them
-    attention: Tensor | None = None  # (chunks, chunks): rows sum to 1 over the next section's chunks, or to 0
+    - documents and sections: (documents or sections, projection width);
+    - chunks: (chunks, backbone width); attended: the same with what attention adds, as the LSTM reads them;
+    - attention: (chunks, chunks), rows sum to 1 over the next section's chunks, or to 0.
+    """
+
+    documents: Tensor = None  # type: ignore[assignment]
+    sections: Tensor = None  # type: ignore[assignment]
+    chunks: Tensor = None  # type: ignore[assignment]
+    attended: Tensor = None  # type: ignore[assignment]
+    attention: Tensor = None  # type: ignore[assignment]
 
 
 class ColdeModel(PreTrainedModel):  # type: ignore[misc]
