@@ -44,6 +44,7 @@ def test_a_shelf_gives_back_the_tokens_of_every_document(tokenizer, tmp_path_fac
         whole = tokenize(document, tokenizer)
         assert same(tokens, whole)
         assert (tokens.document.title, tokens.document.text) == (document.title, "")
+        assert shelf.piece(number, 1, 4).tolist() == whole.ids[1:4].tolist()
         assert (shelf.lengths[number], shelf.number(str(number))) == (len(whole), number)
         assert part_ranges(tokens, 3, 7).last.tolist() == part_ranges(whole, 3, 7).last.tolist()
 

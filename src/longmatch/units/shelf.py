@@ -128,6 +128,11 @@ class TokenShelf:
             sentence_section=sentences[:, 2],
         )
 
+    def piece(self, number: int, first: int, last: int) -> Ints:
+        """The tokens first:last of one document, without reading the others."""
+        start = int(self._offsets[number, 0])
+        return np.array(self._tokens[start + first : start + last], dtype=np.int64)
+
     def __iter__(self) -> Iterator[Tokens]:
         return (self[number] for number in range(len(self)))
 

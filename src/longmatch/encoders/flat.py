@@ -1,0 +1,82 @@
+"""Pieces of text laid out flat for training: those of about one length are padded together, when they are read."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from longmatch.encoders.batches import token_batches
+from longmatch.encoders.ragged import offsets_of
+
+CPU_BUDGET, GPU_BUDGET = 1_024, 32_768  # tokens read side by side: small ones stay in a CPU's cache
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Pieces as token ids, one after another, without padding.
+
+    >>> flat = Flat.of([np.array([7, 8, 9]), np.array([5])], specials=(1, 2))
+    >>> flat.ids.tolist(), flat.lengths.tolist()
+    ([1, 7, 8, 9, 2, 1, 5, 2], [5, 3])
+    """
+
+    ids: Tensor  # (tokens,) start and end tokens included
+    lengths: Tensor  # (pieces,) tokens in each; stays on the CPU, for it decides what is read together
+
+    @staticmethod
+    def of(pieces: Sequence[npt.NDArray[np.int64]], specials: tuple[int, int]) -> "Flat":
+        """Put the start and end tokens around each piece, and all of them in a row."""
+        first, last = ([token] for token in specials)
+        ids = np.concatenate([part for piece in pieces for part in (first, piece, last)]).astype(np.int64)
+        return Flat(torch.from_numpy(ids), torch.tensor([len(piece) + 2 for piece in pieces]))
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def to(self, device: torch.device) -> "Flat":
+        """The same on another device."""
+        return replace(self, ids=self.ids.to(device))
+
+    def between(self, first: int, last: int) -> "Flat":
+        """A run of the pieces."""
+        start, end = offsets_of(self.lengths)[[first, last]].tolist()
+        return Flat(self.ids[start:end], self.lengths[first:last])
+
+    def by_length(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Pieces of about one length at a time, the longest first: which, where their tokens stand in `ids`, the mask.
+
+        The places and the mask are (pieces, longest of them); the place of padding is 0.
+        """
+        device = self.ids.device
+        starts, budget = offsets_of(self.lengths), CPU_BUDGET if device.type == "cpu" else GPU_BUDGET
+        for chosen in token_batches(self.lengths.numpy(), budget):
+            rows = torch.from_numpy(chosen)
+            steps = torch.arange(int(self.lengths[rows].max()), device=device)
+            mask = steps < self.lengths[rows].to(device)[:, None]
+            yield rows, torch.where(mask, starts[rows].to(device)[:, None] + steps, 0), mask
+
+
+def mean_of_tokens(hidden: Tensor, mask: Tensor) -> Tensor:
+    """The mean over the real tokens, start and end among them: (pieces, tokens, width) -> (pieces, width)."""
+    weights = mask[..., None].to(hidden.dtype)
+    total: Tensor = (hidden * weights).sum(1).float() / weights.sum(1).float()
+    return total
+
+
+def groups_within(lengths: Tensor, budget: int) -> Iterator[tuple[int, int]]:
+    """Runs of at most `budget` tokens together; a longer one is a run of its own.
+
+    >>> list(groups_within(torch.tensor([3, 4, 9, 1, 1]), budget=8))
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    first = tokens = 0
+    for number, length in enumerate(lengths.tolist()):
+        if number > first and tokens + length > budget:
+            yield first, number
+            first, tokens = number, 0
+        tokens += length
+    if len(lengths):
+        yield first, len(lengths)

@@ -1,0 +1,51 @@
+"""Flat pieces give back what they hold, padded by length, and fall into groups within a budget."""
+
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.flat import CPU_BUDGET, Flat, groups_within, mean_of_tokens
+
+PIECES = st.lists(st.lists(st.integers(5, 50), max_size=300).map(np.array), min_size=1, max_size=12)
+
+
+@given(PIECES)
+def test_every_piece_is_read_once_between_its_start_and_end_tokens(pieces):
+    flat = Flat.of([piece.astype(np.int64) for piece in pieces], (1, 2))
+    seen = {}
+    for rows, places, mask in flat.by_length():
+        assert len(rows) == 1 or mask.numel() <= CPU_BUDGET
+        for row, place, real in zip(rows.tolist(), places, mask, strict=True):
+            seen[row] = flat.ids[place[real]].tolist()
+    assert seen == {i: [1, *piece.tolist(), 2] for i, piece in enumerate(pieces)}
+
+
+@given(PIECES, st.data())
+def test_a_run_of_pieces_is_those_pieces(pieces, data):
+    flat = Flat.of(pieces, (1, 2))
+    first = data.draw(st.integers(0, len(pieces) - 1))
+    last = data.draw(st.integers(first + 1, len(pieces)))
+    part, same = flat.between(first, last), Flat.of(pieces[first:last], (1, 2))
+    assert part.ids.tolist() == same.ids.tolist() and part.lengths.tolist() == same.lengths.tolist()
+
+
+@given(st.lists(st.integers(1, 20), max_size=20), st.integers(1, 30))
+def test_groups_cover_all_in_order_and_keep_to_the_budget(lengths, budget):
+    groups = list(groups_within(torch.tensor(lengths, dtype=torch.long), budget))
+    assert [i for first, last in groups for i in range(first, last)] == list(range(len(lengths)))
+    assert all(last - first == 1 or sum(lengths[first:last]) <= budget for first, last in groups)
+
+
+def test_the_mean_is_that_of_the_backbones_own_vectors(tiny_bert):
+    backbone = Backbone.load(str(tiny_bert), precision="float32")
+    pieces = [np.arange(10, 10 + n) for n in (3, 17, 8)]
+    flat = Flat.of(pieces, (backbone.first_token, backbone.last_token))
+    found = torch.zeros(3, backbone.width)
+    with torch.no_grad():
+        for rows, places, mask in flat.by_length():
+            hidden = backbone.model(input_ids=flat.ids[places], attention_mask=mask).last_hidden_state
+            found[rows] = mean_of_tokens(hidden, mask)
+    unit = torch.nn.functional.normalize(found, dim=1)
+    assert np.abs(unit.numpy() - backbone.encode(pieces)).max() < 1e-5
