@@ -18,6 +18,7 @@ from longmatch.cli.rank import rank
 from longmatch.cli.read import read
 from longmatch.cli.remove import remove
 from longmatch.cli.show import show
+from longmatch.cli.train import train
 from longmatch.errors import LongmatchError, LongmatchWarning
 
 app = typer.Typer(
@@ -33,6 +34,7 @@ app.command()(index)
 app.command()(pairs)
 app.command()(show)
 app.command()(remove)
+app.command()(train)
 app.command()(evaluate)
 app.add_typer(data_app, name="data")
 

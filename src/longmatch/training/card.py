@@ -1,0 +1,99 @@
+"""What the folder of a trained model says about itself: README.md, as on the Hugging Face hub, and longmatch.json."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longmatch.training.run import RECORD, Run
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    scores: Mapping[str, float]  # on the validation split, of the weights that were kept; the first one chose them
+    threshold: float | None  # the score from which two documents belong together
+    steps: int  # that were done
+    best: int  # the step whose weights were kept
+    loss: float  # the last in the log
+
+
+def write_card(folder: Path, name: str, run: Run, facts: Mapping[str, Any], outcome: Outcome) -> None:
+    """Write README.md and longmatch.json into a folder."""
+    record = {
+        "model": name,
+        "seed": run.settings.seed,
+        "data": list(run.data),
+        "settings": run.all_settings,
+        "scores": dict(outcome.scores),
+        "threshold": outcome.threshold,
+        "steps": outcome.steps,
+        "best_step": outcome.best,
+        "loss": outcome.loss,
+        "facts": dict(facts),
+        "command": run.command,
+    }
+    (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
+    (folder / "README.md").write_text(
+        _front(name, run, facts, outcome) + _body(name, run, facts, outcome), encoding="utf-8"
+    )
+
+
+def _front(name: str, run: Run, facts: Mapping[str, Any], outcome: Outcome) -> str:
+    """The block of YAML that the hub reads."""
+    from huggingface_hub import EvalResult, ModelCardData
+
+    data = ", ".join(Path(path).name for path in run.data)
+    results = [
+        EvalResult("sentence-similarity", data, data, metric, round(value, 6), dataset_split="validation")
+        for metric, value in outcome.scores.items()
+    ]
+    card = ModelCardData(
+        library_name="longmatch",
+        pipeline_tag="sentence-similarity",
+        tags=["longmatch", name, "long-documents", "document-similarity"],
+        base_model=str(facts["backbone"]) if "backbone" in facts else None,
+        model_name=f"{name} trained on {data}",
+        eval_results=results,
+    )
+    return f"---\n{card.to_yaml()}\n---\n"
+
+
+def _body(name: str, run: Run, facts: Mapping[str, Any], outcome: Outcome) -> str:
+    data = ", ".join(Path(path).name for path in run.data)
+    scores = dict(outcome.scores) | ({} if outcome.threshold is None else {"threshold": outcome.threshold})
+    return f"""
+# {name} trained on {data}
+
+A longmatch model: it scores how well two long documents belong together, and shows which passages say so.
+
+```python
+import longmatch as lm
+
+matcher = lm.load({str(run.out)!r})
+matcher.compare(lm.read("a.pdf"), lm.read("b.pdf"))
+```
+
+## Data
+{_table("", {"read from": ", ".join(run.data)} | dict(facts))}
+
+## Scores on the validation split
+Of the weights after step {outcome.best} of {outcome.steps}, the best by the first of these; the last training
+loss was {outcome.loss:.4f}.
+{_table("measure", {key: f"{value:.4f}" for key, value in scores.items()})}
+
+## Training
+Seed {run.settings.seed}.
+
+```
+{run.command}
+```
+{_table("setting", run.all_settings)}
+"""
+
+
+def _table(head: str, rows: Mapping[str, Any]) -> str:
+    lines = [f"| {key} | {str(value).replace('|', chr(92) + '|')} |" for key, value in rows.items()]
+    return "\n".join(["", f"| {head} | |", "|---|---|", *lines])
