@@ -1,0 +1,72 @@
+"""Documents that do not belong together, drawn at random where the labels name none."""
+
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+
+import numpy as np
+
+from longmatch.datasets.records import SPLITS, Split
+from longmatch.datasets.splits import DEFAULT
+from longmatch.training.data.labels import Numbered, PairTable
+from longmatch.units.tokens import Ints
+
+Fits = Callable[[int, int], bool]
+
+
+def with_negatives(
+    rows: Numbered, split: Split, tables: Sequence[Numbered], pool: Ints, ids: Sequence[str], seed: int
+) -> PairTable:
+    """The pairs of a split; beside each match of a table without any other pairs stands a random document.
+
+    None that any table pairs with the source, in whatever split. Where the splits were drawn from the ids the new pair
+    is of the same split; else training takes no document that only validation and test name. What is drawn for a
+    document depends on the seed and its id alone; validation and test take the same whatever the seed.
+    """
+    found = rows.of(split)
+    if rows.table.labelled or not len(found) or not found.label.all():
+        return found
+    fits = _fits(rows, split, tables, ids)
+    name = f"{seed if split == 'train' else 0}:{split}"
+    sources, counts = np.unique(found.source, return_counts=True)
+    drawn = [
+        (source, other, 0)
+        for source, count in zip(sources.tolist(), counts.tolist(), strict=True)
+        for other in _strangers(source, count, pool, fits, Random(f"{name}:{ids[source]}"))
+    ]
+    columns = np.array(drawn, dtype=np.int64).reshape(-1, 3).T
+    return PairTable.join([found, PairTable(*columns)])
+
+
+def _strangers(source: int, count: int, pool: Ints, fits: Fits, random: Random) -> Iterator[int]:
+    """So many documents, none twice; fewer where no more fit."""
+    seen: set[int] = set()
+    while count and len(seen) < len(pool):
+        one = int(pool[random.randrange(len(pool))])
+        if one in seen:
+            continue
+        seen.add(one)
+        if one != source and fits(source, one):
+            count -= 1
+            yield one
+
+
+def _fits(rows: Numbered, split: Split, tables: Sequence[Numbered], ids: Sequence[str]) -> Fits:
+    known = np.unique(np.concatenate([table.keys for table in tables]))
+    documents = rows.documents
+    later = _named(tables, [s for s in (0, 1, 2) if s > SPLITS.index(split)])
+    foreign = set(np.setdiff1d(later, _named(tables, [SPLITS.index(split)])).tolist())
+
+    def fits(source: int, other: int) -> bool:
+        key = min(source, other) * documents + max(source, other)
+        at = int(np.searchsorted(known, key))
+        if other in foreign or (at < len(known) and known[at] == key):
+            return False
+        return not rows.table.drawn or DEFAULT.of_pair(ids[source], ids[other]) == split
+
+    return fits
+
+
+def _named(tables: Sequence[Numbered], splits: Sequence[int]) -> Ints:
+    """The documents that the labels of these splits name."""
+    rows = [table.only(np.isin(table.split, splits)) for table in tables]
+    return np.unique(np.concatenate([values for table in rows for values in (table.source, table.target)]))
