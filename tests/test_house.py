@@ -35,7 +35,7 @@ def imported(code: str, home: str) -> Iterator[str]:
             above = home.split(".")[: len(home.split(".")) + 1 - node.level] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             yield from (f"{base}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Constant) and re.fullmatch(r"longmatch(\.\w+)+(:\w+)?", str(node.value)):
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"longmatch(\.(?!json$)\w+)+(:\w+)?", str(node.value)):
             yield str(node.value)
 
 

@@ -69,3 +69,27 @@ def _record(document: Document) -> dict[str, object]:
         for s in document.sections
     ]
     return {"id": document.id, "title": document.title, "sections": sections}
+
+
+@pytest.fixture
+def save_colde(tiny_bert: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Write a tiny CoLDE model, random weights by the seed, as `longmatch train` writes a trained one."""
+
+    def save(name: str, seed: int, data: Sequence[str] = ("somewhere/tiny",), **settings: object) -> Path:
+        import torch
+
+        from longmatch.encoders.tokenizer import open_tokenizer
+        from longmatch.models.colde.model import ColdeModel
+
+        torch.manual_seed(seed)
+        folder = tmp_path / "trained" / name
+        model = ColdeModel.from_backbone(
+            str(tiny_bert), attention_heads=2, recurrent_width=16, projection_width=8, **settings
+        )
+        model.save_pretrained(folder)
+        open_tokenizer(str(tiny_bert)).save_pretrained(folder)
+        record = {"model": "colde", "seed": seed, "data": list(data), "settings": {"seed": seed, **settings}}
+        (folder / "longmatch.json").write_text(json.dumps(record), encoding="utf-8")
+        return folder
+
+    return save

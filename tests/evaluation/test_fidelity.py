@@ -69,7 +69,8 @@ def test_the_ratio_is_of_the_mean_falls() -> None:
 
 def test_what_was_measured_is_not_measured_again(example_corpus: Corpus, tmp_path) -> None:
     steps: list[int] = []
-    options = (example_corpus, "tfidf", load("tfidf"), "test", 2, 0, steps.append)
-    first = measure_fidelity(tmp_path, *options)
-    assert measure_fidelity(tmp_path, *options) == first
+    options = (tmp_path / "found.json", example_corpus, load("tfidf"), "test", 2, 0, {"command": "this"}, steps.append)
+    first = measure_fidelity(*options)
+    assert first["made"] == {"command": "this"}
+    assert measure_fidelity(*options) == first
     assert steps == [1, 1]

@@ -66,7 +66,7 @@ def test_a_run_is_read_back_as_it_was_saved(tmp_path: Path) -> None:
 def test_quality_by_length_takes_equally_many_queries_a_bin() -> None:
     measure = parse("MRR")
     assert isinstance(measure, RankingMeasure)
-    row = Row(made_up("m", [1] * 12 + [2] * 12), {})
+    row = Row([made_up("m", [1] * 12 + [2] * 12)], {})
     lengths, values = by_length(row, measure)
     assert lengths == [350.0, 950.0, 1550.0, 2150.0]
     assert values == [1.0, 1.0, 0.5, 0.5]

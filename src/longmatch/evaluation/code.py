@@ -6,10 +6,24 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent
-SCORING_CODE = (
-    *("models", "models/hybrid", "models/lexical", "models/pooled", "models/sdr", "matching"),
+MATCHING = ("matching", "models/matcher.py", "models/vectors.py")  # what all models score and explain with
+LEXICAL_CODE = ("models/lexical", *MATCHING)
+SENTENCE_CODE = ("models/sdr", "models/pooled", *MATCHING)
+DEFAULT_CODE = (
+    *("models/hybrid", "models/lexical", "models/background.py", *MATCHING),
     *("models/statistics/calibration.json", "models/statistics/frequencies.safetensors"),
 )
+
+
+def home_of(thing: object) -> tuple[str, ...]:
+    """The folder of the package that holds an object's class, and what all models score with.
+
+    >>> from longmatch.models.pooled.model import PooledMatcher
+    >>> home_of(PooledMatcher.__new__(PooledMatcher))[0]
+    'models/pooled'
+    """
+    package, *folders = type(thing).__module__.split(".")[:-1] or [""]
+    return ("/".join(folders), *MATCHING) if package == "longmatch" and folders else MATCHING
 
 
 @cache

@@ -12,15 +12,20 @@ from longmatch.documents.jsonl import document_of_line
 from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
 from longmatch.evaluation.parallel import spread
+from longmatch.evaluation.shuffle import shuffled
 
 CHARACTERS = 4_000_000  # of text in a shard
+SHUFFLED = "-shuffled"  # ends the name of a set whose sections are in random order
 
 
 class Corpus:
-    """The documents of a data folder. They are streamed; ids, numbers and lengths stay in memory."""
+    """The documents of a data folder. They are streamed; ids, numbers and lengths stay in memory.
 
-    def __init__(self, folder: DataFolder) -> None:
-        self.folder = folder
+    With a number for `shuffle`, the sections of each document stand in a random order drawn from it.
+    """
+
+    def __init__(self, folder: DataFolder, shuffle: int | None = None) -> None:
+        self.folder, self.shuffle = folder, shuffle
         self.ids = folder.ids
         self.number = {id: i for i, id in enumerate(self.ids)}
 
@@ -30,13 +35,14 @@ class Corpus:
     @property
     def name(self) -> str:
         """What the set is called in tables."""
-        return self.folder.name
+        return self.folder.name + ("" if self.shuffle is None else SHUFFLED)
 
     @cached_property
     def fingerprint(self) -> str:
         """Changes when the documents do."""
         with self.folder.documents_file.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        return digest if self.shuffle is None else f"{digest}-{self.shuffle}"
 
     def shards(self) -> Iterator[list[tuple[int, Document | ReadError]]]:
         """All documents in runs of about CHARACTERS, each with its number; an unreadable one with what was wrong."""
@@ -69,14 +75,15 @@ class Corpus:
     def _each(self) -> Iterator[Document | ReadError]:
         """One entry a line of the file, whether it can be read or not."""
         path = self.folder.documents_file
-        return spread(_read, ((number, line, path) for number, line in iterate_lines(path) if line.strip()))
+        lines = ((number, line, path, self.shuffle) for number, line in iterate_lines(path) if line.strip())
+        return spread(_read, lines)
 
 
-def _read(found: tuple[int, str, Path]) -> Document | ReadError:
-    number, line, path = found
+def _read(found: tuple[int, str, Path, int | None]) -> Document | ReadError:
+    number, line, path, shuffle = found
     try:
         document = document_of_line(line.encode(), path, number)
     except ReadError as error:
         return error
     assert document is not None
-    return document
+    return document if shuffle is None else shuffled(document, shuffle)

@@ -1,10 +1,8 @@
 """Run models over data sets: encode what is missing, score what is missing, report all that is there."""
 
-import hashlib
 import os
 import shlex
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,18 +12,16 @@ from typing import Any
 from longmatch.datasets.collection import DataFolder
 from longmatch.datasets.records import Split
 from longmatch.errors import LongmatchError, ReadError
-from longmatch.evaluation.code import SCORING_CODE, code_digest
+from longmatch.evaluation.answering import Question, Watch, answer
 from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.encodings.store import Store
-from longmatch.evaluation.measures import Measure, RankingMeasure
+from longmatch.evaluation.entrants import Entrant, entrants_of, rule_and_place
+from longmatch.evaluation.measures import Measure
 from longmatch.evaluation.parallel import use_processes
-from longmatch.evaluation.protocols import Task, run
+from longmatch.evaluation.protocols import Protocol, Wanted
 from longmatch.evaluation.rows import Row
-from longmatch.evaluation.runs import Run, run_path, verdicts_of
+from longmatch.evaluation.studies import StudyPlan
 from longmatch.models.load import LEXICAL, MODELS, load
 from longmatch.models.matcher import Matcher, Progress
-
-Watch = Callable[[str, int | None], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True)
@@ -33,20 +29,22 @@ class Evaluation:
     """Models over data sets, written under `out` row by row; what is there already is not done again."""
 
     folders: Sequence[Path]
-    models: Sequence[str]
+    models: Sequence[str]  # names, folders of trained models, rule@FOLDER
     out: Path
     split: Split = "test"
+    protocol: Protocol = "auto"
     measures: Sequence[Measure] | None = None
     seed: int = 0
     limit: int | None = None
     fidelity: int = 0  # pairs to measure explanations on
+    shuffle_sections: bool = False  # measure also with the sections of every document in random order
+    studies: Sequence[StudyPlan] = ()  # models to train for each value of a setting
     processes: int = 1  # that read documents; more need a script with `if __name__ == "__main__"`
     watch: Watch | None = None
     told: Callable[[list[Row]], None] | None = None  # called with the rows of a set when it is done
 
     def run(self) -> list[Row]:
         """All rows found under `out` afterwards."""
-        from longmatch.evaluation.reports.about import write_about
         from longmatch.evaluation.reports.write import Reports
 
         use_processes(self.processes)
@@ -54,100 +52,65 @@ class Evaluation:
         folders = [DataFolder(path) for path in self.folders]  # a wrong path is said before hours of work
         for folder in folders:
             folder.validate()
-            if not (self._wants_ranking(folder) or self._wants_pairs(folder)):
+            if self._wanted(folder) == Wanted(False, False):
                 raise ReadError(folder.path, f"has no labels to measure on in {self.split}", "Name another --split.")
-        names = list(dict.fromkeys([*LEXICAL, *self.models]))  # a model that loses to words should be seen to
-        matchers = {name: self._load(name) for name in names}
+        named = entrants_of(self.models)
+        open_already = {entrant.word: self._load(entrant.word) for entrant in named if not entrant.trained}
         rows: list[Row] = []
         for folder in folders:
-            corpus = Corpus(folder)
-            for name in names:
-                self._row(corpus, name, matchers[name])
-                reports.write(unfinished=corpus.name)
-            if self.fidelity:
-                self._fidelity(corpus, matchers)
-            rows = reports.write()
-            if self.told:
-                self.told([row for row in rows if (row.run.data, row.run.split) == (corpus.name, self.split)])
-        write_about(self.out, self.command)
+            entrants = [*named, *(found for plan in self.studies for found in plan.entrants(self.out, folder.path))]
+            for corpus in self._corpora(folder):
+                question = Question(corpus, self.split, self._wanted(folder), self.limit, self.seed)
+                explained: set[str] = set()
+                for entrant in entrants:
+                    matcher = open_already.get(entrant.word) or self._load(entrant.word)
+                    answer(question, entrant, matcher, self.out, self.command, self._watch)
+                    reports.write(unfinished=corpus.name)
+                    if self.fidelity and entrant.name(corpus.name) not in explained:
+                        self._explain(corpus, entrant, matcher)
+                        explained.add(entrant.name(corpus.name))  # of several seeds the first
+                rows = reports.write()
+                if self.told:
+                    self.told([row for row in rows if (row.run.data, row.run.split) == (corpus.name, self.split)])
         return rows
 
     @property
     def command(self) -> str:
-        """The command that does this; folders by their names."""
+        """The command that does this; data folders by their names, others as they were given below this folder."""
         words = ["longmatch", "evaluate", "--data", *(folder.resolve().name for folder in self.folders)]
-        words += ["--models", ",".join(self.models)] if self.models else []
+        words += ["--models", ",".join(_told_word(word) for word in self.models)] if self.models else []
         options = {
             "--split": self.split,
+            "--protocol": self.protocol if self.protocol != "auto" else None,
             "--measures": ",".join(measure.name for measure in self.measures) if self.measures else None,
             "--seed": self.seed or None,
             "--limit-queries": self.limit,
             "--fidelity": self.fidelity or None,
-            "--out": self.out.resolve().name,
         }
-        return shlex.join([*words, *(str(w) for option in options.items() if option[1] is not None for w in option)])
+        words += [str(word) for option in options.items() if option[1] is not None for word in option]
+        words += ["--shuffle-sections"] if self.shuffle_sections else []
+        words += [word for plan in self.studies for word in ("--study", str(plan))]
+        return shlex.join([*words, "--out", _told_path(self.out)])
 
-    def _row(self, corpus: Corpus, name: str, matcher: Matcher) -> None:
-        """Score one model on one set, unless that is done."""
-        from longmatch.evaluation.scoring.choose import scorer_of
+    def _corpora(self, folder: DataFolder) -> Iterator[Corpus]:
+        """The set as it is; then, if that is asked for, with its sections in random order."""
+        yield Corpus(folder)
+        if self.shuffle_sections:
+            yield Corpus(folder, self.seed)
 
-        scorer = scorer_of(matcher)
-        facts = {
-            "documents": corpus.fingerprint,
-            "labels": _labels_digest(corpus.folder),
-            "layers": [layer.key for layer in scorer.layers],
-            "model": dict(scorer.facts),
-            "code": code_digest(*SCORING_CODE, "evaluation/scoring", "evaluation/protocols.py"),
-            "ranking": (ranking := self._wants_ranking(corpus.folder)),
-            "pairs": (pairs := self._wants_pairs(corpus.folder)),
-            "seed": self.seed if self.limit else None,
-        }
-        path = run_path(self.out, corpus.name, name, self.split, self.limit)
-        if path.exists() and Run.load(path).facts == facts:
-            return
-        task = Task.of(corpus, self.split, ranking, pairs, self.limit, self.seed)
-        with self._watch(f"{corpus.name}: encoding for {name}", len(corpus)) as progress:
-            stored = Store(self.out / "encodings", corpus).build(scorer.layers, progress)
-            scorer.open(stored, corpus)
-        started = time.perf_counter()
-        with self._watch(f"{corpus.name}: scoring with {name}", len(task.numbers(corpus))) as progress:
-            outcome = run(task, corpus, scorer, progress)
-        seconds = time.perf_counter() - started
-        verdicts, sources = verdicts_of(outcome, task)
-        Run(
-            data=corpus.name,
-            model=name,
-            split=self.split,
-            seed=self.seed,
-            limit=self.limit,
-            facts=facts,
-            answers=outcome.answers,
-            verdicts=verdicts,
-            sources=sources,
-            documents=len(corpus),
-            unhandled={corpus.ids[number]: why for number, why in sorted(scorer.unhandled.items())},
-            encoding_seconds=scorer.encoding_seconds or sum(layer.seconds for layer in stored),
-            scoring_seconds=seconds,
-            device=_device(),
-            words=corpus.words([*outcome.answers, *sources]),
-        ).save(self.out)
-
-    def _fidelity(self, corpus: Corpus, matchers: dict[str, Matcher]) -> None:
+    def _explain(self, corpus: Corpus, entrant: Entrant, matcher: Matcher) -> None:
         from longmatch.evaluation.fidelity import measure_fidelity
+        from longmatch.evaluation.made import made
+        from longmatch.evaluation.reports.write import fidelity_path
 
-        for name, matcher in matchers.items():
-            with self._watch(f"{corpus.name}: are {name}'s explanations true", self.fidelity) as progress:
-                measure_fidelity(self.out, corpus, name, matcher, self.split, self.fidelity, self.seed, progress)
+        name = entrant.name(corpus.name)
+        path = fidelity_path(self.out, corpus.name, name, self.split)
+        facts = made(self.command, matcher)
+        with self._watch(f"{corpus.name}: are {name}'s explanations true", self.fidelity) as progress:
+            measure_fidelity(path, corpus, matcher, self.split, self.fidelity, self.seed, facts, progress)
 
-    def _wants_ranking(self, folder: DataFolder) -> bool:
-        asked = self.measures is None or any(isinstance(m, RankingMeasure) for m in self.measures)
-        return asked and bool(folder.judgements(self.split))
-
-    def _wants_pairs(self, folder: DataFolder) -> bool:
-        """Pairs are classified where they are all there is, or where a measure of pairs is asked for."""
-        if self.measures is None:
-            return bool(folder.pairs(self.split)) and not folder.judgements(self.split)
-        return any(not isinstance(m, RankingMeasure) for m in self.measures) and bool(folder.pairs(self.split))
+    def _wanted(self, folder: DataFolder) -> Wanted:
+        return Wanted.of(folder, self.split, self.protocol, self.measures)
 
     def _load(self, name: str) -> Matcher:
         return load(name, self._backbone) if name in MODELS and name not in LEXICAL else load(name)
@@ -175,15 +138,18 @@ def evaluate(
     return Evaluation([Path(folder) for folder in folders], list(models), Path(out), **options).run()
 
 
-def _labels_digest(folder: DataFolder) -> str:
-    digest = hashlib.sha256()
-    for name in ("qrels.tsv", "pairs.tsv", "candidates.tsv", "pools.tsv"):
-        path = folder.path / name
-        digest.update(name.encode() + (path.read_bytes() if path.is_file() else b""))
-    return digest.hexdigest()[:16]
+def _told_word(word: str) -> str:
+    """A model as it was named; of a folder elsewhere the name alone."""
+    rule, place = rule_and_place(word)
+    told = _told_path(Path(place)) if Path(place).is_dir() else place
+    return f"{rule}@{told}" if rule and place else rule or told
 
 
-def _device() -> str:
-    import torch
+def _told_path(path: Path) -> str:
+    """A path below this folder as it was given, any other by its name.
 
-    return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else "CPU"
+    >>> _told_path(Path("out/colde-1")), _told_path(Path("/somewhere/else/colde-1"))
+    ('out/colde-1', 'colde-1')
+    """
+    near = not path.is_absolute() and ".." not in path.parts
+    return str(path) if near else path.resolve().name

@@ -8,7 +8,7 @@ rebuilt without the others.
 import json
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,9 +18,9 @@ import numpy as np
 from longmatch.datasets.records import Split
 from longmatch.documents.document import Document, Paragraph, Section, Sentence
 from longmatch.errors import LongmatchWarning
-from longmatch.evaluation.code import SCORING_CODE, code_digest
+from longmatch.evaluation.code import code_digest
 from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.reports.write import fidelity_path
+from longmatch.evaluation.scoring.choose import scorer_of
 from longmatch.matching.match import Match, Passage
 from longmatch.models.matcher import Matcher, Progress
 
@@ -127,18 +127,24 @@ def related_pairs(corpus: Corpus, split: Split, count: int, seed: int) -> list[t
 
 
 def measure_fidelity(
-    out: Path,
+    path: Path,
     corpus: Corpus,
-    name: str,
     matcher: Matcher,
     split: Split,
     count: int,
     seed: int,
+    made: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Measure a model's explanations on related pairs and write what was found, unless that is done."""
-    path = fidelity_path(out, corpus.name, name, split)
-    facts = {"documents": corpus.fingerprint, "count": count, "seed": seed, "code": code_digest(*SCORING_CODE)}
+    """Measure a model's explanations on related pairs and write what was found to `path`, unless that is done."""
+    scorer = scorer_of(matcher)
+    facts = {
+        "documents": corpus.fingerprint,
+        "layers": [layer.key for layer in scorer.layers],
+        "count": count,
+        "seed": seed,
+        "code": code_digest(*scorer.code),
+    }
     if path.is_file():
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if found["facts"] == facts:
@@ -151,7 +157,7 @@ def measure_fidelity(
             measured.append(fidelity(matcher, documents[a], documents[b], seed + index))
         if progress:
             progress(1)
-    found = summary(measured) | {"facts": facts}
+    found = summary(measured) | {"facts": facts, "made": dict(made or {})}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found), encoding="utf-8")
     return found

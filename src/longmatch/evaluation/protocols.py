@@ -7,16 +7,41 @@ query that cannot be handled finds nothing. Both are counted, none is dropped.
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from longmatch.datasets.collection import DataFolder
 from longmatch.datasets.records import Pair, Split
 from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.measures import Answers, Verdicts, best_threshold
+from longmatch.evaluation.measures import Answers, Measure, RankingMeasure, Verdicts, best_threshold
 from longmatch.evaluation.measures.answers import Floats, Ints, locate
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.models.matcher import Progress
+
+Protocol = Literal["auto", "ranking", "pairs", "both"]
+PROTOCOLS: tuple[Protocol, ...] = get_args(Protocol)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which of the two protocols a set is measured by."""
+
+    ranking: bool
+    pairs: bool
+
+    @staticmethod
+    def of(folder: DataFolder, split: Split, protocol: Protocol, measures: Sequence[Measure] | None) -> "Wanted":
+        """What is asked for and can be had: `auto` ranks, and classifies pairs where they are all there is or where a
+        measure of pairs is asked for.
+        """
+        ranking, pairs = bool(folder.judgements(split)), bool(folder.pairs(split))
+        if measures is not None:
+            ranking = ranking and any(isinstance(measure, RankingMeasure) for measure in measures)
+            pairs = pairs and any(not isinstance(measure, RankingMeasure) for measure in measures)
+        elif protocol == "auto":
+            pairs = pairs and not ranking
+        return Wanted(ranking and protocol != "pairs", pairs and protocol != "ranking")
 
 
 @dataclass(frozen=True)

@@ -36,15 +36,18 @@ class Run:
     scoring_seconds: float  # of all queries
     device: str
     words: Mapping[str, int] = field(default_factory=dict)  # the length of each query
+    trained: int | None = None  # the seed of the training; None for a model that was not trained here
+    study: Mapping[str, Any] | None = None  # the study's name, the setting it tries out and this model's value
+    made: Mapping[str, Any] = field(default_factory=dict)  # by which command, code, machine and weights
 
     @property
-    def group(self) -> tuple[str, str, int | None]:
+    def group(self) -> tuple[str, str, int | None, int | None]:
         """Runs of one group answer the same questions."""
-        return self.data, self.split, self.limit
+        return self.data, self.split, self.limit, self.seed if self.limit else None
 
     def save(self, folder: Path) -> None:
         """Write the run, whole or not at all."""
-        path = run_path(folder, self.data, self.model, self.split, self.limit)
+        path = run_path(folder, self.data, self.model, self.split, self.limit, self.trained)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
         part.write_text(json.dumps(self._to_dict(), ensure_ascii=False), encoding="utf-8")
@@ -76,14 +79,15 @@ class Run:
 
 _PLAIN = (
     *("data", "model", "split", "seed", "limit", "facts", "sources", "documents", "unhandled"),
-    *("encoding_seconds", "scoring_seconds", "device", "words"),
+    *("encoding_seconds", "scoring_seconds", "device", "words", "trained", "study", "made"),
 )
 
 
-def run_path(folder: Path, data: str, model: str, split: str, limit: int | None) -> Path:
-    """Where a run lies: runs/peps.test.tfidf.json."""
+def run_path(folder: Path, data: str, model: str, split: str, limit: int | None, trained: int | None = None) -> Path:
+    """Where a run lies: runs/peps.test.tfidf.json, of a trained model with the seed: runs/acl.test.colde.seed1.json."""
     part = split if limit is None else f"{split}-{limit}"
-    return folder / "runs" / f"{_plain(data)}.{part}.{_plain(model)}.json"
+    seed = "" if trained is None else f".seed{trained}"
+    return folder / "runs" / f"{_plain(data)}.{part}.{_plain(model)}{seed}.json"
 
 
 def load_runs(folder: Path) -> list[Run]:

@@ -1,7 +1,7 @@
 """The layers of the models at hand: words, sentence vectors, what the default adds to them, and opening vectors."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from longmatch.models.matcher import Progress
 from longmatch.models.pooled.model import PooledMatcher
 from longmatch.models.vectors import sentence_vectors
 
+NO_SENTENCE = "it has no sentence"
 PLACES = ("starts", "ends", "lengths", "paragraph", "section")  # of each sentence
 
 
@@ -39,7 +40,8 @@ class Words(Layer):
     ) -> list[Arrays]:
         """Hash."""
         made = list(spread(_words_at, (_running(document) for document in documents)))
-        _require_sentences(len(arrays["bounds"]) - 1 for arrays in made)
+        if any(len(arrays["bounds"]) < 2 for arrays in made):
+            raise Unhandled(NO_SENTENCE)
         return made
 
 
@@ -65,7 +67,7 @@ class SentenceVectors(Layer):
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
         """Encode."""
-        _require_sentences(sum(1 for _ in document.sentences) for document in documents)
+        require_sentences(documents)
         made: list[Arrays] = []
         for sentences, vectors in sentence_vectors(documents, self.backbone, progress):
             places = {name: getattr(sentences, name).astype(np.int32) for name in PLACES}
@@ -85,7 +87,7 @@ class ChanceAndWords(Layer):
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
         """The background vectors'."""
         code = code_digest("matching/chance.py", "models/lexical/terms.py")
-        return {"background": _digest([self.background.vectors]), "code": code}
+        return {"background": tensors_digest([self.background.vectors]), "code": code}
 
     @property
     def shapes(self) -> Mapping[str, Any]:
@@ -129,7 +131,7 @@ class Openings(Layer):
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
         """Encode."""
-        _require_sentences(sum(1 for _ in document.sentences) for document in documents)
+        require_sentences(documents)
         return [{"vector": e.vector[None].numpy()} for e in self.matcher.encode(documents, progress)]
 
 
@@ -146,7 +148,7 @@ def restore_stream(arrays: Arrays) -> Stream:
 def backbone_facts(backbone: Backbone) -> dict[str, Any]:
     """What sentence vectors depend on: the weights themselves, pooling, length and precision; not where they lie."""
     return {
-        "weights": _digest(backbone.model.state_dict().values()),
+        "weights": weights_digest(backbone.model),
         "pooling": backbone.pooling.mode,
         "max_tokens": backbone.max_tokens,
         "precision": str(backbone.dtype).removeprefix("torch."),
@@ -159,7 +161,19 @@ def scoring_device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _digest(tensors: Any) -> str:
+def require_sentences(documents: Iterable[Document]) -> None:
+    """There is nothing to encode in a document without any."""
+    if not all(any(True for _ in document.sentences) for document in documents):
+        raise Unhandled(NO_SENTENCE)
+
+
+def weights_digest(model: torch.nn.Module) -> str:
+    """Of a network's weights, wherever they lie."""
+    return tensors_digest(model.state_dict().values())
+
+
+def tensors_digest(tensors: Iterable[torch.Tensor]) -> str:
+    """Of the numbers themselves."""
     digest = hashlib.sha256()
     for tensor in tensors:
         digest.update(tensor.detach().cpu().flatten().view(torch.uint8).numpy().tobytes())
@@ -178,8 +192,3 @@ def _words_at(found: tuple[str, Array, Array]) -> Arrays:
     spans = zip(starts.tolist(), ends.tolist(), strict=True)
     stream = terms_of(Document("", "", text, ()), spans).words
     return {"words": stream.ids, "bounds": stream.offsets}
-
-
-def _require_sentences(counts: Any) -> None:
-    if not all(counts):
-        raise Unhandled("it has no sentence")

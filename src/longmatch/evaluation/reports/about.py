@@ -1,50 +1,38 @@
-"""On which machine, from which commit and by which command results were made."""
+"""about.json: by which commands, from which code, on which machines and with which weights the rows were made."""
 
 import json
-import os
-import platform
-import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from longmatch.evaluation.rows import Row
 
-def write_about(out: Path, command: str) -> dict[str, Any]:
-    """Add a command to about.json, beside the results."""
-    path = out / "about.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"commands": []}
-    commands = [*(c for c in found["commands"] if c != command), command]
-    about = {"commands": commands, "machine": machine(), "commit": commit()}
-    path.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    return about
+FACTS = ("command", "commit", "code", "machine", "versions")  # rows alike in these were made together
 
 
-def machine() -> str:
-    """Processor, cores, GPU and the versions that matter."""
-    import torch
-
-    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
-    python = f"Python {platform.python_version()}, torch {torch.__version__}"
-    return f"{_processor()}, {os.cpu_count()} cores{gpu}; {platform.system()}, {python}"
-
-
-def commit() -> str | None:
-    """The commit of the code that runs, with a + where files differ from it; None outside a repository."""
-    here = Path(__file__).parent
-
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=here, capture_output=True, text=True, check=True).stdout.strip()
-
-    try:
-        changed = git("status", "--porcelain", "--untracked-files=no")
-        return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
+def about(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """One entry for each command, code and machine, with the rows it made; read from the runs themselves."""
+    entries: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        for run in row.runs:
+            _add(entries, run.made, row, "rows")
+        if row.fidelity:
+            _add(entries, row.fidelity.get("made", {}), row, "explanations")
+    return list(entries.values())
 
 
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
+def write_about(out: Path, rows: Sequence[Row]) -> None:
+    """Write it beside the results."""
+    (out / "about.json").write_text(json.dumps(about(rows), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _add(entries: dict[str, dict[str, Any]], made: Mapping[str, Any], row: Row, kind: str) -> None:
+    facts = {key: made.get(key) for key in FACTS}
+    entry = entries.setdefault(json.dumps(facts, sort_keys=True), facts | {"weights": [], "rows": {}})
+    weights = made.get("weights")
+    if weights and weights not in entry["weights"]:
+        entry["weights"].append(weights)
+    name = row.run.data if row.run.split == "test" else f"{row.run.data} ({row.run.split})"
+    models = entry.setdefault(kind, {}).setdefault(name, [])
+    if row.model not in models:
+        models.append(row.model)

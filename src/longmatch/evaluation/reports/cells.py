@@ -1,13 +1,17 @@
 """What stands in a table's cells, in the terminal and in Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from longmatch.evaluation.measures import RankingMeasure, parse
 from longmatch.evaluation.rows import Row
+from longmatch.evaluation.significance import Comparison
 
 MARKS = (
     "+ and - : significantly better and worse than tfidf; * : significantly better than the best other row (p < 0.05)."
 )
+TRAINED_MARKS = " ^ : a trained row, significantly better than the best row that was not trained."
+SEVERAL_SEEDS = " x±y : mean and standard deviation over several trainings."
 
 
 @dataclass(frozen=True)
@@ -17,50 +21,71 @@ class Cell:
     value: float
     best: bool
     marks: str
+    deviation: float | None = None  # over the seeds
+
+    @property
+    def number(self) -> str:
+        """The value, with its deviation where there is one: `51.1±0.4`."""
+        return f"{100 * self.value:.1f}" + ("" if self.deviation is None else f"±{100 * self.deviation:.1f}")
 
     @property
     def text(self) -> str:
         """The value and its marks: `51.1+`."""
-        return f"{100 * self.value:.1f}{self.marks}"
+        return self.number + self.marks
 
 
 @dataclass(frozen=True)
 class Table:
-    """A set's rows, best first by the first measure."""
+    """A set's rows under one protocol, best first by the first measure."""
 
     title: str
     measures: list[str]
     rows: list[Row]
 
     @staticmethod
-    def of(rows: Sequence[Row]) -> "Table":
-        """From rows of one group."""
-        measures = list(dict.fromkeys(name for row in rows for name in row.measures))
-        run = rows[0].run
-        asked = f"{len(run.answers)} queries" if run.answers else f"{len(run.sources)} pairs"
+    def of(rows: Sequence[Row], ranking: bool) -> "Table":
+        """From rows of one group; those of them that have measures of that kind."""
+        found = dict.fromkeys(name for row in rows for name in row.measures)
+        measures = [name for name in found if isinstance(parse(name), RankingMeasure) == ranking]
+        having = [row for row in rows if any(name in row.measures for name in measures)]
+        run = (having or rows)[0].run
+        asked = f"{len(run.answers)} queries" if ranking else f"{len(run.sources)} pairs"
         title = f"{run.data}, {run.split}: {asked}, {run.documents} documents"
         first = measures[0] if measures else ""
-        return Table(title, measures, sorted(rows, key=lambda row: (-row.measures.get(first, -1.0), row.run.model)))
+        return Table(title, measures, sorted(having, key=lambda row: (-row.measures.get(first, -1.0), row.model)))
 
     def cell(self, row: Row, measure: str) -> Cell | None:
         """One cell, None where the row lacks the measure."""
         if measure not in row.measures:
             return None
         best = max(other.measures.get(measure, -1.0) for other in self.rows)
-        return Cell(row.measures[measure], row.measures[measure] == best, _marks(row, measure))
+        value = row.measures[measure]
+        return Cell(value, value == best, _marks(row, measure), row.deviation(measure))
+
+    @property
+    def legend(self) -> str:
+        """What the marks in it mean."""
+        trained = TRAINED_MARKS if any(row.trained for row in self.rows) else ""
+        return MARKS + trained + (SEVERAL_SEEDS if any(len(row.runs) > 1 for row in self.rows) else "")
 
     @property
     def fidelity(self) -> list[Row]:
         """The rows whose explanations were measured."""
         return [row for row in self.rows if row.fidelity]
 
+    @property
+    def shuffled(self) -> list[Row]:
+        """The rows that can be compared with the same model's over sections in their own order."""
+        return [row for row in self.rows if any(name in row.unshuffled for name in self.measures)]
+
 
 def tables(rows: Sequence[Row]) -> list[Table]:
-    """One table a group of rows."""
+    """One table for each group of rows and each protocol it was measured by."""
     groups: dict[object, list[Row]] = {}
     for row in rows:
         groups.setdefault(row.run.group, []).append(row)
-    return [Table.of(group) for group in groups.values()]
+    made = (Table.of(group, ranking) for group in groups.values() for ranking in (True, False))
+    return [table for table in made if table.measures]
 
 
 def milliseconds(row: Row) -> str:
@@ -68,12 +93,18 @@ def milliseconds(row: Row) -> str:
     return f"{1000 * row.seconds_per_document:.1f}"
 
 
+def change(found: Mapping[str, Comparison], measure: str) -> str:
+    """A difference in percent with its p: `-1.2 (p = 0.034)`."""
+    comparison = found.get(measure)
+    return "" if comparison is None else f"{100 * comparison.difference:+.1f} (p = {comparison.p:.3f})"
+
+
 def _marks(row: Row, measure: str) -> str:
     marks = ""
     against = row.against_tfidf.get(measure)
     if against and against.significant:
         marks += "+" if against.difference > 0 else "-"
-    other = row.best_other.get(measure)
-    if other and other[1].significant and other[1].difference > 0:
-        marks += "*"
+    for found, mark in ((row.best_untrained.get(measure), "^"), (row.best_other.get(measure), "*")):
+        if found and found[1].significant and found[1].difference > 0:
+            marks += mark
     return marks

@@ -6,7 +6,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from longmatch.evaluation.reports.cells import MARKS, milliseconds, tables
+from longmatch.evaluation.reports.cells import change, milliseconds, tables
 from longmatch.evaluation.rows import Row
 
 
@@ -18,7 +18,7 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
             box=SIMPLE,
             padding=(0, 1, 0, 0),
             title_justify="left",
-            caption=MARKS + " ms: encoding, a document.",
+            caption=table.legend + " ms: encoding, a document.",
             caption_justify="left",
         )
         shown.add_column("model", no_wrap=True)
@@ -26,20 +26,24 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
         for measure in measures:
             shown.add_column(measure, justify="right", overflow="fold", min_width=5)
         shown.add_column("ms", justify="right", min_width=5)
-        if any(row.run.unhandled for row in table.rows):
+        if any(row.unhandled for row in table.rows):
             shown.add_column("unhandled", justify="right")
         if table.fidelity:
             shown.add_column("fidelity", justify="right")
+        if table.shuffled:
+            shown.add_column(f"{measures[0]} lost or won by shuffling", justify="right", overflow="fold")
         for row in table.rows:
             cells = [table.cell(row, measure) for measure in measures]
             values = ["" if c is None else f"[bold]{c.text}[/bold]" if c.best else c.text for c in cells]
             extra = [milliseconds(row)]
-            if any(other.run.unhandled for other in table.rows):
-                extra.append(str(len(row.run.unhandled)))
+            if any(other.unhandled for other in table.rows):
+                extra.append(str(len(row.unhandled)))
             if table.fidelity:
                 ratio = row.fidelity["deletion"]["ratio"] if row.fidelity else None
                 extra.append("" if ratio is None else f"{ratio:.1f}x")
-            shown.add_row(row.run.model, *values, *extra)
+            if table.shuffled:
+                extra.append(change(row.unshuffled, measures[0]))
+            shown.add_row(row.model, *values, *extra)
         console.print(shown)
 
 

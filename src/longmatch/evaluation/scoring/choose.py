@@ -1,10 +1,12 @@
 """The scorer of a matcher."""
 
+from longmatch.evaluation.encodings.vectors import VectorEncoder
 from longmatch.evaluation.scoring.anything import AnyScorer
 from longmatch.evaluation.scoring.default import DefaultScorer
 from longmatch.evaluation.scoring.lexical import LexicalScorer
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.evaluation.scoring.sentences import PooledScorer, SdrScorer
+from longmatch.evaluation.scoring.vector import VectorScorer
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.lexical.model import LexicalMatcher
 from longmatch.models.matcher import Matcher
@@ -21,7 +23,7 @@ SCORERS: dict[type[Matcher], type[Scorer]] = {
 
 def scorer_of(matcher: Matcher) -> Scorer:
     """One that reads stored encodings where there are any, else one that encodes as the matcher does."""
-    fitting = SCORERS.get(type(matcher), AnyScorer)
+    fitting = SCORERS.get(type(matcher), VectorScorer if isinstance(matcher, VectorEncoder) else AnyScorer)
     if isinstance(matcher, SdrMatcher) and matcher.symmetric:
         fitting = AnyScorer
     return fitting(matcher)

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from longmatch.evaluation.code import DEFAULT_CODE
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.layers import ChanceAndWords, SentenceVectors, restore_stream, scoring_device
 from longmatch.evaluation.encodings.store import Stored
@@ -25,6 +26,7 @@ class DefaultScorer(Scorer):
     """Terms stay in memory as sparse matrices; vectors are read slice by slice."""
 
     matcher: HybridMatcher
+    code = DEFAULT_CODE
 
     @property
     def layers(self) -> Sequence[SentenceVectors | ChanceAndWords]:

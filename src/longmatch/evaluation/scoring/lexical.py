@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from longmatch.evaluation.code import LEXICAL_CODE
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.layers import Words, restore_stream
 from longmatch.evaluation.encodings.store import Stored
@@ -18,6 +19,7 @@ class LexicalScorer(Scorer):
     """A lexical matcher's own weights and scores, over stored words."""
 
     matcher: LexicalMatcher
+    code = LEXICAL_CODE
 
     @property
     def layers(self) -> Sequence[Words]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from longmatch.documents.document import Document
+from longmatch.evaluation.code import home_of
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.layer import Layer
 from longmatch.evaluation.encodings.store import Stored
@@ -33,6 +34,11 @@ class Scorer(ABC):
     def facts(self) -> Mapping[str, Any]:
         """All that the scores depend on besides the documents and the layers."""
         return {}
+
+    @property
+    def code(self) -> Sequence[str]:
+        """The files and folders of the package that the scores depend on, besides those the layers name."""
+        return home_of(self.matcher)
 
     @abstractmethod
     def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from longmatch.evaluation.code import SENTENCE_CODE
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.layers import Openings, SentenceVectors, restore_sentences, scoring_device
 from longmatch.evaluation.encodings.store import Stored
@@ -24,6 +25,7 @@ class SdrScorer(Scorer):
     """SDR's score, normalised over all paragraphs of all slices."""
 
     matcher: SdrMatcher
+    code = SENTENCE_CODE
     _stored: Stored
     _slices: list[Slice]
 
@@ -79,6 +81,7 @@ class PooledScorer(Scorer):
     """The cosine of one vector a document."""
 
     matcher: PooledMatcher
+    code = SENTENCE_CODE
     _vectors: Tensor
 
     @property

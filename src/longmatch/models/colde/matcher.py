@@ -69,6 +69,11 @@ class ColdeMatcher(Encoder[ColdeEncoding, Tensor]):
         return cls(model.to(place), tokenizer, max_tokens, precision)
 
     @property
+    def width(self) -> int:
+        """Numbers in a document's vector."""
+        return int(self.model.config.projection_width)
+
+    @property
     def threshold(self) -> float | None:
         """The cosine from which two documents belong together, as chosen on validation pairs."""
         found: float | None = self.model.config.threshold

@@ -1,0 +1,82 @@
+"""The layer of trained encoders that score by one vector a document."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Protocol, cast, runtime_checkable
+
+import numpy as np
+from torch import Tensor, nn
+
+from longmatch.documents.document import Document
+from longmatch.evaluation.code import code_digest, home_of
+from longmatch.evaluation.encodings.layer import Arrays, Layer
+from longmatch.evaluation.encodings.layers import require_sentences, weights_digest
+from longmatch.models.matcher import Progress, Scores
+
+UNTOLD = ("_name_or_path", "transformers_version", "architectures", "threshold")  # of a config: changes no vector
+
+
+class HasVector(Protocol):
+    """An encoding, of which the vector alone decides the score."""
+
+    @property
+    def vector(self) -> Tensor:
+        """(width,)"""
+
+
+@runtime_checkable
+class VectorEncoder(Protocol):
+    """An Encoder that makes one vector of a document, and whose collection is those vectors: (documents, width)."""
+
+    model: nn.Module  # the network whose weights the vectors depend on
+
+    @property
+    def width(self) -> int:
+        """Numbers in a document's vector."""
+
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> Sequence[HasVector]:
+        """Encode documents, each alone."""
+
+    def score(self, query: Any, collection: Tensor) -> Scores:
+        """The score of a query's vector with every document's."""
+
+
+def precision_of(matcher: VectorEncoder) -> str:
+    """What it computes in: as it says, else the type of its weights."""
+    kind = next(matcher.model.parameters()).dtype
+    return str(getattr(matcher, "precision", kind)).removeprefix("torch.")
+
+
+class Vectors(Layer):
+    """One vector a document."""
+
+    name = "vectors"
+
+    def __init__(self, matcher: VectorEncoder) -> None:
+        self.matcher = matcher
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The weights themselves, the network's settings, and the code that reads; not where the folder lies."""
+        model = self.matcher.model
+        config: dict[str, Any] = cast(Any, model).config.to_dict() if hasattr(model, "config") else {}
+        return {
+            "matcher": type(self.matcher).__name__,
+            "weights": weights_digest(model),
+            "precision": precision_of(self.matcher),
+            "layout": str(getattr(self.matcher, "layout", "")),  # how documents are cut, where the matcher says so
+            "settings": {key: value for key, value in config.items() if key not in UNTOLD},
+            "code": code_digest("documents", "units", "encoders", *home_of(self.matcher)),
+        }
+
+    @property
+    def shapes(self) -> Mapping[str, Any]:
+        """One vector a document."""
+        return {"vector": (np.float32, (self.matcher.width,))}
+
+    def make(
+        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
+    ) -> list[Arrays]:
+        """Encode."""
+        require_sentences(documents)
+        return [{"vector": e.vector.detach().float().cpu()[None].numpy()} for e in self.matcher.encode(documents)]
