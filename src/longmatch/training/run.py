@@ -65,7 +65,8 @@ class Run:
             self.place.mkdir(parents=True, exist_ok=True)
             with FileLock(self.place / "lock", timeout=0):
                 self._check(asked)
-                write_whole(self.place / "run.json", json.dumps(asked, indent=2, ensure_ascii=False) + "\n")
+                if not (self.place / "run.json").is_file():
+                    write_whole(self.place / "run.json", json.dumps(asked, indent=2, ensure_ascii=False) + "\n")
                 yield
         except Timeout:
             raise LongmatchError(

@@ -46,11 +46,14 @@ def train(model: str, data: Place | Sequence[Place], out: Place, **settings: Any
 
     first = args.process_index == 0
     watch = Watch(shown=first)
-    with run.begun(args.world_size) if first else nullcontext():
-        if run.is_done:
-            watch.say(f"{run.out} is trained already; name another folder with --out to train anew.")
-        else:
-            _train(run, recipe_class, args, watch)
+    try:
+        with run.begun(args.world_size) if first else nullcontext():
+            if run.is_done:
+                watch.say(f"{run.out} is trained already; name another folder with --out to train anew.")
+            else:
+                _train(run, recipe_class, args, watch)
+    finally:
+        args.distributed_state.destroy_process_group()
     return run.out
 
 

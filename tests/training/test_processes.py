@@ -1,0 +1,54 @@
+"""Several processes share a run, as torchrun starts them."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+from .conftest import Train
+from .tiny_recipe import NAME
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_two(tmp_path: Path, numbers: Path, spoil: str = "") -> list[tuple[int, str]]:
+    """Exit code and words of each of two processes."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shared = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
+    shared |= {"LOCAL_WORLD_SIZE": "2", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+    words = [sys.executable, "-m", "tests.training.one_process", NAME, str(numbers), str(tmp_path / "two")]
+    processes = [
+        subprocess.Popen(
+            [*words, str(tmp_path / f"own-{rank}"), spoil],
+            cwd=ROOT,
+            env=shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    said = [process.communicate(timeout=180)[1] for process in processes]
+    return [(process.returncode, words) for process, words in zip(processes, said, strict=True)]
+
+
+def test_two_processes_end_with_the_weights_of_one_that_takes_the_mean_of_both(tiny: Train, tmp_path, numbers):
+    (code, said), silent = run_two(tmp_path, numbers)
+    assert code == 0 and "in 2 processes: 20 steps" in said, said
+    assert silent == (0, "")
+    one = load_file(tiny("one", steps=20, cached=True, accumulate=2).out / "model.safetensors")
+    two = [load_file(path) for path in (tmp_path / "own-0", tmp_path / "own-1", tmp_path / "two/model.safetensors")]
+    for name, weights in one.items():
+        assert all(torch.equal(two[0][name], other[name]) for other in two[1:])
+        assert torch.allclose(two[0][name], weights, rtol=0, atol=1e-5)
+
+
+def test_a_loss_that_is_no_number_in_one_process_stops_both(tmp_path, numbers):
+    (tmp_path / "spoil").write_text("13")  # the second process's batch of step 7
+    for code, said in run_two(tmp_path, numbers, str(tmp_path / "spoil")):
+        assert code == 1 and "loss at step 7 is nan" in said and "Traceback" not in said, said
