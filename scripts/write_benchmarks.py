@@ -2,25 +2,33 @@
 
     python scripts/write_benchmarks.py out/evaluation [more folders or results.json files] [--to docs/benchmarks.md]
 
-Each folder holds results.json, and about.json with the commands, the machine and the commit. A row that is in several
-of them is taken from the last.
+Each folder holds results.json, and about.json with the commands, machines, commits and weights, both written by the
+evaluation itself: nothing on the page is written by hand. A row that is in several of them is taken from the last.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from longmatch.evaluation.reports.about import commit
+from longmatch.evaluation.corpus import SHUFFLED
+from longmatch.evaluation.made import commit_of
+from longmatch.evaluation.measures import RankingMeasure, parse
+
+Row = dict[str, Any]
 
 RULES = """\
 All values are in percent. **Bold** is the best of a column; + and - are significantly better and worse than tfidf, \\*
-is significantly better than the best other row (p < 0.05: randomisation test over queries, for pairs a paired bootstrap
-over source documents; not corrected for the number of rows). Intervals are 95 % by bootstrap. Equal scores are ordered
-by document id, the later id first, as trec_eval does. A document a model cannot handle ranks last and is counted; a
-query it cannot handle scores 0. Encoding time does not count reading the files.
+is significantly better than the best other row, ^ is a trained row significantly better than the best row that was not
+trained (p < 0.05: randomisation test over queries, for pairs a paired bootstrap over source documents; not corrected
+for the number of rows). x±y is the mean and standard deviation over several trainings with different seeds; such a row
+is tested with each query's mean over the seeds. Intervals are 95 % by bootstrap over queries. The threshold of pairs is
+chosen on the validation pairs. Equal scores are ordered by document id, the later id first, as trec_eval does. A
+document a model cannot handle ranks last and is counted; a query it cannot handle scores 0. Encoding time does not
+count reading the files.
 """
+KINDS = {True: "Ranking", False: "Pairs"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -38,74 +46,156 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def write_page(files: Sequence[Path]) -> str:
     """The whole page."""
-    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows: dict[tuple[Any, ...], Row] = {}
     for file in files:
         for row in json.loads(file.read_text(encoding="utf-8")):
             rows[row["data"], row["split"], row["queries"], row["model"]] = row
-    parts = ["# Benchmarks", "", "Written by `python scripts/write_benchmarks.py`. The commands that measured:", ""]
-    for about in _abouts(files):
-        parts += ["```", *about["commands"], "```", ""]
-        parts += [f"on {about['machine']}, commit {about['commit'] or commit()}.", ""]
-    parts += [RULES, *_summary(list(rows.values()))]
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    parts = ["# Benchmarks", "", "Written by `python scripts/write_benchmarks.py`. What measured:", ""]
+    parts += [line for about in _abouts(files) for line in _made(about)]
+    parts += [RULES]
+    for ranking in KINDS:
+        parts += _summary([row for row in rows.values() if not row.get("study")], ranking)
+    groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows.values():
         groups.setdefault((row["data"], row["split"], row["queries"]), []).append(row)
     for group in groups.values():
-        parts += [*_table(group), *_fidelity(group)]
+        parts += _set(group)
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _abouts(files: Sequence[Path]) -> list[dict[str, Any]]:
-    paths = dict.fromkeys(file.parent / "about.json" for file in files)
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.is_file()]
+    """What made the rows of each file; rows of which nothing says so are named too."""
+    found: list[dict[str, Any]] = []
+    for file in files:
+        path = file.parent / "about.json"
+        about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+        if isinstance(about, list) and about:
+            found += [entry for entry in about if entry not in found]
+            continue
+        rows: dict[str, list[str]] = {}
+        for row in json.loads(file.read_text(encoding="utf-8")):
+            rows.setdefault(row["data"], []).append(row["model"])
+        found.append({"command": None, "rows": rows})
+    return found
 
 
-def _summary(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """The first measure of every model on every set, and the mean over the ranked sets."""
-    sets = list(dict.fromkeys(row["data"] for row in rows))
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    first = {(row["data"], row["model"]): next(iter(row["measures"].items())) for row in rows if row["measures"]}
-    named = {data: next((first[data, m][0] for m in models if (data, m) in first), "") for data in sets}
-    ranked = [data for data in sets if named[data].startswith("nDCG")]
-    lines = ["## All sets", "", _line(["model", *(f"{d} {named[d]}" for d in sets), "mean of the ranked sets"])]
+def _made(about: Mapping[str, Any]) -> list[str]:
+    """One command: where, from which commit, with which weights, and which rows it made."""
+    rows = "; ".join(f"{data}: {', '.join(models)}" for data, models in about["rows"].items())
+    explained = "; ".join(f"{data}: {', '.join(models)}" for data, models in about.get("explanations", {}).items())
+    lines = [f"- rows {rows}"] if rows else []
+    lines += [f"- explanations {explained}"] if explained else []
+    if not about["command"]:
+        return ["Rows of which it was not recorded what made them:", "", *lines, ""]
+    commit = about["commit"] or commit_of(about["code"])
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    source = f"commit {commit}" if commit else f"code {about['code']}, of no commit here"
+    weights = [f"- weights {'; '.join(map(_weights, about['weights']))}"] if about["weights"] else []
+    return ["```", about["command"], "```", "", f"- {source}, on {about['machine']}; {versions}", *weights, *lines, ""]
+
+
+def _weights(found: Mapping[str, Any]) -> str:
+    rounded = f", rounded to {found['rounded']}" if found["rounded"] else ""
+    return f"{found['name']} ({found['digest']}{rounded}), read in {found['precision']}"
+
+
+def _summary(rows: Sequence[Row], ranking: bool) -> list[str]:
+    """The first measure of every model on every set, and the mean over the sets."""
+    first = {(row["data"], row["model"]): (names[0], row) for row in rows if (names := _names([row], ranking))}
+    sets = list(dict.fromkeys(data for data, _ in first if not data.endswith(SHUFFLED)))
+    models = list(dict.fromkeys(model for data, model in first if data in sets))
+    if not sets:
+        return []
+    named = {data: next(first[data, m][0] for m in models if (data, m) in first) for data in sets}
+    lines = [f"## All sets, {KINDS[ranking].lower()}", ""]
+    lines.append(_line(["model", *(f"{data} {named[data]}" for data in sets), "mean of the sets"]))
     lines.append(_line(["---"] + ["---:"] * (len(sets) + 1)))
 
     def value(data: str, model: str) -> float | None:
-        return first[data, model][1] if (data, model) in first else None
+        return first[data, model][1]["measures"].get(named[data]) if (data, model) in first else None
 
-    for model in sorted(models, key=lambda m: -sum(value(d, m) or 0.0 for d in sets)):
+    best = {data: max(x for m in models if (x := value(data, m)) is not None) for data in sets}
+    for model in sorted(models, key=_by_mean(sets, value)):
         found = [value(data, model) for data in sets]
-        best = [max(x for m in models if (x := value(data, m)) is not None) for data in sets]
-        cells = ["" if x is None else _percent(x, x == top) for x, top in zip(found, best, strict=True)]
-        every = [value(data, model) for data in ranked]
-        mean = f"{100 * sum(x for x in every if x is not None) / len(every):.1f}" if every and None not in every else ""
+        cells = [
+            "" if x is None else _number(first[data, model][1], named[data], x == best[data])
+            for x, data in zip(found, sets, strict=True)
+        ]
+        known = [x for x in found if x is not None]
+        mean = f"{100 * sum(known) / len(known):.1f}" if len(known) == len(sets) else ""
         lines.append(_line([model, *cells, mean]))
     return [*lines, ""]
 
 
-def _table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """One set: every measure, with the interval of the first."""
-    measures = list(dict.fromkeys(name for row in rows for name in row["measures"]))
+def _by_mean(sets: Sequence[str], value: Callable[[str, str], float | None]) -> Callable[[str], float]:
+    return lambda model: -sum(value(data, model) or 0.0 for data in sets)
+
+
+def _set(rows: Sequence[Row]) -> list[str]:
+    """One set: its tables by protocol and study, what the trained rows gained, and the explanations."""
     one = rows[0]
     asked = f"{one['queries']} queries" + (f", {one['pairs']} pairs" if one["pairs"] else "")
-    lines = [
-        f"## {one['data']}",
-        "",
-        f"Split {one['split']}: {asked}, {one['documents']} documents, seed {one['seed']}.",
-        "",
-    ]
-    lines.append(_line(["model", *measures, f"95 % of {measures[0]}", "ms a document", "unhandled", "device"]))
-    lines.append(_line(["---"] + ["---:"] * (len(measures) + 3) + ["---"]))
+    about = f"Split {one['split']}: {asked}, {one['documents']} documents, seed {one['seed']}."
+    shuffled = " The sections of every document are in random order." if one["data"].endswith(SHUFFLED) else ""
+    lines = [f"## {one['data']}", "", about + shuffled, ""]
+    studies = dict.fromkeys(row["study"]["name"] for row in rows if row.get("study"))
+    kinds = [ranking for ranking in KINDS if _names(rows, ranking)]
+    for ranking in kinds:
+        lines += [f"### {KINDS[ranking]}", ""] if len(kinds) > 1 else []
+        lines += _table([row for row in rows if not row.get("study")], ranking)
+        lines += _gains([row for row in rows if not row.get("study")], ranking) + _shuffled(rows, ranking)
+        for name in studies:
+            lines += [f"Study of {name}:", ""]
+            lines += _table([row for row in rows if row.get("study", {}).get("name") == name], ranking)
+    return lines + _fidelity(rows)
+
+
+def _table(rows: Sequence[Row], ranking: bool) -> list[str]:
+    """Every measure of a protocol, with the interval of the first."""
+    measures = _names(rows, ranking)
+    if not measures:
+        return []
+    seeds = ["seeds"] if any(row.get("seeds") for row in rows) else []
+    lines = [_line(["model", *measures, f"95 % of {measures[0]}", "ms a document", "unhandled", *seeds, "device"])]
+    lines.append(_line(["---"] + ["---:"] * (len(measures) + 3) + ["---"] * (len(seeds) + 1)))
     best = {name: max(row["measures"].get(name, -1.0) for row in rows) for name in measures}
     for row in sorted(rows, key=lambda r: -r["measures"].get(measures[0], -1.0)):
         cells = [_cell(row, name, best[name]) for name in measures]
         low, high = row["intervals"].get(measures[0], (0.0, 0.0))
         extra = [f"{100 * low:.1f} to {100 * high:.1f}", f"{1000 * row['seconds_per_document']:.1f}"]
-        lines.append(_line([row["model"], *cells, *extra, str(row["unhandled"]), row["device"]]))
+        trained = [", ".join(map(str, row.get("seeds", ())))] if seeds else []
+        lines.append(_line([row["model"], *cells, *extra, str(row["unhandled"]), *trained, row["device"]]))
     return [*lines, ""]
 
 
-def _fidelity(rows: Sequence[dict[str, Any]]) -> list[str]:
+def _gains(rows: Sequence[Row], ranking: bool) -> list[str]:
+    """The trained rows against tfidf and against the best row that was not trained."""
+    trained = [row for row in rows if row.get("against_best_untrained") and _names([row], ranking)]
+    if not trained:
+        return []
+    lines = ["Trained rows against tfidf, and against the best row that was not trained:", ""]
+    lines += [_line(["model", "measure", "tfidf", "best untrained", ""]), _line(["---", "---", "---:", "---", "---:"])]
+    for row in trained:
+        for name in [n for n in _names([row], ranking) if n in ("nDCG@10", "MRR", "MPR", "HR@10", "F1", "accuracy")]:
+            against, best = row["against_tfidf"].get(name), row["against_best_untrained"].get(name)
+            model = best["model"] if best else ""
+            lines.append(_line([row["model"], name, _change(against), model, _change(best)]))
+    return [*lines, ""]
+
+
+def _shuffled(rows: Sequence[Row], ranking: bool) -> list[str]:
+    """Each row against the same model over sections in their own order."""
+    compared = [row for row in rows if row.get("against_unshuffled")]
+    measures = [name for name in _names(compared, ranking) if any(name in r["against_unshuffled"] for r in compared)]
+    if not measures:
+        return []
+    lines = ["Against the same model with all sections in their own order:", ""]
+    lines += [_line(["model", *measures]), _line(["---"] + ["---:"] * len(measures))]
+    lines += [_line([r["model"], *(_change(r["against_unshuffled"].get(m)) for m in measures)]) for r in compared]
+    return [*lines, ""]
+
+
+def _fidelity(rows: Sequence[Row]) -> list[str]:
     """How true the explanations are, where that was measured."""
     measured = [row for row in rows if row.get("fidelity")]
     if not measured:
@@ -128,21 +218,38 @@ def _fidelity(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [*lines, ""]
 
 
-def _cell(row: dict[str, Any], name: str, best: float) -> str:
+def _names(rows: Sequence[Row], ranking: bool) -> list[str]:
+    """The measures of a protocol that rows have."""
+    found = dict.fromkeys(name for row in rows for name in row["measures"])
+    return [name for name in found if isinstance(parse(name), RankingMeasure) == ranking]
+
+
+def _cell(row: Row, name: str, best: float) -> str:
     if name not in row["measures"]:
         return ""
-    value, marks = row["measures"][name], ""
-    against, other = row["against_tfidf"].get(name), row["against_best_other"].get(name)
+    marks = ""
+    against = row["against_tfidf"].get(name)
     if against and against["p"] < 0.05:
         marks += "+" if against["difference"] > 0 else "-"
-    if other and other["p"] < 0.05 and other["difference"] > 0:
-        marks += "\\*"
-    return _percent(value, value == best) + marks
+    for key, mark in (("against_best_untrained", "^"), ("against_best_other", "\\*")):
+        other = row.get(key, {}).get(name)
+        if other and other["p"] < 0.05 and other["difference"] > 0:
+            marks += mark
+    return _number(row, name, row["measures"][name] == best) + marks
 
 
-def _percent(value: float, bold: bool = False) -> str:
-    text = f"{100 * value:.1f}"
+def _number(row: Row, name: str, bold: bool) -> str:
+    deviation = row.get("deviations", {}).get(name)
+    text = _percent(row["measures"][name]) + ("" if deviation is None else f"±{100 * deviation:.1f}")
     return f"**{text}**" if bold else text
+
+
+def _change(found: Mapping[str, Any] | None) -> str:
+    return "" if not found else f"{100 * found['difference']:+.1f} (p = {found['p']:.4f})"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
 
 
 def _line(cells: Sequence[str]) -> str:

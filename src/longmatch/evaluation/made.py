@@ -75,7 +75,7 @@ def rounded(file: Path) -> str | None:
     import torch
     from safetensors import safe_open
 
-    left = ["float16", "bfloat16"]
+    left = ["bfloat16", "float16"]  # the coarser first: what fits into it often fits the other too
     with safe_open(file, framework="pt") as opened:
         for name in opened.keys():  # noqa: SIM118 - not a dict
             tensor = opened.get_tensor(name)
@@ -90,25 +90,24 @@ def rounded(file: Path) -> str | None:
 def commit() -> str | None:
     """The commit of the code that runs, with a + where the package differs from it; None outside a repository."""
     try:
-        changed = _git("status", "--porcelain", "--", str(PACKAGE))
-        return _git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
+        changed = _git(PACKAGE, "status", "--porcelain", "--", ".")
+        return _git(PACKAGE, "rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return None
 
 
 @cache
-def package_digest() -> str:
+def package_digest(package: Path = PACKAGE) -> str:
     """Of the package's Python files, by the sums git gives them, so that their commit can be found afterwards."""
-    files = {f"{path.relative_to(PACKAGE)}": _blob(path.read_bytes()) for path in PACKAGE.rglob("*.py")}
-    return _digest(files)
+    return _digest({path.relative_to(package).as_posix(): _blob(path.read_bytes()) for path in package.rglob("*.py")})
 
 
 @cache
-def commit_of(code: str) -> str | None:
-    """The latest commit whose package has this digest; None where this repository has none."""
+def commit_of(code: str, package: Path = PACKAGE) -> str | None:
+    """The first commit, back from the latest, whose package has this digest; None where this repository has none."""
     try:
-        for name in _git("log", f"-{COMMITS}", "--format=%h", "--abbrev=12").split():
-            listed = _git("ls-tree", "-r", name, "./").splitlines()
+        for name in _git(package, "log", f"-{COMMITS}", "--format=%h", "--abbrev=12").split():
+            listed = _git(package, "ls-tree", "-r", name, "./").splitlines()
             rows = [line.split(maxsplit=3) for line in listed if line.endswith(".py")]
             if _digest({path: blob for _, _, blob, path in rows}) == code:
                 return name
@@ -117,8 +116,8 @@ def commit_of(code: str) -> str | None:
     return None
 
 
-def _git(*words: str) -> str:
-    return subprocess.run(["git", *words], cwd=PACKAGE, capture_output=True, text=True, check=True).stdout.strip()
+def _git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _blob(content: bytes) -> str:
