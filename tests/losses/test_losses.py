@@ -13,6 +13,7 @@ from longmatch.losses import (
     margin_contrastive_loss,
     mask_words,
     masked_word_loss,
+    pair_cross_entropy_loss,
     supervised_contrastive_loss,
 )
 from longmatch.losses.masked_words import IGNORED
@@ -78,6 +79,13 @@ def test_info_nce_by_hand_with_an_extra_negative():
 def test_cosine_loss_by_hand():
     a, b = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[3.0, 4.0], [3.0, 4.0]])
     assert cosine_loss(a, b, torch.tensor([1, 0])).item() == pytest.approx((0.4**2 + 0.6**2) / 2)
+
+
+def test_pair_cross_entropy_by_hand():
+    a, b = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[3.0, 4.0], [3.0, 4.0]])  # cosine 0.6
+    chance = 1 / (1 + math.exp(-10 * (0.6 - 0.5)))
+    expected = -(math.log(chance) + math.log(1 - chance)) / 2
+    assert pair_cross_entropy_loss(a, b, torch.tensor([1, 0])).item() == pytest.approx(expected, abs=1e-6)
 
 
 def test_masking_hides_the_share_asked_for_and_only_real_tokens():

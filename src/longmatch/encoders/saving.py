@@ -4,18 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
 MODULES = ("Transformer", "Pooling", "Normalize")
 POOLINGS = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")
 
 
-def save_sentence_model(
-    folder: Path, backbone: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, length: int
-) -> None:
+def save_sentence_model(folder: Path, backbone: Any, tokenizer: Any, length: int) -> None:
     """Config, weights, tokenizer, and that the mean of at most `length` tokens is the vector.
 
-    `length` counts the start and end tokens. The vectors have length 1.
+    The backbone and the tokenizer are transformers' own. `length` counts the start and end tokens; the vectors have
+    length 1.
     """
     folder.mkdir(parents=True, exist_ok=True)
     backbone.save_pretrained(folder)

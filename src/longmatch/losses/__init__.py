@@ -1,6 +1,7 @@
 """Losses: one a file, each a function of embeddings and labels, testable without a model."""
 
 from longmatch.losses.cosine import cosine_loss
+from longmatch.losses.cross_entropy import pair_cross_entropy_loss
 from longmatch.losses.info_nce import info_nce_loss
 from longmatch.losses.margin import margin_contrastive_loss
 from longmatch.losses.masked_words import mask_words, masked_word_loss
@@ -12,5 +13,6 @@ __all__ = [
     "margin_contrastive_loss",
     "mask_words",
     "masked_word_loss",
+    "pair_cross_entropy_loss",
     "supervised_contrastive_loss",
 ]

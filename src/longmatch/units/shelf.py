@@ -130,8 +130,8 @@ class TokenShelf:
 
     def piece(self, number: int, first: int, last: int) -> Ints:
         """The tokens first:last of one document, without reading the others."""
-        start = int(self._offsets[number, 0])
-        return np.array(self._tokens[start + first : start + last], dtype=np.int64)
+        start, end = self._offsets[number : number + 2, 0].tolist()
+        return np.array(self._tokens[start + first : min(start + last, end)], dtype=np.int64)
 
     def __iter__(self) -> Iterator[Tokens]:
         return (self[number] for number in range(len(self)))

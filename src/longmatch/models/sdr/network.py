@@ -1,5 +1,7 @@
 """What SDR trains: a backbone, and a head that says which words were hidden."""
 
+from typing import Any
+
 from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM, PretrainedConfig, PreTrainedModel
 from transformers.activations import ACT2FN
@@ -11,11 +13,11 @@ class WordHead(nn.Module):
     The embeddings are the backbone's own, handed over at each call: the head holds none.
     """
 
-    def __init__(self, width: int, embedding: nn.Embedding, activation: str) -> None:
+    def __init__(self, width: int, embeddings: Tensor, activation: str) -> None:
         super().__init__()
-        vocabulary, size = embedding.weight.shape
+        vocabulary, size = embeddings.shape
         self.dense, self.norm = nn.Linear(width, size), nn.LayerNorm(size, eps=1e-12)
-        self.bias = nn.Parameter(embedding.weight.new_zeros(vocabulary))
+        self.bias = nn.Parameter(embeddings.new_zeros(vocabulary))
         self.activation = ACT2FN[activation]
         nn.init.normal_(self.dense.weight, std=0.02)
         nn.init.zeros_(self.dense.bias)
@@ -34,8 +36,8 @@ class WordHead(nn.Module):
         state = {name: tensor for name, tensor in model.state_dict().items() if not name.startswith(prefix)}
         if any(name in state and not name.startswith("decoder") for name in report["missing_keys"]):
             return False
-        found = {own: _ending(state, endings) for own, endings in _ENDINGS.items()}
-        if any(found[name] is None or found[name].shape != own.shape for name, own in self.state_dict().items()):
+        found = {own: tensor for own, endings in _ENDINGS.items() if (tensor := _ending(state, endings)) is not None}
+        if {name: x.shape for name, x in found.items()} != {name: x.shape for name, x in self.state_dict().items()}:
             return False
         self.load_state_dict(found)
         return True
@@ -59,11 +61,13 @@ class SdrModel(PreTrainedModel):  # type: ignore[misc]
 
     base_model_prefix = "backbone"
 
-    def __init__(self, backbone: PreTrainedModel) -> None:
+    backbone: Any
+
+    def __init__(self, backbone: Any) -> None:
         super().__init__(PretrainedConfig())  # the backbone keeps its own
         self.backbone = backbone
-        embedding = backbone.get_input_embeddings()
-        self.words = WordHead(backbone.config.hidden_size, embedding, getattr(backbone.config, "hidden_act", "gelu"))
+        embeddings = backbone.get_input_embeddings().weight
+        self.words = WordHead(backbone.config.hidden_size, embeddings, getattr(backbone.config, "hidden_act", "gelu"))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """The token vectors of the last layer: (sentences, tokens, width)."""

@@ -94,7 +94,8 @@ def _another(rows: Ints, offsets: Ints, random: np.random.Generator) -> Ints:
     """Another row of the same run, each as likely; of a run of one, itself."""
     start, end = _run(rows, offsets)
     size = end - start
-    return start + (rows - start + 1 + random.integers(np.maximum(size - 1, 1))) % size
+    found: Ints = start + (rows - start + 1 + random.integers(np.maximum(size - 1, 1))) % size
+    return found
 
 
 def _run(rows: Ints, offsets: Ints) -> tuple[Ints, Ints]:

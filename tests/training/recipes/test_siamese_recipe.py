@@ -1,0 +1,138 @@
+"""The siamese encoder of openings learns to tell pairs apart, and its folder reads as much as training did."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import longmatch
+from longmatch.documents import read_text_string
+from longmatch.encoders.backbone import Backbone
+from longmatch.errors import LongmatchError
+from longmatch.models.pooled.model import PooledMatcher
+from longmatch.training.recipes.siamese import SiameseRecipe, SiameseSettings
+from longmatch.training.settings import TrainingSettings
+from longmatch.training.train import train
+
+from .made_documents import make_collection
+
+LOSSES = ("cross_entropy", "contrastive")
+
+
+@pytest.fixture(scope="module")
+def made(tiny_bert: Path, tmp_path_factory) -> Path:
+    return make_collection(tmp_path_factory.mktemp("made") / "made", tiny_bert, noise=0.8)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def recipe(made, cache, tiny_bert):
+    """Makes a recipe over the made collection, without dropout."""
+
+    def make(shared: TrainingSettings | None = None, **own) -> SiameseRecipe:
+        settings = SiameseSettings(backbone=str(tiny_bert), **own)
+        found = SiameseRecipe.make([made], cache, shared or TrainingSettings(documents=32), settings)
+        found.model.eval()
+        return found
+
+    return make
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_training_lifts_the_average_precision_of_validation_pairs(recipe, loss):
+    made = recipe(loss=loss)
+    with torch.no_grad():
+        before = made.validate(made.model)
+    optimizer = torch.optim.AdamW(made.model.parameters(), lr=2e-3)
+    for step in range(30):
+        optimizer.zero_grad()
+        made.backward(made.model, made.draw(step))
+        optimizer.step()
+    with torch.no_grad():
+        after = made.validate(made.model)
+    assert next(iter(after)) == "average_precision"
+    assert before["average_precision"] < 0.85 and after["average_precision"] > before["average_precision"] + 0.08
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(recipe, loss):
+    whole, pieces = recipe(loss=loss), recipe(TrainingSettings(documents=32, tokens_at_once=200), loss=loss)
+    batch = whole.draw(0)
+    assert len(pieces._pieces(batch.openings)) > 3
+    one, other = (made.backward(made.model, batch)["loss"].item() for made in (whole, pieces))
+    assert one == pytest.approx(other, abs=1e-5)
+    for a, b in zip(whole.model.parameters(), pieces.model.parameters(), strict=True):
+        assert (a.grad is None) == (b.grad is None)
+        if a.grad is not None:
+            torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-3)
+
+
+def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
+    made = recipe()
+    batch, rows = made.draw(1), made._rows[made._epochs.rows(1)]
+    source, target, label = batch.together
+    assert len(batch.openings) == len(set(made.pairs.source[rows]) | set(made.pairs.target[rows]))
+    assert label.tolist() == made.pairs.label[rows].tolist()
+    pieces = batch.openings.ids.split(batch.openings.lengths.tolist())
+    for place, number in zip(source.tolist(), made.pairs.source[rows].tolist(), strict=True):
+        assert pieces[place][1:-1].tolist() == made.data.shelf[number].ids[:62].tolist()
+    for place, number in zip(target.tolist(), made.pairs.target[rows].tolist(), strict=True):
+        assert pieces[place][1:-1].tolist() == made.data.shelf[number].ids[:62].tolist()
+
+
+def test_the_contrastive_batch_knows_every_match_among_its_documents(recipe):
+    made = recipe(loss="contrastive")
+    batch = made.draw(0)
+    rows = made._rows[made._epochs.rows(0)]
+    assert made.pairs.label[rows].all()
+    numbers = np.unique([made.pairs.source[rows], made.pairs.target[rows]])
+    assert torch.equal(batch.together, torch.from_numpy(made.data.related(numbers)))
+
+
+def test_the_opening_is_as_long_as_asked_and_no_longer_than_the_backbone_reads(recipe):
+    assert recipe().limit == 62 and recipe(opening=20).limit == 18
+    assert recipe(opening=20).draw(0).openings.lengths.max() == 20
+    assert recipe(TrainingSettings(max_tokens=5)).draw(0).openings.lengths.max() == 7
+    with pytest.raises(LongmatchError, match="opening is 2; it must be 3 or more"):
+        SiameseSettings(opening=2)
+
+
+def test_the_packaged_model_reads_512_tokens_though_its_folder_says_256(made, tmp_path):
+    recipe = SiameseRecipe.make([made], tmp_path / "cache", TrainingSettings(), SiameseSettings())
+    recipe.save(tmp_path / "saved")
+    assert recipe.limit == Backbone.load(str(tmp_path / "saved")).max_tokens == 510
+
+
+def test_documents_without_labels_are_refused(made, tiny_bert, tmp_path):
+    file = tmp_path / "bare.jsonl"
+    file.write_text((made / "documents.jsonl").read_text())
+    with pytest.raises(LongmatchError, match="says of no documents that they belong together"):
+        SiameseRecipe.make([file], tmp_path / "cache", TrainingSettings(), SiameseSettings(backbone=str(tiny_bert)))
+
+
+def test_the_trained_folder_opens_as_first_and_scores_as_training_measured(made, tiny_bert, tmp_path):
+    out = train("first", made, tmp_path / "out", backbone=str(tiny_bert), steps=6, opening=40, device="cpu")
+    matcher = longmatch.load(out)
+    assert isinstance(matcher, PooledMatcher) and matcher.rule == "first" and matcher.backbone.max_tokens == 38
+    import json
+
+    record = json.loads((out / "longmatch.json").read_text())
+    assert record["model"] == "first" and 0 < record["threshold"] <= 1
+    recipe = SiameseRecipe.make(
+        [made], tmp_path / "cache", TrainingSettings(), SiameseSettings(backbone=str(out), opening=40)
+    )
+    recipe.model.eval()
+    with torch.no_grad():
+        again = recipe.validate(recipe.model)
+    assert again["average_precision"] == pytest.approx(record["scores"]["average_precision"], abs=1e-4)
+    lines = [json.loads(line) for line in (made / "documents.jsonl").read_text().splitlines()[:2]]
+    a, b = matcher.encode([read_text_string(line["text"], line["id"]) for line in lines])
+    with torch.no_grad():
+        vectors = recipe._vectors(recipe._lay_out(np.arange(2)))
+    wanted = torch.nn.functional.cosine_similarity(vectors[0], vectors[1], dim=0).item()
+    assert float(a.vector @ b.vector) == pytest.approx(wanted, abs=0.02)  # in the precision the machine prefers
