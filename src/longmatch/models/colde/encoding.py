@@ -70,7 +70,7 @@ def cosine_grid(a: ColdeEncoding, b: ColdeEncoding, level: Level) -> Grid:
     return Grid(rows, columns, row_spans, column_spans, (mine @ theirs.T).clamp(0, 1).numpy())
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def encode_tokens(model: ColdeModel, layout: Layout, documents: Sequence[Tokens]) -> Iterator[ColdeEncoding]:
     """Encode documents, each alone: chunks of all of them in batches by length, then each document's levels."""
     batch = layout.lay_out(documents)
@@ -100,7 +100,7 @@ def encode_tokens(model: ColdeModel, layout: Layout, documents: Sequence[Tokens]
             )
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def variants(model: ColdeModel, encoding: ColdeEncoding, kept: Sequence[Ints]) -> Tensor:
     """The document's vector had it only some of its chunks, for each choice of chunks; 0 where none is left."""
     place = next(model.parameters()).device
