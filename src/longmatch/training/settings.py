@@ -95,7 +95,7 @@ def fill(values: Mapping[str, Any], kinds: Sequence[type], defaults: Mapping[str
     known = sorted({field.name for kind in kinds for field in fields(kind)})
     for key in values:
         if key not in known:
-            near = get_close_matches(key, known, n=3, cutoff=0.5)
+            near = get_close_matches(key, known, n=3, cutoff=0.65)
             meant = f"Did you mean {' or '.join(near)}?" if near else f"Name one of {', '.join(known)}."
             raise LongmatchError(f"There is no setting {key}. {meant}")
     given = {**(defaults or {}), **values}

@@ -8,12 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor, distributed
 from torch.nn.utils import get_total_norm
-from torch.utils.data import DataLoader, Dataset, Sampler
+from torch.utils.data import DataLoader, Sampler
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from longmatch.errors import LongmatchError
 from longmatch.training.checkpoints import checkpoint_of, last_checkpoint, step_of
 from longmatch.training.flow import DECIDING, Flow, Plan
+from longmatch.training.gradients import average_gradients
+from longmatch.training.loading import batch_loader
 from longmatch.training.progress import Board, Watch
 from longmatch.training.recipe import Recipe
 from longmatch.training.samplers import chance
@@ -44,9 +46,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         workers = self.settings.workers
         if workers is None:
             workers = 4 if self.args.device.type == "cuda" else 0
-        own = torch.Generator()  # else the loader takes a number from those of dropout
-        batches = _Batches(self.recipe)
-        return DataLoader(batches, None, None, _Numbers(self), None, workers, _as_it_is, generator=own)
+        return batch_loader(self.recipe, _Numbers(self), workers)
 
     def get_batch_samples(self, epoch_iterator: Iterator[Any], num_batches: int, device: Any) -> tuple[list[Any], None]:
         """The batches of one step. They are no dictionaries, so the Trainer cannot look for labels in them."""
@@ -155,36 +155,6 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
             )
 
 
-def average_gradients(model: torch.nn.Module, batches: int, processes: int) -> None:
-    """Turn the sum over a step's batches, of all processes, into their mean.
-
-    By hand: a recipe may go back through the model in pieces, which the hooks of DistributedDataParallel do not follow.
-    A weight without a gradient has one of 0 if it has one in another process.
-    """
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    if processes > 1:
-        used = torch.tensor([weight.grad is not None for weight in weights], device=weights[0].device).int()
-        distributed.all_reduce(used, distributed.ReduceOp.MAX)
-        weights = [weight for weight, number in zip(weights, used.tolist(), strict=True) if number]
-        flat = torch.cat([(torch.zeros_like(w) if w.grad is None else w.grad).flatten() for w in weights])
-        distributed.all_reduce(flat)
-        for weight, part in zip(weights, flat.split([w.numel() for w in weights]), strict=True):
-            weight.grad = part.view_as(weight)
-    for weight in weights:
-        if weight.grad is not None and batches > 1:
-            weight.grad /= batches
-
-
-class _Batches(Dataset[Any]):
-    """A batch by its number."""
-
-    def __init__(self, recipe: Recipe[Any]) -> None:
-        self.recipe = recipe
-
-    def __getitem__(self, number: int) -> tuple[int, Any]:
-        return number, self.recipe.draw(number)
-
-
 class _Numbers(Sampler[int]):
     """The numbers of this process's batches from the step the run stands at; none where it has stopped early."""
 
@@ -199,7 +169,3 @@ class _Numbers(Sampler[int]):
         first = trainer.state.global_step * trainer.settings.accumulate
         last = first if trainer.flow.is_stale(trainer.state) else len(self)
         return iter(range(first * processes + trainer.args.process_index, last * processes, processes))
-
-
-def _as_it_is(batch: Any) -> Any:
-    return batch
