@@ -111,3 +111,17 @@ def test_masked_word_loss_reads_hidden_tokens_only():
     logits[0, 2, 1] = 50.0  # sure and wrong, but not hidden
     assert masked_word_loss(logits, torch.tensor([[2, IGNORED, IGNORED]])).item() == pytest.approx(0, abs=1e-6)
     assert masked_word_loss(logits, torch.tensor([[IGNORED] * 3])).item() == 0
+
+
+def test_positives_given_pair_by_pair_are_those_of_equal_labels_where_they_form_classes():
+    vectors = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))
+    labels = torch.tensor([0, 1, 0, 2, 1, 0])
+    by_label = supervised_contrastive_loss(vectors, labels)
+    assert supervised_contrastive_loss(vectors, labels[:, None] == labels).item() == pytest.approx(by_label.item())
+
+
+def test_positives_need_not_form_classes():
+    """Row 1 belongs with rows 0 and 2, which do not belong together: each anchor by the formula, by hand."""
+    vectors = torch.eye(3)
+    related = torch.tensor([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=torch.bool)
+    assert supervised_contrastive_loss(vectors, related).item() == pytest.approx(math.log(2), abs=1e-6)
