@@ -122,3 +122,40 @@ def test_fidelity_is_reported_for_every_row(make_data: Make, tmp_path: Path) -> 
 def test_evaluation_needs_no_command_line_library() -> None:
     code = "import sys, longmatch.evaluation.evaluate, longmatch.evaluation.fidelity; assert 'typer' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+PAIRS = [("validation", "boats", "ships", 1), ("validation", "boats", "stars", 0)]
+PAIRS += [("test", "bread", "cakes", 1), ("test", "bread", "stars", 0), ("test", "cakes", "boats", 0)]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "shown"),
+    [("auto", {"nDCG@10"}), ("ranking", {"nDCG@10"}), ("pairs", {"F1"}), ("both", {"nDCG@10", "F1"})],
+)
+def test_the_protocol_says_which_measures_there_are(
+    protocol: str, shown: set[str], make_data: Make, tmp_path: Path
+) -> None:
+    evaluate([make_data(qrels=QRELS, pairs=PAIRS)], [], tmp_path / "out", protocol=protocol)
+    assert all(set(row["measures"]) & {"nDCG@10", "F1"} == shown for row in results(tmp_path / "out"))
+
+
+def test_a_protocol_the_set_has_no_labels_for_is_said(make_data: Make, tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="has no labels to measure on"):
+        evaluate([make_data(qrels=QRELS)], [], tmp_path / "out", protocol="pairs")
+
+
+def test_both_protocols_give_two_tables(make_data: Make, tmp_path: Path) -> None:
+    evaluate([make_data(qrels=QRELS, pairs=PAIRS)], [], tmp_path / "out", protocol="both")
+    text = (tmp_path / "out" / "results.md").read_text(encoding="utf-8")
+    assert "## tiny, test: 3 queries, 5 documents\n\n| model | nDCG@10 |" in text
+    assert "## tiny, test: 3 pairs, 5 documents\n\n| model | F1 | accuracy | precision | recall |" in text
+    names = {path.name for path in (tmp_path / "out" / "plots").iterdir()}
+    assert names == {"tiny.test.time.svg", "tiny.test.pairs.time.svg"}
+
+
+def test_answers_of_both_protocols_serve_a_later_question_for_one(make_data: Make, tmp_path: Path) -> None:
+    folder, out = make_data(qrels=QRELS, pairs=PAIRS), tmp_path / "out"
+    evaluate([folder], [], out, protocol="both")
+    before = {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
+    evaluate([folder], [], out, protocol="ranking")
+    assert {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == before

@@ -18,11 +18,11 @@ from longmatch.evaluation.runs import Run, load_runs
 Make = Callable[..., Path]
 
 
-def made_up(model: str, ranks: list[int]) -> Run:
+def made_up(model: str, ranks: list[int], trained: int | None = None) -> Run:
     one = np.ones(1, dtype=np.int64)
     answers = {f"q{i:02d}": Answers(one * rank, one, one, 50) for i, rank in enumerate(ranks)}
     words = {query: 100 * (i + 1) for i, query in enumerate(answers)}
-    return Run("set", model, "test", 0, None, {}, answers, None, (), 50, {}, 0.5, 1.0, "CPU", words)
+    return Run("set", model, "test", 0, None, {}, answers, None, (), 50, {}, 0.5, 1.0, "CPU", words, trained)
 
 
 GOOD, MIDDLING, POOR = [1] * 24, [2] * 24, [3, 4] * 12
@@ -40,8 +40,30 @@ def test_the_best_value_is_bold_and_marks_tell_what_is_significant() -> None:
     assert any(line.startswith("| worse | 29.2- |") for line in lines)
 
 
+def test_a_row_of_several_seeds_shows_mean_and_deviation_and_is_marked_against_the_untrained() -> None:
+    seeds = [made_up("colde", ranks, seed) for seed, ranks in enumerate([[1] * 24, [1] * 18 + [2] * 6])]
+    found = make_rows([made_up("tfidf", MIDDLING), *seeds], parse_all("MRR"))
+    lines = to_markdown(found).splitlines()
+    assert r"| colde | **93.8±8.8**+^\* | 10.0 | 0 |" in lines  # 100.0 and 87.5
+    assert "| tfidf | 50.0 | 10.0 | 0 |" in lines
+    assert any("mean and standard deviation" in line and "trained row" in line for line in lines)
+
+
+def test_a_trained_row_is_compared_with_the_best_row_that_was_not_trained() -> None:
+    runs = [made_up("tfidf", POOR), made_up("phrases", MIDDLING), made_up("a", GOOD, 1), made_up("b", GOOD, 1)]
+    found = {row.model: row for row in make_rows(runs, parse_all("MRR"))}
+    assert found["a"].best_untrained["MRR"][0] == "phrases"
+    assert found["a"].best_other["MRR"][0] == "b"
+    assert found["a"].best_untrained["MRR"][1].significant
+    assert not found["phrases"].best_untrained
+
+
 def test_the_terminal_table_fits_eighty_columns() -> None:
     console = Console(width=80, record=True)
+    seeds = [made_up("colde contrastive=False", ranks, seed) for seed, ranks in enumerate([GOOD, MIDDLING])]
+    names = "nDCG@10,MRR,MAP,MPR,HR@10,HR@100"
+    print_rows(make_rows([*(row.run for row in rows()), *seeds], parse_all(names)), console)
+    assert max(map(len, console.export_text().splitlines())) <= 80
     print_rows(rows(), console)
     text = console.export_text()
     assert "100.0+*" in text

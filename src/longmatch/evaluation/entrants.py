@@ -105,6 +105,16 @@ def rule_and_place(word: str) -> tuple[str, str]:
     return (rule, place) if rule in MODELS or (place and rule in TRAINED) else ("", word)
 
 
+def told_path(path: Path) -> str:
+    """A path below this folder as it was given, any other by its name.
+
+    >>> told_path(Path("out/colde-1")), told_path(Path("/somewhere/else/colde-1"))
+    ('out/colde-1', 'colde-1')
+    """
+    near = not path.is_absolute() and ".." not in path.parts
+    return str(path) if near else path.resolve().name
+
+
 def entrants_of(words: Sequence[str]) -> list[Entrant]:
     """All that are named, after the lexical rows: a model that loses to words should be seen to.
 

@@ -14,7 +14,7 @@ from longmatch.datasets.records import Split
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.evaluation.answering import Question, Watch, answer
 from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.entrants import Entrant, entrants_of, rule_and_place
+from longmatch.evaluation.entrants import Entrant, entrants_of, rule_and_place, told_path
 from longmatch.evaluation.measures import Measure
 from longmatch.evaluation.parallel import use_processes
 from longmatch.evaluation.protocols import Protocol, Wanted
@@ -90,7 +90,7 @@ class Evaluation:
         words += [str(word) for option in options.items() if option[1] is not None for word in option]
         words += ["--shuffle-sections"] if self.shuffle_sections else []
         words += [word for plan in self.studies for word in ("--study", str(plan))]
-        return shlex.join([*words, "--out", _told_path(self.out)])
+        return shlex.join([*words, "--out", told_path(self.out)])
 
     def _corpora(self, folder: DataFolder) -> Iterator[Corpus]:
         """The set as it is; then, if that is asked for, with its sections in random order."""
@@ -141,15 +141,5 @@ def evaluate(
 def _told_word(word: str) -> str:
     """A model as it was named; of a folder elsewhere the name alone."""
     rule, place = rule_and_place(word)
-    told = _told_path(Path(place)) if Path(place).is_dir() else place
+    told = told_path(Path(place)) if Path(place).is_dir() else place
     return f"{rule}@{told}" if rule and place else rule or told
-
-
-def _told_path(path: Path) -> str:
-    """A path below this folder as it was given, any other by its name.
-
-    >>> _told_path(Path("out/colde-1")), _told_path(Path("/somewhere/else/colde-1"))
-    ('out/colde-1', 'colde-1')
-    """
-    near = not path.is_absolute() and ".." not in path.parts
-    return str(path) if near else path.resolve().name

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.errors import LongmatchError
-from longmatch.evaluation.entrants import Entrant, Study
+from longmatch.evaluation.entrants import Entrant, Study, told_path
 from longmatch.models.load import RECORD
 
 FORM = "Write MODEL:KEY=VALUE,VALUE, for example colde:documents=50,100,200 or colde:sections=2,3,4,5:epochs=1."
@@ -44,19 +44,21 @@ class StudyPlan:
         return StudyPlan(model, several[0], given[several[0]], fixed, seeds)
 
     def __str__(self) -> str:
-        parts = [f"{self.key}={','.join(self.values)}", *(f"{key}={value}" for key, value in self.fixed.items())]
+        values = ",".join(map(_told, self.values))
+        parts = [f"{self.key}={values}", *(f"{key}={_told(value)}" for key, value in self.fixed.items())]
         parts += [f"seed={','.join(self.seeds)}"] if self.seeds != ("0",) else []
         return ":".join([self.model, *parts])
 
     @property
     def name(self) -> str:
         """The same for all values: `colde documents, epochs=1`."""
-        return ", ".join([f"{self.model} {self.key}", *(f"{key}={value}" for key, value in self.fixed.items())])
+        fixed = (f"{key}={Path(value).name}" for key, value in self.fixed.items())
+        return ", ".join([f"{self.model} {self.key}", *fixed])
 
     def folder(self, out: Path, data: str, value: str, seed: str) -> Path:
         """Where the model of one value is trained to."""
         told = {**self.fixed, self.key: value, "seed": seed}
-        words = "-".join([self.model, *(f"{key}-{told[key]}" for key in sorted(told))])
+        words = "-".join([self.model, *(f"{key}-{Path(told[key]).name}" for key in sorted(told))])
         return out / "studies" / data / re.sub(r"[^\w.-]+", "_", words)
 
     def entrants(self, out: Path, data: Path) -> Iterator[Entrant]:
@@ -68,6 +70,11 @@ class StudyPlan:
             if not (folder / RECORD).is_file():
                 train(self.model, [data], folder, **{**self.fixed, self.key: value, "seed": seed})
             yield Entrant.of(str(folder), Study(self.name, self.key, number(value)))
+
+
+def _told(value: str) -> str:
+    """A value as it was given, but of a path elsewhere the last part."""
+    return told_path(Path(value)) if "/" in value else value
 
 
 def number(value: str) -> Any:

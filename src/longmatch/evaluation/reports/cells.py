@@ -30,8 +30,9 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The value and its marks: `51.1+`."""
-        return self.number + self.marks
+        """The value and its marks, and below them the deviation, as columns of a terminal are narrow."""
+        deviation = "" if self.deviation is None else f"\n±{100 * self.deviation:.1f}"
+        return f"{100 * self.value:.1f}{self.marks}{deviation}"
 
 
 @dataclass(frozen=True)

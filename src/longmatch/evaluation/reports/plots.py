@@ -5,6 +5,7 @@ values of a setting that a study tried out (CoLDE figures 6 and 7).
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,8 @@ def _time_plot(table: Table, path: Path) -> Path:
         if measure in row.measures:
             place = 1000 * max(row.seconds_per_document, 1e-6), 100 * row.measures[measure]
             axes.scatter(*place, s=25)
-            axes.annotate(row.model, place, textcoords="offset points", xytext=(5, 3), fontsize=8)
+            name = axes.annotate(row.model, place, textcoords="offset points", xytext=(5, 3), fontsize=8)
+            name.set_in_layout(False)  # a long one may be cut off, but takes no room from the axes
     axes.set(xscale="log", xlabel="encoding, milliseconds a document", ylabel=f"{measure}, percent", title=table.title)
     return _save(figure, path)
 
@@ -88,7 +90,7 @@ def _study_plot(table: Table, name: str, path: Path) -> Path:
             level = 100 * tfidf.measures[measure]
             axes.axhline(level, linestyle="--", color=drawn.lines[0].get_color(), label=f"{measure} of {BASELINE}")
     key = next((row.run.study["key"] for row in table.rows if row.run.study and row.run.study["name"] == name), "")
-    axes.set(xlabel=key, ylabel="percent", title=f"{name}; {table.title}")
+    axes.set(xlabel=key, ylabel="percent", title=fill(f"{name}; {table.title}", 80))
     axes.legend(fontsize=7)
     return _save(figure, path)
 

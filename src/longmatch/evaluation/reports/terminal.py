@@ -9,6 +9,8 @@ from rich.table import Table as RichTable
 from longmatch.evaluation.reports.cells import change, milliseconds, tables
 from longmatch.evaluation.rows import Row
 
+NAME = 24  # columns; a longer name takes another line
+
 
 def print_rows(rows: Sequence[Row], console: Console) -> None:
     """One table a set, best values in bold."""
@@ -21,7 +23,8 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
             caption=table.legend + " ms: encoding, a document.",
             caption_justify="left",
         )
-        shown.add_column("model", no_wrap=True)
+        longest = max(len(word) for row in table.rows for word in row.model.split())
+        shown.add_column("model", min_width=min(NAME, longest), max_width=NAME, overflow="fold")
         measures = [name for name in table.measures if not _said_elsewhere(name, table.measures)]
         for measure in measures:
             shown.add_column(measure, justify="right", overflow="fold", min_width=5)
