@@ -74,7 +74,7 @@ class Watch(TrainerCallback):  # type: ignore[misc]
         metrics: dict[str, float] = others["metrics"]
         best = state.best_metric is None or metrics[DECIDING] > state.best_metric
         found = ", ".join(f"{key[5:]} {value:.4f}" for key, value in metrics.items() if key != DECIDING)
-        facts = f"loss {self.loss:.4f}, {found}{', the best so far' if best else ''}"
+        facts = f"loss {self.loss:.4f}; on validation {found}{', the best so far' if best else ''}"
         self.say(f"Step {state.global_step} of {state.max_steps}: {facts}.")
         self._since = monotonic()
 
