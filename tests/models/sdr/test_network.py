@@ -47,6 +47,19 @@ def test_the_head_is_tied_to_the_input_embeddings(tiny_bert):
     assert model.backbone.get_input_embeddings().weight.grad.abs().sum() > 0
 
 
+def test_a_new_head_begins_with_how_often_each_word_occurs(tiny_bert):
+    model = SdrModel(AutoModel.from_pretrained(tiny_bert))
+    counts = torch.zeros(len(model.words.bias))
+    counts[7], counts[9] = 30, 10
+    model.words.begin_with(counts)
+    chances = model.words.bias.exp()
+    assert chances.sum().item() == pytest.approx(1, abs=1e-5)
+    assert (chances[7] / chances[9]).item() == pytest.approx(31 / 11)
+    assert (chances[9] / chances[0]).item() == pytest.approx(11)
+        chances[9] / chances[0]
+    ).item() == pytest.approx(11)
+
+
 def test_the_model_is_saved_without_shared_tensors_and_loads_again(tiny_bert, tmp_path):
     from safetensors.torch import load_file
 

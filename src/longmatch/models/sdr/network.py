@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM, PretrainedConfig, PreTrainedModel
 from transformers.activations import ACT2FN
@@ -25,6 +26,15 @@ class WordHead(nn.Module):
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
         """(tokens, width) and (vocabulary, size) -> (tokens, vocabulary)."""
         return nn.functional.linear(self.norm(self.activation(self.dense(hidden))), embeddings, self.bias)
+
+    def begin_with(self, counts: Tensor) -> None:
+        """Start from how often each word occurs (vocabulary,), one added to each.
+
+        A head that knows nothing learns this first, and fastest by moving all token vectors in one direction: sentences
+        would become alike before anything else is learnt.
+        """
+        with torch.no_grad():
+            self.bias.copy_(((counts + 1) / (counts + 1).sum()).log())
 
     def take_over(self, place: str) -> bool:
         """Go on from the head of the checkpoint itself, where it has one of BERT's or RoBERTa's form."""

@@ -70,6 +70,13 @@ class SentencePool:
         elsewhere = (end + random.integers(len(self) - (end - start))) % len(self)
         return DrawnPairs(anchors, np.where(alike, near, elsewhere), alike)
 
+    def word_counts(self, vocabulary: int) -> Ints:
+        """How often each token occurs in the pool's documents: (vocabulary,)."""
+        counts = np.zeros(vocabulary, dtype=np.int64)
+        for number in np.unique(self.document).tolist():
+            counts += np.bincount(self.shelf[number].ids, minlength=vocabulary)
+        return counts
+
     def ids(self, sentence: int) -> Ints:
         """The token ids of one sentence."""
         return self.shelf.piece(int(self.document[sentence]), int(self.first[sentence]), int(self.last[sentence]))

@@ -1,7 +1,7 @@
 """SDR's training (section 3.2): sentences of one paragraph alike, of different documents orthogonal, words hidden."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -78,7 +78,6 @@ class SdrRecipe(Recipe[SentenceBatch]):
     ) -> None:
         self.data, self.tokenizer, self.settings, self.own = data, tokenizer, settings, own
         self.model, self.limit = SdrModel(backbone.model), backbone.max_tokens
-        self.new_head = not self.model.words.take_over(locate(own.backbone))
         if tokenizer.mask_token_id is None:
             raise LongmatchError(f"The model {own.backbone} has no token for a hidden word; name a BERT-like encoder.")
         share = own.masked_share if own.masked_words else 0.0
@@ -96,6 +95,9 @@ class SdrRecipe(Recipe[SentenceBatch]):
                 "paragraphs of two sentences or more. Add documents."
             )
         self.epochs = Epochs(len(self.pool.anchors), own.pairs, settings.seed)
+        self.new_head = not self.model.words.take_over(locate(own.backbone))
+        if self.new_head:
+            self.model.words.begin_with(torch.from_numpy(self.pool.word_counts(len(self.model.words.bias))))
 
     @classmethod
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: SdrSettings) -> Self:
@@ -134,13 +136,16 @@ class SdrRecipe(Recipe[SentenceBatch]):
         return totals
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """The loss on held-out documents, the same pairs and masks each time; and the cosines of both kinds."""
-        found = [self._losses(batch.to(self.model.device)) for batch in self._held_out]
-        pairs, hidden = ([size(batch) for batch in self._held_out] for size in (len, lambda batch: batch.hidden))
-        contrastive = _mean([losses.contrastive for losses in found], pairs)
-        words = _mean([losses.words for losses in found], hidden)
-        cosine = torch.cat([losses.cosine.cpu() for losses in found])
-        alike = torch.cat([batch.alike for batch in self._held_out]).bool()
+        """The loss on held-out documents, the same pairs and masks each time.
+
+        And the cosines of both kinds of pairs as scoring reads them, with no word hidden.
+        """
+        masked, plain = self._held_out
+        found = [self._losses(batch.to(self.model.device)) for batch in masked]
+        contrastive = _mean([losses.contrastive for losses in found], [len(batch) for batch in masked])
+        words = _mean([losses.words for losses in found], [batch.hidden for batch in masked])
+        cosine = torch.cat([self._losses(batch.to(self.model.device)).cosine.cpu() for batch in plain])
+        alike = torch.cat([batch.alike for batch in plain]).bool()
         return {
             "loss": float(self._total(contrastive, words)),
             "contrastive_loss": float(contrastive),
@@ -164,12 +169,16 @@ class SdrRecipe(Recipe[SentenceBatch]):
         }
 
     @cached_property
-    def _held_out(self) -> list[SentenceBatch]:
-        """Fixed pairs and masks, whatever the seed, so that runs can be compared."""
+    def _held_out(self) -> tuple[list[SentenceBatch], list[SentenceBatch]]:
+        """Fixed pairs, whatever the seed, so that runs can be compared: with fixed masks, and without any."""
         random = chance(0, 0)
         anchors = random.permutation(self.asked)[: self.own.validation_pairs]
-        parts = np.array_split(anchors, -(-len(anchors) // 64))
-        return [self.masking.lay_out(self.unseen, self.unseen.draw(part, random), random) for part in parts]
+        pairs = [self.unseen.draw(part, random) for part in np.array_split(anchors, -(-len(anchors) // 64))]
+        plain = replace(self.masking, share=0.0)
+        masked, bare = (
+            [masking.lay_out(self.unseen, part, random) for part in pairs] for masking in (self.masking, plain)
+        )
+        return masked, bare
 
     def _losses(self, batch: SentenceBatch) -> Losses:
         vectors, hidden, words = read(self.model, batch)
