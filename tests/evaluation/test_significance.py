@@ -66,3 +66,18 @@ def test_two_rows_are_compared_on_the_same_draws() -> None:
     drawn = [bootstrap_pairs(measure(), Verdicts(labels, scores), sources) for scores in (good, bad)]
     assert compare_bootstraps(0.1, *drawn).significant
     assert compare_bootstraps(0.0, drawn[0], drawn[0]).p == 1.0
+
+
+@pytest.mark.parametrize("name", ["F1", "accuracy", "precision", "recall", "average_precision", "roc_auc"])
+def test_a_bootstrap_over_documents_is_the_measure_of_the_pairs_drawn(name: str) -> None:
+    measure = parse(name)
+    assert isinstance(measure, PairMeasure)
+    sources = [f"s{n % 7}" for n in range(40)]
+    rng = np.random.default_rng(1)
+    verdicts = Verdicts(rng.random(40) < 0.5, rng.integers(0, 9, 40) / 9, 0.5)
+    draws = np.random.default_rng(4).multinomial(7, np.full(7, 1 / 7), size=3)
+    found = bootstrap_pairs(measure, verdicts, sources, seed=4)
+    for counts, value in zip(draws, found, strict=False):
+        chosen = np.concatenate([[n] * counts[n % 7] for n in range(40)]).astype(int)
+        again = Verdicts(verdicts.labels[chosen], verdicts.scores[chosen], 0.5)
+        assert value == pytest.approx(measure(again), abs=1e-5)

@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from longmatch.evaluation.measures.answers import Floats
-from longmatch.evaluation.measures.pairs import PairMeasure, Verdicts
+from longmatch.evaluation.measures.pairs import PairMeasure, Share, Verdicts
 
 SAMPLES = 2_000  # of a bootstrap
 FLIPS = 10_000  # of a randomisation test
-CELLS = 4_000_000  # of weights held at a time
+CELLS = 500_000  # of weights held at a time: few enough for a processor's cache
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,13 @@ def bootstrap_pairs(measure: PairMeasure, verdicts: Verdicts, sources: Sequence[
     The same seed draws the same documents, whatever the model, so that two rows can be compared draw by draw.
     """
     names, cluster = np.unique(np.array(sources), return_inverse=True)
-    rng = np.random.default_rng(seed)
-    shares = np.full(len(names), 1 / len(names))
-    draws = (rng.multinomial(len(names), shares, size=rows)[:, cluster] for rows in _rows(SAMPLES, len(sources)))
-    return np.concatenate([measure.weighted(verdicts, weights.astype(np.float64)) for weights in draws])
+    draws = _draws(len(names), seed)
+    if isinstance(measure, Share):  # a sum over pairs first is a sum over documents later
+        cells = np.stack([np.bincount(cluster, cell, len(names)) for cell in verdicts.cells], axis=1)
+        return measure.of(*(draws.astype(np.float64) @ cells).T)
+    ends = np.cumsum([0, *_rows(SAMPLES, len(sources))])
+    parts: Iterator[Any] = (draws[a:b, cluster].astype(np.float32) for a, b in pairwise(ends.tolist()))
+    return np.concatenate([measure.weighted(verdicts, weights) for weights in parts]).astype(np.float64)
 
 
 def compare_queries(mine: Floats, theirs: Floats, seed: int = 0) -> Comparison:
@@ -90,6 +96,13 @@ def compare_bootstraps(difference: float, mine: Floats, theirs: Floats) -> Compa
     differences = mine - theirs
     tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return Comparison(difference, min(1.0, 2 * (tail + 1) / (len(differences) + 1)))
+
+
+@lru_cache(maxsize=2)
+def _draws(count: int, seed: int) -> npt.NDArray[np.int32]:
+    """How often each of so many documents is drawn: (SAMPLES, documents)."""
+    shares = np.full(count, 1 / count)
+    return np.random.default_rng(seed).multinomial(count, shares, size=SAMPLES).astype(np.int32)
 
 
 @lru_cache(maxsize=2)

@@ -39,12 +39,13 @@ class Verdicts:
         true, false = (np.pad(count, ((0, 0), (1, 0))) for count in counts)
         return true, false
 
-    def table(self, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """True positives, false positives, false negatives, true negatives: (samples,) each."""
+    @property
+    def cells(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Which pairs are true positives, false positives, false negatives, true negatives: 1 or 0 each."""
         said = self.scores >= (np.inf if self.threshold is None else self.threshold)
-        cells = (said & self.labels, said & ~self.labels, ~said & self.labels, ~said & ~self.labels)
-        a, b, c, d = (weights @ cell.astype(np.float64) for cell in cells)
-        return a, b, c, d
+        hit, false_alarm = said & self.labels, said & ~self.labels
+        missed, rest = ~said & self.labels, ~said & ~self.labels
+        return hit.astype(float), false_alarm.astype(float), missed.astype(float), rest.astype(float)
 
 
 class PairMeasure(ABC):
@@ -79,7 +80,10 @@ class Share(PairMeasure):
 
     def weighted(self, verdicts: Verdicts, weights: Floats) -> Floats:
         """Right over all, by kind."""
-        hit, false_alarm, missed, rest = verdicts.table(weights)
+        return self.of(*(weights @ cell for cell in verdicts.cells))
+
+    def of(self, hit: Floats, false_alarm: Floats, missed: Floats, rest: Floats) -> Floats:
+        """From the numbers of true and false positives, false and true negatives."""
         if self.kind == "accuracy":
             return _over(hit + rest, hit + false_alarm + missed + rest)
         if self.kind == "precision":
