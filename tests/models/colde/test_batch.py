@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.utils.rnn import pad_sequence
 
 from longmatch.models.colde.batch import Layout, opening
 from longmatch.models.colde.model import ColdeModel
@@ -29,7 +30,7 @@ def batch(documents):
 
 
 def chunks_of(batch):
-    return batch.ids.split(batch.lengths.tolist())
+    return batch.text.ids.split(batch.text.lengths.tolist())
 
 
 def test_a_batch_holds_every_token_once_in_order_between_special_tokens(documents, batch):
@@ -41,7 +42,7 @@ def test_a_batch_holds_every_token_once_in_order_between_special_tokens(document
 
 
 def test_no_chunk_is_longer_than_its_limit_with_the_special_tokens(batch):
-    assert batch.lengths.max() <= 48
+    assert batch.text.lengths.max() <= 48
 
 
 def test_chunks_are_numbered_by_document_section_and_place(documents, batch):
@@ -56,7 +57,7 @@ def test_chunks_are_numbered_by_document_section_and_place(documents, batch):
 @given(budget=st.integers(1, 6_000))
 def test_groups_hold_whole_documents_within_the_budget(batch, budget):
     groups = list(batch.groups(budget))
-    assert torch.equal(torch.cat([group.ids for group in groups]), batch.ids)
+    assert torch.equal(torch.cat([group.text.ids for group in groups]), batch.text.ids)
     assert torch.equal(torch.cat([group.place for group in groups]), batch.place)
     assert sorted(n for group in groups for n in group.document.unique().tolist()) == [0, 1, 2]
     for group in groups:
@@ -64,16 +65,8 @@ def test_groups_hold_whole_documents_within_the_budget(batch, budget):
 
 
 def test_as_many_documents_go_into_a_group_as_fit(batch):
-    sizes = [int(batch.lengths[batch.document == n].sum()) for n in range(3)]
+    sizes = [int(batch.text.lengths[batch.document == n].sum()) for n in range(3)]
     assert [group.tokens for group in batch.groups(sizes[0] + sizes[1])] == [sizes[0] + sizes[1], sizes[2]]
-
-
-def test_padding_stands_behind_the_tokens_and_is_masked(batch):
-    rows = torch.tensor([0, len(batch) - 1, 3])
-    ids, mask = batch.padded(rows)
-    for row, real, chunk in zip(ids, mask, [chunks_of(batch)[i] for i in rows], strict=True):
-        assert row.tolist() == chunk.tolist() + [0] * (len(row) - len(chunk))
-        assert real.tolist() == [1] * len(chunk) + [0] * (len(row) - len(chunk))
 
 
 def test_chunks_read_by_length_have_the_vectors_of_chunks_read_one_by_one(tiny_bert, documents):
@@ -93,7 +86,8 @@ def test_chunks_read_by_length_have_the_vectors_of_chunks_read_one_by_one(tiny_b
 def test_reading_gives_what_the_model_gives_for_one_padded_block(tiny_bert, documents):
     model = tiny_colde(tiny_bert)
     batch = layout(model, (2, 3)).lay_out(documents)
-    ids, mask = batch.padded(torch.arange(len(batch)))
+    ids = pad_sequence(chunks_of(batch), batch_first=True)
+    mask = pad_sequence([torch.ones_like(chunk) for chunk in chunks_of(batch)], batch_first=True)
     with torch.no_grad():
         fast = read(model, batch)
         plain = model(ids, mask, batch.section, batch.place, batch.document)
@@ -107,7 +101,8 @@ def test_a_shelf_of_tokens_is_laid_out_as_the_documents_themselves(tiny_bert, do
     for limit in (None, 100):
         plan = Layout(2, 46, (FIRST, LAST), limit)
         kept, fresh = plan.lay_out(list(shelf)), plan.lay_out(documents)
-        for name in ("ids", "lengths", "section", "place", "document"):
+        assert torch.equal(kept.text.ids, fresh.text.ids) and torch.equal(kept.text.lengths, fresh.text.lengths)
+        for name in ("section", "place", "document"):
             assert torch.equal(getattr(kept, name), getattr(fresh, name))
 
 
@@ -125,7 +120,7 @@ def test_a_limit_on_a_document_is_split_over_its_sections(documents):
     cut = Layout(2, 46, (FIRST, LAST), max_tokens=200).lay_out(documents)
     for number in range(3):
         mine = cut.document == number
-        assert int((cut.lengths[mine] - 2).sum()) == 200
+        assert int((cut.text.lengths[mine] - 2).sum()) == 200
         assert set(cut.section[mine].tolist()) == {0, 1}
 
 

@@ -112,9 +112,9 @@ def test_a_batch_s_gradient_is_the_same_whether_or_not_it_fits_the_device(classe
 def test_a_step_is_drawn_alike_each_time_and_otherwise_with_another_seed(classes, make):
     recipe = make(classes)
     first, again = recipe.draw(3), make(classes).draw(3)
-    assert torch.equal(first.chunks.ids, again.chunks.ids) and torch.equal(first.together, again.together)
-    assert not torch.equal(first.chunks.ids, recipe.draw(4).chunks.ids)
-    assert not torch.equal(first.chunks.ids, make(classes, {"seed": 9}).draw(3).chunks.ids)
+    assert torch.equal(first.chunks.text.ids, again.chunks.text.ids) and torch.equal(first.together, again.together)
+    assert not torch.equal(first.chunks.text.ids, recipe.draw(4).chunks.text.ids)
+    assert not torch.equal(first.chunks.text.ids, make(classes, {"seed": 9}).draw(3).chunks.text.ids)
 
 
 def test_an_epoch_draws_every_pair_that_belongs_together_and_no_batch_is_too_large(pairs, make):
@@ -187,7 +187,7 @@ def test_every_variant_has_a_gradient_and_measures(pairs, make, own):
 
 def test_a_limit_on_documents_holds_in_training(pairs, make):
     batch = make(pairs, {"max_tokens": 40}).draw(0)
-    counts = [int((batch.chunks.lengths[batch.chunks.document == n] - 2).sum()) for n in range(4)]
+    counts = [int((batch.chunks.text.lengths[batch.chunks.document == n] - 2).sum()) for n in range(4)]
     assert counts == [40] * 4
 
 

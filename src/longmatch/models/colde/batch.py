@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from longmatch.encoders.flat import Flat, groups_within
 from longmatch.encoders.ragged import offsets_of
 from longmatch.units.parts import Ranges, part_ranges
 from longmatch.units.tokens import Tokens
@@ -14,57 +15,42 @@ from longmatch.units.tokens import Tokens
 
 @dataclass(frozen=True)
 class ChunkBatch:
-    """The chunks of some documents, one after another, without padding."""
+    """The chunks of some documents, one after another."""
 
-    ids: Tensor  # (tokens,) special tokens included
-    lengths: Tensor  # (chunks,) tokens in each; stays on the CPU, for it decides what is read together
+    text: Flat  # the tokens of each chunk
     section: Tensor  # (chunks,) which part of its document
     place: Tensor  # (chunks,) which chunk of its section
     document: Tensor  # (chunks,) which document of the batch
 
     def __len__(self) -> int:
-        return len(self.lengths)
+        return len(self.text)
 
     @property
     def tokens(self) -> int:
         """How many tokens the model reads, special ones included."""
-        return len(self.ids)
+        return len(self.text.ids)
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is."""
+        return self.text.ids.device
 
     def to(self, device: torch.device) -> "ChunkBatch":
         """The same on another device."""
-        moved = {name: getattr(self, name).to(device) for name in ("ids", "section", "place", "document")}
-        return replace(self, **moved)
-
-    def padded(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Some chunks side by side, ids and mask: (rows, longest of them)."""
-        starts, lengths = (x[rows].to(self.ids.device)[:, None] for x in (offsets_of(self.lengths), self.lengths))
-        places = torch.arange(int(self.lengths[rows].max()), device=self.ids.device)
-        mask = places < lengths
-        return self.ids[torch.where(mask, starts + places, 0)] * mask, mask.long()
+        numbers = (values.to(device) for values in (self.section, self.place, self.document))
+        return ChunkBatch(self.text.to(device), *numbers)
 
     def groups(self, budget: int) -> Iterator["ChunkBatch"]:
         """Runs of whole documents of at most `budget` tokens each; a longer document is a group of its own."""
-        document = self.document.cpu()
-        last = torch.cat([document.diff() != 0, torch.ones(1, dtype=torch.bool)])
-        ends = (last.nonzero().flatten() + 1).tolist()  # the chunk after each document
-        before = offsets_of(self.lengths).tolist()
-        start = end = 0
-        for following in ends:
-            if end > start and before[following] - before[start] > budget:
-                yield self._rows(start, end, before)
-                start = end
-            end = following
-        yield self._rows(start, end, before)
+        counts = torch.unique_consecutive(self.document, return_counts=True)[1].cpu()
+        chunks = offsets_of(counts)  # where each document begins
+        tokens = offsets_of(self.text.lengths)[chunks].diff()
+        for first, last in groups_within(tokens, budget):
+            yield self._between(int(chunks[first]), int(chunks[last]))
 
-    def _rows(self, start: int, end: int, before: list[int]) -> "ChunkBatch":
-        rows = slice(start, end)
-        return ChunkBatch(
-            self.ids[before[start] : before[end]],
-            self.lengths[rows],
-            self.section[rows],
-            self.place[rows],
-            self.document[rows],
-        )
+    def _between(self, first: int, last: int) -> "ChunkBatch":
+        flat = (values[first:last] for values in (self.section, self.place, self.document))
+        return ChunkBatch(self.text.between(first, last), *flat)
 
 
 @dataclass(frozen=True)
@@ -90,18 +76,13 @@ class Layout:
     def lay_out(self, documents: Sequence[Tokens]) -> ChunkBatch:
         """The chunks of documents, flat."""
         cuts = [self.ranges(tokens) for tokens in documents]
-        first, last = self.specials
-        ids = np.concatenate(
-            [
-                piece
-                for tokens, cut in zip(documents, cuts, strict=True)
-                for start, end in zip(cut.first.tolist(), cut.last.tolist(), strict=True)
-                for piece in ([first], tokens.ids[start:end], [last])
-            ]
-        )
+        pieces = [
+            tokens.ids[first:last]
+            for tokens, cut in zip(documents, cuts, strict=True)
+            for first, last in zip(cut.first.tolist(), cut.last.tolist(), strict=True)
+        ]
         return ChunkBatch(
-            torch.from_numpy(ids.astype(np.int64)),
-            torch.from_numpy(np.concatenate([cut.last - cut.first + 2 for cut in cuts])),
+            Flat.of(pieces, self.specials),
             torch.from_numpy(np.concatenate([cut.part for cut in cuts])),
             torch.from_numpy(np.concatenate([cut.place for cut in cuts])),
             torch.repeat_interleave(torch.tensor([len(cut) for cut in cuts])),

@@ -3,11 +3,8 @@
 import torch
 from torch import Tensor
 
-from longmatch.encoders.batches import token_batches
 from longmatch.models.colde.batch import ChunkBatch, Layout
 from longmatch.models.colde.model import ColdeModel, ColdeOutput
-
-CPU_BUDGET, GPU_BUDGET = 2_048, 32_768  # tokens read side by side: small ones stay in a CPU's cache
 
 
 def layout(model: ColdeModel, specials: tuple[int, int], max_tokens: int | None = None) -> Layout:
@@ -18,14 +15,13 @@ def layout(model: ColdeModel, specials: tuple[int, int], max_tokens: int | None 
 
 def read_chunks(model: ColdeModel, batch: ChunkBatch) -> Tensor:
     """One vector a chunk, in the batch's order: (chunks, backbone width)."""
-    budget = CPU_BUDGET if batch.ids.device.type == "cpu" else GPU_BUDGET
-    rows = [torch.from_numpy(rows) for rows in token_batches(batch.lengths.numpy(), budget)]
-    found = []
-    for chosen in rows:
-        there = chosen.to(batch.ids.device)
-        found.append(model.encode_chunks(*batch.padded(chosen), batch.section[there], batch.place[there]))
-    back = torch.cat(rows).argsort().to(batch.ids.device)
-    return torch.cat(found)[back]
+    order, found = [], []
+    for rows, places, mask in batch.text.by_length():
+        there = rows.to(batch.device)
+        ids = batch.text.ids[places] * mask
+        found.append(model.encode_chunks(ids, mask.long(), batch.section[there], batch.place[there]))
+        order.append(rows)
+    return torch.cat(found)[torch.cat(order).argsort().to(batch.device)]
 
 
 def read(model: ColdeModel, batch: ChunkBatch) -> ColdeOutput:

@@ -132,7 +132,7 @@ class ColdeRecipe(Recipe[ColdeBatch]):
 
     def backward(self, model: PreTrainedModel, batch: ColdeBatch) -> dict[str, Tensor]:
         """One pass where the device holds the whole batch; else, by gradient caching, as many as it takes."""
-        pieces = list(batch.chunks.groups(self.settings.token_budget(batch.chunks.ids.is_cuda)))
+        pieces = list(batch.chunks.groups(self.settings.token_budget(batch.chunks.device.type == "cuda")))
         if len(pieces) > 1:
             return {"loss": cached_backward(self._vectors, pieces, lambda vectors: self._loss(vectors, batch))}
         loss = self._loss(self._vectors(batch.chunks), batch)
