@@ -104,3 +104,10 @@ def test_the_command_takes_several_folders_after_data_and_writes_results(make_da
     assert "two, test: 1 queries" in found.output
     assert {run.data for run in load_runs(tmp_path / "out")} == {"one", "two"}
     assert (tmp_path / "out" / "about.json").is_file()
+
+
+def test_the_command_names_the_protocols_there_are(make_data: Make, tmp_path: Path) -> None:
+    folder = str(make_data(qrels=[("test", "boats", "ships", 1)]))
+    found = CliRunner().invoke(app, ["evaluate", "--data", folder, "--protocol", "all", "--out", str(tmp_path / "o")])
+    assert found.exit_code != 0
+    assert str(found.exception) == "There is no protocol all. Name one of auto, ranking, pairs, both."
