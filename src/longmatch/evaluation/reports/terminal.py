@@ -6,10 +6,12 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from longmatch.evaluation.reports.cells import change, milliseconds, tables
+from longmatch.evaluation.reports.cells import milliseconds, tables
 from longmatch.evaluation.rows import Row
 
 NAME = 24  # columns; a longer name takes another line
+
+CHANGE = " change: of the first measure, against the sections in their own order, ! where significant."
 
 
 def print_rows(rows: Sequence[Row], console: Console) -> None:
@@ -20,21 +22,21 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
             box=SIMPLE,
             padding=(0, 1, 0, 0),
             title_justify="left",
-            caption=table.legend + " ms: encoding, a document.",
+            caption=table.legend + " ms: encoding, a document." + (CHANGE if table.shuffled else ""),
             caption_justify="left",
         )
         longest = max(len(word) for row in table.rows for word in row.model.split())
         shown.add_column("model", min_width=min(NAME, longest), max_width=NAME, overflow="fold")
         measures = [name for name in table.measures if not _said_elsewhere(name, table.measures)]
         for measure in measures:
-            shown.add_column(measure, justify="right", overflow="fold", min_width=5)
+            shown.add_column(measure.replace("_", " "), justify="right", overflow="fold", min_width=5)
         shown.add_column("ms", justify="right", min_width=5)
         if any(row.unhandled for row in table.rows):
             shown.add_column("unhandled", justify="right")
         if table.fidelity:
             shown.add_column("fidelity", justify="right")
         if table.shuffled:
-            shown.add_column(f"{measures[0]} lost or won by shuffling", justify="right", overflow="fold")
+            shown.add_column("change", justify="right")
         for row in table.rows:
             cells = [table.cell(row, measure) for measure in measures]
             values = ["" if c is None else f"[bold]{c.text}[/bold]" if c.best else c.text for c in cells]
@@ -45,9 +47,14 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
                 ratio = row.fidelity["deletion"]["ratio"] if row.fidelity else None
                 extra.append("" if ratio is None else f"{ratio:.1f}x")
             if table.shuffled:
-                extra.append(change(row.unshuffled, measures[0]))
+                extra.append(_change(row, measures[0]))
             shown.add_row(row.model, *values, *extra)
         console.print(shown)
+
+
+def _change(row: Row, measure: str) -> str:
+    found = row.unshuffled.get(measure)
+    return "" if found is None else f"{100 * found.difference:+.1f}" + ("!" if found.significant else "")
 
 
 def _said_elsewhere(name: str, others: Sequence[str]) -> bool:
