@@ -1,0 +1,94 @@
+"""CoLDE's figure 4 for documents of your own: documents, sections and chunks with each other, as HTML and PNG.
+
+    python scripts/colde_figure.py MODEL A B [C ...] --out docs/colde-levels
+
+MODEL is a folder that `longmatch train colde` made; A, B, C are files. Writes OUT.html and OUT.png.
+"""
+
+from argparse import ArgumentParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from longmatch.documents import read
+from longmatch.matching.match import Grid
+from longmatch.matching.render.grids import Panel, write_grids
+from longmatch.models.colde.levels import Levels, three_levels
+from longmatch.models.colde.matcher import ColdeMatcher
+
+LONGEST = 44  # characters of a label in the picture
+
+
+def main() -> None:
+    """Read, encode, draw."""
+    parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("documents", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("colde-levels"))
+    given = parser.parse_args()
+    matcher = ColdeMatcher.load(given.model)
+    levels = three_levels(matcher.encode([read(path) for path in given.documents]))
+    panels = [
+        Panel("Documents", _threshold_note(matcher.threshold), levels.documents),
+        Panel("Sections", "The cosine of section vectors, within and across the documents.", levels.sections),
+        Panel("Chunks", "The cosine of chunk vectors with what attention adds to each.", levels.chunks),
+        Panel("Attention", "What each chunk (row) takes from each chunk of the next section.", levels.attention),
+    ]
+    print(write_grids(given.out.with_suffix(".html"), "CoLDE: three levels of explanation", panels))
+    print(_draw(levels, given.out.with_suffix(".png")))
+
+
+def _threshold_note(threshold: float | None) -> str:
+    known = "" if threshold is None else f" From {threshold:.2f} on two belong together, by the validation pairs."
+    return f"The cosine of document vectors.{known}"
+
+
+def _draw(levels: Levels, path: Path) -> Path:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(2, 2, figsize=(15, 12), layout="constrained")
+    _panel(axes[0, 0], levels.documents, "(a) Documents")
+    _panel(axes[0, 1], levels.sections, "(b) Sections")
+    _panel(axes[1, 0], levels.chunks, "(c) Chunks")
+    _panel(axes[1, 1], levels.attention, "(d) Attention of a chunk (row) to the next section's (columns)")
+    figure.savefig(path, dpi=110)
+    return path
+
+
+def _panel(axes: Any, grid: Grid, title: str) -> None:
+    """One matrix; lines part the documents, the diagonal is left blank."""
+    scores = np.array(grid.scores, dtype=np.float64)
+    np.fill_diagonal(scores, np.nan)
+    drawn = axes.imshow(scores, cmap="Blues", vmin=np.nanmin(scores), vmax=np.nanmax(scores))
+    owners = [label[0] for label in grid.rows]
+    for place, (one, other) in enumerate(pairwise(owners)):
+        if one != other:
+            axes.axhline(place + 0.5, color="black", linewidth=1)
+            axes.axvline(place + 0.5, color="black", linewidth=1)
+    few = len(owners) <= 12
+    size = 9 if few else 6
+    places = [f"{owner}{owners[:at].count(owner) + 1}" for at, owner in enumerate(owners)]
+    axes.set_xticks(range(len(owners)), owners if len(set(owners)) == len(owners) else places, fontsize=size)
+    axes.tick_params("x", rotation=0 if few else 90)
+    axes.set_yticks(range(len(owners)), [_short(label) for label in grid.rows], fontsize=size)
+    axes.set_title(title, fontsize=11)
+    axes.figure.colorbar(drawn, ax=axes, shrink=0.7)
+    if few:
+        middle = (np.nanmin(scores) + np.nanmax(scores)) / 2
+        for (row, column), score in np.ndenumerate(scores):
+            if row != column:
+                colour = "white" if score > middle else "black"
+                axes.text(column, row, f"{score:.2f}", ha="center", va="center", fontsize=size, color=colour)
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
+
+
+if __name__ == "__main__":
+    main()
