@@ -62,8 +62,8 @@ class Flat:
 def mean_of_tokens(hidden: Tensor, mask: Tensor) -> Tensor:
     """The mean over the real tokens, start and end among them: (pieces, tokens, width) -> (pieces, width)."""
     weights = mask[..., None].to(hidden.dtype)
-    total: Tensor = (hidden * weights).sum(1).float() / weights.sum(1).float()
-    return total
+    mean: Tensor = (hidden * weights).sum(1, dtype=torch.float32) / weights.sum(1, dtype=torch.float32)
+    return mean
 
 
 def groups_within(lengths: Tensor, budget: int) -> Iterator[tuple[int, int]]:

@@ -1,16 +1,19 @@
 """SDR learns: sentences of one paragraph come nearer than those of different documents, hidden words are found."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 
 import longmatch
 from longmatch.documents import Document
+from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.losses import margin_contrastive_loss, masked_word_loss
 from longmatch.losses.masked_words import IGNORED
@@ -183,15 +186,11 @@ def test_the_trained_folder_opens_as_sdr_and_by_every_rule(trained, examples: di
 
 def test_sentence_transformers_opens_the_trained_folder_too(trained):
     sentences = ["The bank failed.", "Depositors left together, and the queue grew until noon."]
-    from longmatch.encoders.backbone import Backbone
-
     ours = Backbone.load(str(trained), precision="float32").encode_texts(sentences)
     assert np.abs(ours - SentenceTransformer(str(trained), device="cpu").encode(sentences)).max() < 1e-5
 
 
 def test_the_record_says_what_was_trained_and_the_weights_have_moved(trained, tiny_bert):
-    from safetensors.torch import load_file
-
     record = json.loads((trained / "longmatch.json").read_text())
     assert record["model"] == "sdr" and record["settings"]["margin"] == 1.0
     assert {"loss", "masked_word_loss", "cosine_alike"} <= set(record["scores"])
@@ -199,6 +198,23 @@ def test_the_record_says_what_was_trained_and_the_weights_have_moved(trained, ti
     before, after = (load_file(folder / "model.safetensors") for folder in (tiny_bert, trained))
     assert set(before) == set(after)
     assert any(not torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_run_that_was_stopped_ends_as_one_that_was_not(made, tiny_bert, tmp_path):
+    settings = {
+        "backbone": str(tiny_bert),
+        "pairs": 8,
+        "validation_pairs": 20,
+        "steps": 6,
+        "validate_every": 3,
+        "keep": 9,
+    }
+    whole = train("sdr", made, tmp_path / "whole", device="cpu", **settings)
+    shutil.copytree(whole / "training", tmp_path / "again" / "training")
+    shutil.rmtree(tmp_path / "again" / "training" / "checkpoints" / "checkpoint-6")
+    again = train("sdr", made, tmp_path / "again", device="cpu", **settings)
+    one, other = (load_file(folder / "model.safetensors") for folder in (whole, again))
+    assert all(torch.allclose(one[name], other[name], atol=1e-6) for name in one)
 
 
 def test_a_step_of_training_changes_hidden_words_only_where_they_are_hidden(recipe):

@@ -153,10 +153,11 @@ class SiameseRecipe(Recipe[OpeningBatch]):
         return torch.cat(found)[torch.cat(order).argsort().to(flat.ids.device)]
 
     def _loss(self, vectors: Tensor, batch: OpeningBatch) -> Tensor:
-        if self.own.loss == "contrastive":
-            return supervised_contrastive_loss(vectors, batch.together, self.own.loss_temperature)
-        source, target, label = batch.together
-        return pair_cross_entropy_loss(vectors[source], vectors[target], label, self.own.scale, self.own.middle)
+        with torch.autocast(vectors.device.type, enabled=False):
+            if self.own.loss == "contrastive":
+                return supervised_contrastive_loss(vectors, batch.together, self.own.loss_temperature)
+            source, target, label = batch.together
+            return pair_cross_entropy_loss(vectors[source], vectors[target], label, self.own.scale, self.own.middle)
 
 
 def _documents(source: Ints, target: Ints) -> tuple[Ints, Ints]:
