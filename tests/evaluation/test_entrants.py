@@ -32,7 +32,7 @@ def test_a_model_that_also_exists_untrained_is_called_trained(tmp_path: Path) ->
 def test_a_row_says_what_it_was_trained_on_where_that_is_another_set(tmp_path: Path) -> None:
     entrant = Entrant.of(record(tmp_path / "a", data=("up/acl", "up/wiki")))
     assert entrant.name("acl") == "colde from acl+wiki"
-    own = Entrant.of(record(tmp_path / "b"))
+    own = Entrant.of(record(tmp_path / "b", data=("up/acl/documents.jsonl.xz",)))
     assert (own.name("acl"), own.name("acl-shuffled"), own.name("wiki")) == ("colde", "colde", "colde from acl")
 
 

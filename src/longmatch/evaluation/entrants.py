@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from longmatch.datasets.collection import DOCUMENT_FILES
 from longmatch.errors import LongmatchError
 from longmatch.evaluation.corpus import SHUFFLED
 from longmatch.evaluation.defaults import differing
@@ -29,7 +30,7 @@ class Trained:
             found = json.loads(path.read_text(encoding="utf-8"))
             model, seed = str(found["model"]), int(found["seed"])
             data = found.get("data", ())
-            names = tuple(Path(place).name for place in ([data] if isinstance(data, str) else data))
+            names = tuple(_set_name(Path(place)) for place in ([data] if isinstance(data, str) else data))
             return Trained(model, seed, names, differing(model, found.get("settings", {})))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise LongmatchError(
@@ -89,6 +90,11 @@ class Entrant:
         if learned and data and learned != data.removesuffix(SHUFFLED):
             words.append(f"from {learned}")
         return " ".join(words)
+
+
+def _set_name(place: Path) -> str:
+    """The set's: the name of its folder, though only the documents in it were named."""
+    return place.parent.name if place.name in DOCUMENT_FILES and place.parent.name else place.name
 
 
 def _told(value: Any) -> str:
