@@ -73,6 +73,12 @@ def test_a_backbone_without_a_record_is_refused_with_the_name_that_works(tiny_be
     assert load(f"sdr@{tiny_bert}").backbone.width == 32
 
 
+def test_a_folder_whose_training_was_stopped_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "run.json").write_text("{}")
+    assert "is not trained to the end. Run its command again" in refused(tmp_path)
+
+
 @pytest.mark.parametrize("model", ["nosuch", "tfidf", "default"])
 def test_a_record_of_a_model_that_cannot_be_trained_is_refused(trained, model):
     assert f"names the model '{model}', which is none of colde, sdr" in refused(trained(model))

@@ -78,6 +78,8 @@ def _trained(place: str) -> Matcher:
 def _model_of(place: str) -> str:
     """The model a folder's or hub id's record names."""
     path = _record(place)
+    if path is None and (Path(place) / "training" / "run.json").is_file():
+        raise LongmatchError(f"{place} is not trained to the end. Run its command again: it goes on where it stopped.")
     if path is None and (Path(place) / "config.json").is_file():
         raise LongmatchError(
             f"{place} holds a backbone and no {RECORD}, so how to match with it is open. Name a rule: sdr@{place}."
