@@ -44,7 +44,7 @@ class WordHead(nn.Module):
             return False
         prefix = f"{model.base_model_prefix}."
         state = {name: tensor for name, tensor in model.state_dict().items() if not name.startswith(prefix)}
-        if any(name in state and not name.startswith("decoder") for name in report["missing_keys"]):
+        if any(name in state for name in report["missing_keys"]):
             return False
         found = {own: tensor for own, endings in _ENDINGS.items() if (tensor := _ending(state, endings)) is not None}
         if {name: x.shape for name, x in found.items()} != {name: x.shape for name, x in self.state_dict().items()}:
