@@ -219,3 +219,17 @@ def test_data_in_which_nothing_belongs_together_is_an_error(pairs, make):
 def test_a_backbone_that_is_not_there_is_an_error_of_one_sentence(pairs, tmp_path):
     with pytest.raises(LongmatchError, match="cannot be opened"):
         ColdeRecipe.make([pairs], tmp_path, TrainingSettings(), ColdeSettings(backbone=str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"sections": 0}, {"chunk_tokens": 2}, {"recurrent_width": 7}, {"loss_temperature": 0.0}, {"max_chunks": 0}],
+)
+def test_a_setting_no_model_can_have_is_an_error_that_names_it(wrong):
+    with pytest.raises(LongmatchError, match=next(iter(wrong))):
+        ColdeSettings(**wrong)
+
+
+def test_heads_that_do_not_divide_the_backbone_s_width_are_an_error(pairs, make):
+    with pytest.raises(LongmatchError, match="attention_heads is 5"):
+        make(pairs, attention_heads=5)

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from longmatch.errors import LongmatchError
+
 
 class ChunkwiseAttention(nn.Module):
     """The chunks of a section attend to the chunks of the next one.
@@ -12,6 +14,10 @@ class ChunkwiseAttention(nn.Module):
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
+        if width % heads:
+            raise LongmatchError(
+                f"The setting attention_heads is {heads}; it must divide the backbone's width, {width}."
+            )
         self.heads = heads
         self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
         self.out = nn.Linear(width, width, bias=False)  # no bias: a chunk that attends to nothing takes nothing

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
+from longmatch.encoders.flat import mean_of_tokens
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import segment_mean
 from longmatch.models.colde.attention import ChunkwiseAttention
@@ -90,10 +91,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         if self.config.augmented:
             added = self.section_embedding(section) + self.chunk_embedding(place.clamp(max=self.config.max_chunks - 1))
             embedded = embedded + added[:, None]
-        hidden = self.backbone(inputs_embeds=embedded, attention_mask=mask).last_hidden_state
-        weights = mask[..., None].to(hidden.dtype)
-        mean: Tensor = (hidden * weights).sum(1) / weights.sum(1).clamp(min=1)
-        return mean
+        return mean_of_tokens(self.backbone(inputs_embeds=embedded, attention_mask=mask).last_hidden_state, mask)
 
     def aggregate(self, chunks: Tensor, section: Tensor, document: Tensor) -> ColdeOutput:
         """From chunk vectors to section and document vectors; in full precision, for there are few of them."""

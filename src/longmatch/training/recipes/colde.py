@@ -27,6 +27,9 @@ from longmatch.training.settings import TrainingSettings
 
 Which = npt.NDArray[np.bool_]
 
+LEAST = {"sections": 1, "chunk_tokens": 8, "max_chunks": 1, "attention_heads": 1, "recurrent_width": 2}
+LEAST |= {"projection_width": 1, "validation_pairs": 2}
+
 
 @dataclass(frozen=True)
 class ColdeSettings:
@@ -45,6 +48,15 @@ class ColdeSettings:
     contrastive: bool = True  # false: the cosine of labelled pairs instead (-CL)
     positives: Literal["linked", "connected"] = "linked"  # connected: also what a chain of the batch's links joins
     validation_pairs: int | None = None  # looked at, drawn once; by default all
+
+    def __post_init__(self) -> None:
+        for key, least in LEAST.items():
+            if getattr(self, key) is not None and not getattr(self, key) >= least:
+                raise LongmatchError(f"The setting {key} is {getattr(self, key)}; it must be {least} or more.")
+        if self.recurrent_width % 2:
+            raise LongmatchError(f"The setting recurrent_width is {self.recurrent_width}; it must be even.")
+        if not self.loss_temperature > 0:
+            raise LongmatchError(f"The setting loss_temperature is {self.loss_temperature}; it must be above 0.")
 
     def model(self) -> dict[str, Any]:
         """The settings that are the model's own."""
