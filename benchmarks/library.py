@@ -69,6 +69,7 @@ def library_of(size: int, real: Library) -> Path:
             rows = to_table(encodings, [""] * len(encodings), store.facts.width)
             store.put(rows)
             take_in(index, rows_of(rows))
+            index.save(store.version)
         _finish(store, index)
     return place
 
@@ -78,7 +79,6 @@ def _finish(store: Store, index: Index) -> None:
     index.merge()
     refresh_norms(index, store)
     index.save(store.version)
-    index.sweep()
 
 
 def _steps(real: Library, size: int) -> Iterator[list[Encoding]]:

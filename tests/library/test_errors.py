@@ -103,6 +103,10 @@ def test_a_damaged_file_is_said_and_the_other_documents_stay_readable(
     with pytest.raises(LongmatchError) as error:
         opened().show("d001.txt")
     assert "is damaged" in sentence(error)
+    assert opened().show("d040.txt").text == (other / "d040.txt").read_text()
+    with pytest.raises(LongmatchError) as error:
+        opened().rank("d040.txt")  # its candidates are damaged
+    assert "is damaged" in sentence(error)
 
 
 def test_a_damaged_file_of_the_index_is_made_again(filled: Library, opened: Callable[[], Library]) -> None:
@@ -162,5 +166,5 @@ def test_unknown_ids_are_named(filled: Library) -> None:
 
 def test_a_condition_that_is_no_condition_is_said_to_be_none(filled: Library) -> None:
     with pytest.raises(LongmatchError) as error:
-        filled.rank("d001.txt", where="language == = 'en'")
-    assert "condition" in sentence(error)
+        filled.rank("d001.txt", where="year == = 2019")
+    assert "condition 'year == = 2019' is not understood" in sentence(error)

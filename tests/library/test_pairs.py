@@ -38,7 +38,25 @@ def test_every_pair_of_a_high_score_is_found(copies: Library) -> None:
     wanted = {pair for pair in combinations(ids, 2) if exact[pair] >= 0.8}
     found = copies.pairs(minimum=0.8)
     assert wanted <= {(pair.a, pair.b) for pair in found.pairs} | {p for p in wanted if abs(exact[p] - 0.8) < 0.01}
-    assert found.looked_at < len(ids) * (len(ids) - 1) / 2
+
+
+def test_where_few_belong_together_few_pairs_are_looked_at(library: Library, tmp_path: Path) -> None:
+    folder = write_texts(tmp_path / "texts", range(150))
+    (folder / "copy.txt").write_text(made_up_text(3) + " Added later on.")
+    library.add(folder)
+    found = library.pairs(minimum=0.98)
+    assert [(pair.a, pair.b) for pair in found.pairs] == [("copy.txt", "d003.txt")]
+    assert found.looked_at < 151 * 150 / 2 / 2
+
+
+def test_a_document_with_many_copies_has_them_all(library: Library, tmp_path: Path) -> None:
+    folder = write_texts(tmp_path / "texts", range(60))
+    for number in range(30):  # more than are looked at first
+        (folder / f"copy-{number:02}.txt").write_text(made_up_text(3) + f" Added as number {number} later on.")
+    library.add(folder)
+    found = library.pairs(minimum=0.98)
+    assert len(found.pairs) == 31 * 30 / 2
+    assert len(found.groups) == 1
 
 
 def test_a_library_of_one_document_has_no_pairs(library: Library, tmp_path: Path) -> None:

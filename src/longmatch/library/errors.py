@@ -47,11 +47,11 @@ def _is_full(address: str) -> bool:
         return False
 
 
-def filter_error(where: str, error: Exception) -> LibraryError:
+def filter_error(where: str) -> LibraryError:
     """A condition the store does not understand."""
     return LibraryError(
-        f"The condition {where!r} is not understood ({_short(str(error))}). Write it as in SQL, with the columns id, "
-        "title, language, words, source and names of metadata: language = 'en' AND year > 2019."
+        f"The condition {where!r} is not understood. Write it as in SQL, with the columns id, title, language, words, "
+        "source and names of metadata: language = 'en' AND year > 2019."
     )
 
 

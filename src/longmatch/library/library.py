@@ -24,7 +24,7 @@ from longmatch.library.index.index import Index
 from longmatch.library.lock import writing, writing_if_free
 from longmatch.library.pairs import Pairs, find_pairs
 from longmatch.library.rows import content_hash
-from longmatch.library.search import CANDIDATES, Living
+from longmatch.library.search import CANDIDATES, Living, Nearest
 from longmatch.library.store import Store
 from longmatch.library.writer import Writer, heal
 from longmatch.models.background import Statistics, shipped_statistics
@@ -147,7 +147,8 @@ class Library:
 
     def pairs(self, minimum: float = 0.8, progress: Callable[[int], None] | None = None) -> Pairs:
         """The most similar pairs and the groups of near-duplicates; `progress` is told of documents done."""
-        return find_pairs(self._asking(), minimum, progress)
+        asking = self._asking()
+        return find_pairs(asking, minimum, self._nearest(len(asking.index)), progress)
 
     def find(self, words: str, k: int = 10) -> list[Document]:
         """The documents that hold words, best first."""
@@ -197,17 +198,21 @@ class Library:
         """
         asked, own = self._ask(query)
         asking = self._asking()
-        allowed = self._store.filtered(condition(where)) if where else None
+        allowed = self._store.filtered(where) if where else None
         living = Living.of(asking.index, allowed, without=own)
-        near = self._store.nearest if len(living) >= self.exact_below and self._store.has_vector_index() else None
-        sql = condition(where) if where else None
-        nearest = (lambda vector, count: near(vector, count, sql)) if near else None
+        nearest = self._nearest(len(living), condition(where) if where else None)
         if by == "sdr":
             sdr = SdrMatcher(self.matcher.backbone)
             answers = rank_hierarchically(asking, asked, living, k, self.candidates, sdr, nearest)
         else:
             answers = asking.rank(asked, living, k, self.candidates, where is None, nearest)
         return [Hit(self._placed(a.encoding.document), a.score, a.percentile, a.why) for a in answers]
+
+    def _nearest(self, documents: int, where: str | None = None) -> Nearest | None:
+        """How to find the nearest vectors of many documents; None where they are few enough to look at all."""
+        if documents < self.exact_below or not self._store.has_vector_index():
+            return None
+        return lambda vector, count: self._store.nearest(vector, count, where)
 
     def _ask(self, query: Query) -> tuple[Encoding, str | None]:
         """A query's encoding, and the id of the document of the library that it is."""

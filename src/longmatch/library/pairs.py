@@ -1,25 +1,27 @@
 """The most similar pairs of a library and its groups of near-duplicates, without comparing everything with everything.
 
-A pair is looked at when one document is among the other's nearest by words, by phrases or by vector, or when the two
-share phrases that hardly any other document has; only those pairs get the exact score.
+A pair is looked at when one document is among the other's nearest by words, by phrases or by vector. The exact score,
+which takes the vectors of all sentences, is made only where words, phrases and document vectors leave room for it. A
+document with many partners is looked at further, so that the work grows with the collection and with what is found.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from longmatch.library.asking import ENCODED, Asking
-from longmatch.library.index.segment import Segment
-from longmatch.library.search import Living, candidates, score
+from longmatch.library.asking import Asking
+from longmatch.library.neighbours import Question, neighbours
+from longmatch.library.rows import TERMS, Row
+from longmatch.library.search import Living, Nearest, lexical_scores, score
+from longmatch.matching.calibration import mean_length
+from longmatch.models.hybrid.collection import calibration_for
 
-NEAREST = 10  # by words, by phrases and by vector, for each document
-RARE = 8  # documents that may hold a phrase that makes its holders a candidate pair
-SHARED = 3  # such phrases that two documents share at least
-BLOCK = 64  # documents fetched at a time
+NEAREST = 12  # by words, by phrases and by vector, for each document
+SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
+BLOCK = 64  # documents looked at together
 
 
 @dataclass(frozen=True)
@@ -56,66 +58,68 @@ class Pairs:
         }
 
 
-def find_pairs(asking: Asking, minimum: float, progress: Callable[[int], None] | None = None) -> Pairs:
-    """Score the candidate pairs, each document's partners together."""
-    living = Living.of(asking.index)
-    partners: dict[str, set[str]] = defaultdict(set)
-    for a, b in _candidates(asking, living):
-        first, second = sorted((a, b))
-        partners[first].add(second)
-    found: list[Pair] = []
-    for id in living.ids:
-        if others := sorted(partners.get(id, ())):
-            query = asking.store.fetch([id], ENCODED)[0].encoding()
-            scored = score(query, others, asking.store, asking.index, asking.statistics)
-            high = zip(scored.ids, scored.scores.tolist(), strict=True)
-            found += [Pair(id, other, value) for other, value in high if value >= minimum]
+def find_pairs(
+    asking: Asking, minimum: float, nearest: Nearest | None = None, progress: Callable[[int], None] | None = None
+) -> Pairs:
+    """Look for the partners of a block of documents after the other."""
+    search = _Search(asking, minimum, nearest)
+    ids = search.living.ids
+    for start in range(0, len(ids), BLOCK):
+        rows = asking.store.fetch(ids[start : start + BLOCK], TERMS)
+        search.look([Question.of(row, asking.index) for row in rows])
         if progress:
-            progress(1)
-    found.sort(key=lambda pair: (-pair.score, pair.a, pair.b))
-    return Pairs(tuple(found), sum(map(len, partners.values())))
+            progress(len(rows))
+    found = sorted(search.found, key=lambda pair: (-pair.score, pair.a, pair.b))
+    return Pairs(tuple(found), len(search.seen))
 
 
-def _candidates(asking: Asking, living: Living) -> Iterator[tuple[str, str]]:
-    """Each document with its nearest on every side of the search, and with those that share its rare phrases."""
-    for start in range(0, len(living), BLOCK):
-        for row in asking.store.fetch(living.ids[start : start + BLOCK], ENCODED):
-            near = candidates(row.encoding(), asking.index, living, NEAREST + 1)  # the document itself is one of them
-            yield from ((row.id, other) for other in near if other != row.id)
-    yield from _sharing_phrases(asking.index.segments, set(living.ids))
+class _Search:
+    """The pairs found so far, and those looked at."""
+
+    def __init__(self, asking: Asking, minimum: float, nearest: Nearest | None) -> None:
+        self.asking, self.minimum, self.nearest = asking, minimum, nearest
+        self.living = Living.of(asking.index)
+        self.found: list[Pair] = []
+        self.seen: set[tuple[str, str]] = set()
+        self.partners: Counter[str] = Counter()
+
+    def look(self, questions: Sequence[Question], count: int = NEAREST) -> None:
+        """Score each document's nearest; where half of them belong with it, there may be more: look further."""
+        store, index = self.asking.store, self.asking.index
+        near = neighbours(questions, index, self.living, count, self.nearest)
+        held = {row.id: row for row in store.fetch(sorted(set().union(*near)), TERMS)}
+        for question, others in zip(questions, near, strict=True):
+            fresh = [other for other in sorted(others) if _ordered(question.id, other) not in self.seen]
+            self.seen.update(_ordered(question.id, other) for other in fresh)
+            self._score(question, [held[id] for id in fresh])
+        crowded = [question for question in questions if self.partners[question.id] >= count / 2]
+        if crowded and count < len(self.living):
+            self.look(crowded, 4 * count)
+
+    def _score(self, question: Question, others: Sequence[Row]) -> None:
+        promising = _promising(self.asking, question, others, self.minimum) if others else []
+        if not promising:
+            return
+        store, index, statistics = self.asking.store, self.asking.index, self.asking.statistics
+        scored = score(self.asking.encodings([question.id])[0], promising, store, index, statistics)
+        for other, value in zip(scored.ids, scored.scores.tolist(), strict=True):
+            if value >= self.minimum:
+                self.found.append(Pair(*_ordered(question.id, other), value))
+                self.partners.update((question.id, other))
 
 
-def _sharing_phrases(segments: Sequence[Segment], living: set[str]) -> Iterator[tuple[str, str]]:
-    """Pairs that share several phrases which few documents have among their heaviest."""
-    holders: dict[tuple[str, ...], int] = defaultdict(int)
-    for group in _rare_phrase_holders(segments):
-        holders[tuple(sorted(living.intersection(group)))] += 1
-    shared: dict[tuple[str, str], int] = defaultdict(int)
-    for ids, count in holders.items():
-        for pair in combinations(ids, 2):
-            shared[pair] += count
-    yield from (pair for pair, count in shared.items() if count >= SHARED)
+def _promising(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> list[str]:
+    """Those that can reach a score: by all their words and phrases, and by as much meaning as their vectors allow."""
+    sides = lexical_scores(question.asked, others, asking.index)
+    sides["meaning"] = np.minimum(np.stack([row.array("mean") for row in others]) @ question.vector + SLACK, 1.0)
+    words = np.array([len(row.array("stream")) for row in others])
+    lengths = mean_length(np.array([question.words]), words)
+    most = calibration_for(asking.index.familiarity(), asking.statistics).score(sides, lengths)
+    return [row.id for row, value in zip(others, most, strict=True) if value >= minimum]
 
 
-def _rare_phrase_holders(segments: Sequence[Segment]) -> Iterator[list[str]]:
-    """The documents of each phrase that at least two and at most RARE documents are found by."""
-    names = [np.array(segment.ids, dtype=object) for segment in segments]
-    terms = np.concatenate([segment["phrases.kept"] for segment in segments] or [np.empty(0, np.uint64)])
-    counts = np.concatenate([np.diff(segment["phrases.starts"]) for segment in segments] or [np.empty(0, np.int64)])
-    home = np.repeat(np.arange(len(segments)), [len(segment["phrases.kept"]) for segment in segments])
-    place = np.concatenate([np.arange(len(segment["phrases.kept"])) for segment in segments] or [np.empty(0, np.int64)])
-    distinct, inverse = np.unique(terms, return_inverse=True)
-    total = np.bincount(inverse, counts, len(distinct))
-    chosen = np.flatnonzero((total >= 2) & (total <= RARE))
-    order = np.argsort(inverse, kind="stable")
-    bounds = np.searchsorted(inverse[order], [chosen, chosen + 1])
-    for first, last in bounds.T.tolist():
-        group: list[str] = []
-        for row in order[first:last].tolist():
-            segment, term = segments[home[row]], place[row]
-            starts = segment["phrases.starts"]
-            group += names[home[row]][segment["phrases.documents"][starts[term] : starts[term + 1]]].tolist()
-        yield group
+def _ordered(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if a < b else (b, a)
 
 
 def linked(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:

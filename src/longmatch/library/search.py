@@ -1,6 +1,6 @@
 """Search in two stages: candidates by words, by phrases and by document vector; then the exact score of those alone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ import torch
 
 from longmatch.encoders.ragged import offsets_of
 from longmatch.library.index.index import Index
-from longmatch.library.index.terms import KINDS, Floats, running
+from longmatch.library.index.terms import KINDS, Asked, Floats, running
 from longmatch.library.rows import SCORED, Row, document_vector
 from longmatch.library.store import Store
 from longmatch.matching.calibration import mean_length
@@ -104,21 +104,22 @@ def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, stati
     rows = store.fetch(ids, SCORED)
     if not rows:
         return Scored((), np.zeros(0))
-    sides = {**lexical_scores(query, rows, index), "meaning": meaning_scores(query.side, rows)}
+    asked = {kind: index.asked(kind, query.terms) for kind in KINDS}
+    sides = {**lexical_scores(asked, rows, index), "meaning": meaning_scores(query.side, rows)}
     lengths = mean_length(np.array([query.words]), np.array([len(row.array("stream")) for row in rows]))
     scores = calibration_for(index.familiarity(), statistics).score(sides, lengths)
     order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
     return Scored(tuple(rows[i].id for i in order), scores[order])
 
 
-def lexical_scores(query: Encoding, rows: Sequence[Row], index: Index) -> dict[str, Floats]:
+def lexical_scores(asked: Mapping[str, Asked], rows: Sequence[Row], index: Index) -> dict[str, Floats]:
     """The cosines over words and phrases, from all terms of the documents."""
     numbers = [index.roster.rows[row.id] for row in rows]
     streams = running([row.terms().words for row in rows])
     sides = {}
     for kind in KINDS:
         norms = np.concatenate([segment[f"{kind}.norms"] for segment in index.segments])[numbers]
-        sides[kind] = index.asked(kind, query.terms).scores(*streams[kind], norms.astype(np.float64))
+        sides[kind] = asked[kind].scores(*streams[kind], norms.astype(np.float64))
     return sides
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from longmatch.library.errors import NotALibrary, filter_error, in_a_sentence, is_filter_error
 from longmatch.library.facts import Facts
+from longmatch.library.filters import condition
 from longmatch.library.rows import Row, rows_of, schema_for
 
 DOCUMENTS, FILES = "documents", "files"
@@ -106,10 +107,10 @@ class Store:
     def filtered(self, where: str) -> set[str]:
         """The ids of the documents that fulfil a user's condition."""
         try:
-            found = _query(self._documents, ["id"], where).to_arrow()
+            found = _query(self._documents, ["id"], condition(where)).to_arrow()
         except (RuntimeError, ValueError, OSError) as error:
             if is_filter_error(error):
-                raise filter_error(where, error) from error
+                raise filter_error(where) from error
             with in_a_sentence(self.address):
                 raise
         return set(found["id"].to_pylist())

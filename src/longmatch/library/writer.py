@@ -53,7 +53,6 @@ class Writer:
                 self.index.merge()
                 refresh_norms(self.index, self.store)
             self.index.save(self.store.version)
-            self.index.sweep()
 
 
 def take_in(index: Index, rows: Sequence[Row]) -> None:

@@ -97,8 +97,9 @@ class Index:
         new = self.folder / f".{MANIFEST}"
         new.write_text(json.dumps(facts), encoding="utf-8")
         new.replace(self.folder / MANIFEST)
+        self._sweep()
 
-    def sweep(self) -> None:
+    def _sweep(self) -> None:
         """Remove the segments that a merge or a killed process left behind."""
         mine = {s.folder.name for s in self.segments}
         for place in self.folder.iterdir() if self.folder.is_dir() else ():

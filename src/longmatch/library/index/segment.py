@@ -80,13 +80,13 @@ class Segment:
             return np.zeros(len(self))
         place = np.minimum(np.searchsorted(kept, asked.ids), len(kept) - 1)
         known = kept[place] == asked.ids
-        rows = self._postings(kind)[place[known]]
+        rows = self.postings(kind)[place[known]]
         norms = self[f"{kind}.norms"]
         mass = rows.T @ (asked.idf * asked.weights)[known].astype(np.float32)
         return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
 
-    def _postings(self, kind: str) -> sp.csr_array:
-        """(kept terms, documents)."""
+    def postings(self, kind: str) -> sp.csr_array:
+        """How heavy each of the terms kept is in each document: (terms, documents)."""
         parts = tuple(self[f"{kind}.{part}"] for part in ("weights", "documents", "starts"))
         return sp.csr_array(parts, shape=(len(parts[2]) - 1, len(self)), copy=False)
 
