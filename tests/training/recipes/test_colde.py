@@ -223,7 +223,7 @@ def test_a_backbone_that_is_not_there_is_an_error_of_one_sentence(pairs, tmp_pat
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"sections": 0}, {"chunk_tokens": 2}, {"recurrent_width": 7}, {"loss_temperature": 0.0}, {"max_chunks": 0}],
+    [{"sections": 0}, {"chunk_tokens": 2}, {"recurrent_width": 7}, {"loss_temperature": 0.0}],
 )
 def test_a_setting_no_model_can_have_is_an_error_that_names_it(wrong):
     with pytest.raises(LongmatchError, match=next(iter(wrong))):
