@@ -2,8 +2,8 @@
 
     python scripts/count_chains.py DIR
 
-DIR is a data folder with pairs or links. Prints, for batches of 50, 100 and 200 documents drawn as CoLDE draws them, how
-many different documents a batch holds on average, and how many of them hang together.
+DIR is a data folder with pairs or links. Prints, for batches of 50, 100 and 200 documents drawn as CoLDE draws them,
+how many different documents a batch holds on average, and how many of them hang together.
 """
 
 import sys
