@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,14 @@ from longmatch.datasets import DataFolder
 from longmatch.errors import LongmatchError
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.evaluate import Evaluation, evaluate
+from longmatch.evaluation.measures import parse
 from longmatch.evaluation.reports.cells import tables
-from longmatch.evaluation.reports.plots import over_values
+from longmatch.evaluation.reports.plots import over_values, write_plots
+from longmatch.evaluation.rows import make_rows
 from longmatch.evaluation.studies import StudyPlan, parse_studies
 
 from .conftest import TEXTS
+from .test_reports import made_up
 
 Make = Callable[..., Path]
 PAIRS = [("boats", "ships", 1), ("bread", "cakes", 1), ("boats", "stars", 0), ("bread", "ships", 0)]
@@ -104,3 +108,12 @@ def test_shuffled_sections_are_measured_beside_the_plain_ones_and_compared(tmp_p
     found = rows["data-shuffled", "tfidf"]["against_unshuffled"]["MRR"]
     assert (found["difference"], found["p"]) == (0.0, 1.0)  # words alone do not know their order
     assert "in their own order" in (tmp_path / "out" / "results.md").read_text(encoding="utf-8")
+
+
+def test_values_that_are_words_are_drawn_too(tmp_path: Path) -> None:
+    runs = [made_up("tfidf", [2, 1]), made_up("colde positives=linked", [1, 1], 1), made_up("colde b", [2, 3], 1)]
+    studies = [None, *({"name": "colde positives", "key": "positives", "value": v} for v in ("linked", "connected"))]
+    rows = make_rows([replace(run, study=study) for run, study in zip(runs, studies, strict=True)], [parse("MRR")])
+    names = {path.name for path in write_plots(rows, tmp_path)}
+    assert "set.test.colde-positives.svg" in names
+    assert over_values(tables(rows)[0], "colde positives", "MRR")[0] == ["connected", "linked"]

@@ -83,9 +83,12 @@ def _study_plot(table: Table, name: str, path: Path) -> Path:
     tfidf = next((row for row in table.rows if row.model == BASELINE), None)
     for measure in shown:
         values, heights, spread = over_values(table, name, measure)
-        places = values if all(isinstance(value, int | float) for value in values) else list(map(str, values))
+        numbers = all(isinstance(value, int | float) for value in values)
+        places = values if numbers else list(map(str, values))
         heights, spread = [100 * x for x in heights], [100 * x for x in spread]
         drawn = axes.errorbar(places, heights, yerr=spread, marker="o", markersize=4, capsize=3, label=measure)
+        if numbers:
+            axes.set_xticks(places)
         if tfidf and measure in tfidf.measures:
             level = 100 * tfidf.measures[measure]
             axes.axhline(level, linestyle="--", color=drawn.lines[0].get_color(), label=f"{measure} of {BASELINE}")
@@ -106,13 +109,14 @@ def _figure() -> tuple[Any, Any]:
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.add_subplot()
     axes.grid(alpha=0.3)
-    axes.title.set_fontsize(9)
     return figure, axes
 
 
 def _save(figure: Any, path: Path) -> Path:
     from matplotlib import rc_context
 
+    for axes in figure.axes:
+        axes.title.set_fontsize(9)
     with rc_context({"svg.hashsalt": "longmatch"}):  # the same rows give the same file
         figure.savefig(path, metadata={"Date": None})
     return path
