@@ -18,7 +18,7 @@ from longmatch.matching.render.grids import Panel, write_grids
 from longmatch.models.colde.levels import Levels, three_levels
 from longmatch.models.colde.matcher import ColdeMatcher
 
-LONGEST = 44  # characters of a label in the picture
+LONGEST = 40  # characters of a label in the picture
 
 
 def main() -> None:
@@ -51,12 +51,14 @@ def _draw(levels: Levels, path: Path) -> Path:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(2, 2, figsize=(15, 12), layout="constrained")
+    ratios = {"height_ratios": (2, 3)}  # many chunks, few sections
+    figure, axes = pyplot.subplots(2, 2, figsize=(17, 13), gridspec_kw=ratios)
+    figure.subplots_adjust(wspace=0.55, hspace=0.12)
     _panel(axes[0, 0], levels.documents, "(a) Documents")
     _panel(axes[0, 1], levels.sections, "(b) Sections")
     _panel(axes[1, 0], levels.chunks, "(c) Chunks")
-    _panel(axes[1, 1], levels.attention, "(d) Attention of a chunk (row) to the next section's (columns)")
-    figure.savefig(path, dpi=110)
+    _panel(axes[1, 1], levels.attention, "(d) Attention to the next section")
+    figure.savefig(path, dpi=100, bbox_inches="tight")
     return path
 
 
@@ -77,7 +79,7 @@ def _panel(axes: Any, grid: Grid, title: str) -> None:
     axes.tick_params("x", rotation=0 if few else 90)
     axes.set_yticks(range(len(owners)), [_short(label) for label in grid.rows], fontsize=size)
     axes.set_title(title, fontsize=11)
-    axes.figure.colorbar(drawn, ax=axes, shrink=0.7)
+    axes.figure.colorbar(drawn, ax=axes, fraction=0.046)
     if few:
         middle = (np.nanmin(scores) + np.nanmax(scores)) / 2
         for (row, column), score in np.ndenumerate(scores):
