@@ -28,7 +28,7 @@ class Hit:
     document: Document
     score: float
     percentile: float  # share of the collection that scores lower, in percent
-    why: tuple[Alignment, ...] = ()
+    why: tuple[Alignment, ...] = ()  # the passages that carry most of the score
 
     @property
     def id(self) -> str:
@@ -39,11 +39,6 @@ class Hit:
     def title(self) -> str:
         """The document's title."""
         return self.document.title
-
-    @property
-    def passages(self) -> tuple[Alignment, ...]:
-        """The passages that carry most of the score."""
-        return self.why
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

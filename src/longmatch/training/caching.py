@@ -20,8 +20,13 @@ def cached_backward(encode: Callable[[P], Tensor], pieces: Sequence[P], loss: Ca
     drawn again the second time, so the gradient equals that of the whole batch at once. Gradients add up in the
     parameters, as after `loss.backward()`; the loss is returned without a graph.
 
-    `encode` gives a piece's vectors (rows, width); `loss` takes the rows of all pieces, one after another.
+    `encode` gives a piece's vectors (rows, width); `loss` takes the rows of all pieces, one after another. One piece
+    alone is encoded once.
     """
+    if len(pieces) == 1:
+        whole = loss(encode(pieces[0]))
+        whole.backward()
+        return whole.detach()
     states: list[_Randomness] = []
     found: list[Tensor] = []
     with torch.no_grad():

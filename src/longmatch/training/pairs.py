@@ -1,9 +1,27 @@
 """How well scores tell the pairs that belong together from the others."""
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
+from torch import Tensor, from_numpy
+from torch.nn.functional import normalize
 
+from longmatch.training.data import PairTable
 from longmatch.training.samplers import Ints
+
+
+def cosine_measures(
+    pairs: PairTable, vectors_of: Callable[[Ints], Tensor], most: int | None = None
+) -> dict[str, float]:
+    """The measures of the cosines of pairs; of so many at most, the same ones whatever the seed.
+
+    `vectors_of` gives one vector for each of some documents, each asked for once: (documents, width).
+    """
+    rows = np.sort(np.random.default_rng(0).permutation(len(pairs))[: most or len(pairs)])
+    numbers, places = np.unique(np.stack([pairs.source[rows], pairs.target[rows]]), return_inverse=True)
+    source, target = normalize(vectors_of(numbers), dim=1)[from_numpy(places.reshape(2, -1))]
+    return pair_measures((source * target).sum(1).double().numpy(), pairs.label[rows])
 
 
 def pair_measures(scores: npt.NDArray[np.float64], labels: Ints) -> dict[str, float]:

@@ -23,7 +23,7 @@ class Hit:
     title: str
     score: float
     percentile: float
-    passages: tuple[Alignment, ...]
+    why: tuple[Alignment, ...]
 
 
 @pytest.mark.parametrize("width", [80, 160])

@@ -20,7 +20,7 @@ from longmatch.models.colde.model import ColdeModel
 from longmatch.models.colde.reading import layout, read
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
-from longmatch.training.pairs import pair_measures
+from longmatch.training.pairs import cosine_measures
 from longmatch.training.recipe import Recipe
 from longmatch.training.samplers import Epochs, Ints
 from longmatch.training.settings import TrainingSettings
@@ -145,22 +145,11 @@ class ColdeRecipe(Recipe[ColdeBatch]):
     def backward(self, model: PreTrainedModel, batch: ColdeBatch) -> dict[str, Tensor]:
         """One pass where the device holds the whole batch; else, by gradient caching, as many as it takes."""
         pieces = list(batch.chunks.groups(self.settings.token_budget(batch.chunks.device.type == "cuda")))
-        if len(pieces) > 1:
-            return {"loss": cached_backward(self._vectors, pieces, lambda vectors: self._loss(vectors, batch))}
-        loss = self._loss(self._vectors(batch.chunks), batch)
-        loss.backward()
-        return {"loss": loss.detach()}
+        return {"loss": cached_backward(self._vectors, pieces, lambda vectors: self._loss(vectors, batch))}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """Cosines of the validation pairs' document vectors: average precision decides."""
-        pairs = self.held_out
-        most = self.own.validation_pairs or len(pairs)
-        rows = np.sort(np.random.default_rng(0).permutation(len(pairs))[:most])  # the same ones whatever the seed
-        numbers, places = np.unique(np.stack([pairs.source[rows], pairs.target[rows]]), return_inverse=True)
-        vectors = self._document_vectors(numbers)
-        source, target = torch.from_numpy(places.reshape(2, -1))
-        cosines = (vectors[source] * vectors[target]).sum(1).double().numpy()
-        return pair_measures(cosines, pairs.label[rows])
+        return cosine_measures(self.held_out, self._document_vectors, self.own.validation_pairs)
 
     def save(self, folder: Path) -> None:
         """Config, weights and tokenizer."""

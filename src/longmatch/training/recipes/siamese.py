@@ -19,7 +19,7 @@ from longmatch.errors import LongmatchError
 from longmatch.losses import pair_cross_entropy_loss, supervised_contrastive_loss
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
-from longmatch.training.pairs import pair_measures
+from longmatch.training.pairs import cosine_measures
 from longmatch.training.recipe import Recipe
 from longmatch.training.samplers import Epochs, Ints
 from longmatch.training.settings import TrainingSettings
@@ -108,22 +108,11 @@ class SiameseRecipe(Recipe[OpeningBatch]):
     def backward(self, model: PreTrainedModel, batch: OpeningBatch) -> dict[str, Tensor]:
         """One pass where the device holds the whole batch; else, by gradient caching, as many as it takes."""
         pieces = self._pieces(batch.openings)
-        if len(pieces) > 1:
-            return {"loss": cached_backward(self._vectors, pieces, lambda vectors: self._loss(vectors, batch))}
-        loss = self._loss(self._vectors(batch.openings), batch)
-        loss.backward()
-        return {"loss": loss.detach()}
+        return {"loss": cached_backward(self._vectors, pieces, lambda vectors: self._loss(vectors, batch))}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """Cosines of the validation pairs: average precision decides."""
-        pairs = self.held_out
-        most = self.own.validation_pairs or len(pairs)
-        rows = np.sort(np.random.default_rng(0).permutation(len(pairs))[:most])  # the same ones whatever the seed
-        numbers, places = _documents(pairs.source[rows], pairs.target[rows])
-        flat = self._lay_out(numbers)
-        vectors = torch.cat([self._vectors(piece.to(self.model.device)).cpu() for piece in self._pieces(flat)])
-        source, target = torch.nn.functional.normalize(vectors, dim=1)[torch.from_numpy(places)]
-        return pair_measures((source * target).sum(1).double().numpy(), pairs.label[rows])
+        return cosine_measures(self.held_out, self._document_vectors, self.own.validation_pairs)
 
     def save(self, folder: Path) -> None:
         """A sentence-transformers folder that reads as many tokens as training did."""
@@ -133,6 +122,12 @@ class SiameseRecipe(Recipe[OpeningBatch]):
     def facts(self) -> Mapping[str, Any]:
         """For the model card."""
         return {"backbone": self.own.backbone or DEFAULT_NAME, **self.data.facts}
+
+    @torch.no_grad()
+    def _document_vectors(self, numbers: Ints) -> Tensor:
+        """The vectors of documents, as many at a time as the device holds: (documents, width), on the CPU."""
+        pieces = self._pieces(self._lay_out(numbers))
+        return torch.cat([self._vectors(piece.to(self.model.device)).float().cpu() for piece in pieces])
 
     def _lay_out(self, numbers: Ints) -> Flat:
         most = min(self.limit, self.settings.max_tokens or self.limit)

@@ -27,7 +27,7 @@ class Ranked(Protocol):
     @property
     def percentile(self) -> float: ...  # noqa: D102
     @property
-    def passages(self) -> tuple[Alignment, ...]: ...  # noqa: D102
+    def why(self) -> tuple[Alignment, ...]: ...  # noqa: D102
 
 
 def print_ranking(hits: Iterable[Ranked], console: Console) -> None:
@@ -54,6 +54,6 @@ def print_ranking(hits: Iterable[Ranked], console: Console) -> None:
                 Text(f"{printable(hit.id)}, above {hit.percentile:.0f}% of the collection", "dim"), (0, 0, 0, indent)
             )
         )
-        for pair in hit.passages[:PASSAGES]:
+        for pair in hit.why[:PASSAGES]:
             quote = marked(pair.b.shown, pair.words)
             console.print(Padding(Text.assemble("“", quote, "”"), (0, 0, 0, indent)))
