@@ -55,3 +55,11 @@ def test_gradients_add_up_over_batches():
     for _ in range(2):
         cached_backward(twice, rows.split(4), loss)
     assert torch.allclose(2 * gradients(once), gradients(twice), atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [[8], [3, 5]])
+def test_weights_of_the_loss_itself_have_their_gradient(sizes):
+    rows, weight = torch.randn(8, 6), torch.ones(5, requires_grad=True)
+    cached_backward(network(0.0), rows.split(sizes), lambda vectors: (vectors * weight).sum())
+    expected = network(0.0)(rows).sum(0)
+    assert weight.grad is not None and torch.allclose(weight.grad, expected, atol=1e-5)

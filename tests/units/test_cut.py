@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longmatch.documents import Draft
-from longmatch.units import Pieces, blocks, chunks, sentences, tokenize
+from longmatch.units import Pieces, TokenShelf, block_ranges, blocks, chunks, sentences, tokenize
 
 from .random_documents import DOCUMENTS
 
@@ -94,6 +94,44 @@ def test_cut_long_drops_the_tails_of_long_sentences_and_nothing_else(tokenizer, 
         whole = end - start <= limit
         assert np.array_equal(mine, np.arange(start, end if whole else start + len(mine)))
         assert whole or limit - limit // 4 <= len(mine) <= limit
+
+
+@given(document=DOCUMENTS, limit=LIMITS)
+@random_documents
+def test_a_sentence_that_fits_into_a_block_stands_whole_in_one(tokenizer, document, limit):
+    tokens = tokenize(document, tokenizer)
+    inside = set(block_ranges(tokens, limit)[0].tolist()) - set(tokens.sentence_offsets.tolist())  # cuts in sentences
+    for start, end in pairwise(tokens.sentence_offsets.tolist()):
+        assert end - start > limit or not inside & set(range(start, end))
+
+
+@given(document=DOCUMENTS, limit=LIMITS, cut_long=st.booleans())
+@random_documents
+def test_a_block_ends_only_where_the_next_sentence_does_not_fit(tokenizer, document, limit, cut_long):
+    tokens = tokenize(document, tokenizer)
+    first, last = block_ranges(tokens, limit, cut_long=cut_long)
+    ends = dict(pairwise(tokens.sentence_offsets.tolist()))
+    for start, stop in zip(first.tolist(), last.tolist(), strict=True):
+        if stop in ends:
+            assert ends[stop] - start > limit
+
+
+@given(document=DOCUMENTS, limit=LIMITS, most=st.integers(1, 6), cut_long=st.booleans())
+@random_documents
+def test_the_first_blocks_are_those_of_the_whole_document(tokenizer, document, limit, most, cut_long):
+    tokens = tokenize(document, tokenizer)
+    whole = block_ranges(tokens, limit, cut_long=cut_long)
+    for few, all_of_them in zip(block_ranges(tokens, limit, cut_long=cut_long, most=most), whole, strict=True):
+        assert few.tolist() == all_of_them[:most].tolist()
+
+
+def test_a_shelf_s_tokens_are_filled_into_the_same_blocks(wordpiece, examples, tmp_path):
+    documents = list(examples.values())[:4]
+    shelf = TokenShelf.build(tmp_path / "shelf", documents, wordpiece)
+    for document, kept in zip(documents, shelf, strict=True):
+        pieces = blocks(tokenize(document, wordpiece), 30)
+        first, last = block_ranges(kept, 30)
+        assert first.tolist() == pieces.first.tolist() and last.tolist() == pieces.last.tolist()
 
 
 def document_of(*sections: str):

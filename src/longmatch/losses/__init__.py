@@ -4,6 +4,7 @@ from longmatch.losses.cosine import cosine_loss
 from longmatch.losses.cross_entropy import pair_cross_entropy_loss
 from longmatch.losses.info_nce import info_nce_loss
 from longmatch.losses.margin import margin_contrastive_loss
+from longmatch.losses.masked_blocks import masked_block_loss
 from longmatch.losses.masked_words import mask_words, masked_word_loss
 from longmatch.losses.supervised_contrastive import supervised_contrastive_loss
 
@@ -12,6 +13,7 @@ __all__ = [
     "info_nce_loss",
     "margin_contrastive_loss",
     "mask_words",
+    "masked_block_loss",
     "masked_word_loss",
     "pair_cross_entropy_loss",
     "supervised_contrastive_loss",

@@ -18,7 +18,7 @@ def cached_backward(encode: Callable[[P], Tensor], pieces: Sequence[P], loss: Ca
     encoded twice: first without a graph, for the vectors and from them the loss and its gradient with respect to each
     vector; then with one, through which that gradient goes back. The random numbers of the first time (dropout) are
     drawn again the second time, so the gradient equals that of the whole batch at once. Gradients add up in the
-    parameters, as after `loss.backward()`; the loss is returned without a graph.
+    parameters, as after `loss.backward()`, those that the loss itself has too; the loss is returned without a graph.
 
     `encode` gives a piece's vectors (rows, width); `loss` takes the rows of all pieces, one after another. One piece
     alone is encoded once.
@@ -35,8 +35,9 @@ def cached_backward(encode: Callable[[P], Tensor], pieces: Sequence[P], loss: Ca
             found.append(encode(piece))
     vectors = torch.cat(found).detach().requires_grad_()
     value = loss(vectors)
-    (gradient,) = torch.autograd.grad(value, vectors)
-    for piece, state, share in zip(pieces, states, gradient.split([len(v) for v in found]), strict=True):
+    value.backward()
+    assert vectors.grad is not None
+    for piece, state, share in zip(pieces, states, vectors.grad.split([len(v) for v in found]), strict=True):
         with state.again():
             encode(piece).backward(share)
     return value.detach()

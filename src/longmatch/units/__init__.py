@@ -1,6 +1,6 @@
 """What a model reads of a document: token-exact pieces with spans (chunks, blocks, sentences)."""
 
-from longmatch.units.cut import blocks, chunks, sentences
+from longmatch.units.cut import block_ranges, blocks, chunks, sentences
 from longmatch.units.parts import Parts, Ranges, part_ranges, parts
 from longmatch.units.pieces import Pieces
 from longmatch.units.shelf import TokenShelf
@@ -12,6 +12,7 @@ __all__ = [
     "Ranges",
     "TokenShelf",
     "Tokens",
+    "block_ranges",
     "blocks",
     "chunks",
     "part_ranges",

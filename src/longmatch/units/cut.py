@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from longmatch.units.pieces import Pieces, pieces_from
-from longmatch.units.tokens import Tokens
+from longmatch.units.tokens import Ints, Tokens
 
 
 def sentences(tokens: Tokens, limit: int) -> Pieces:
@@ -30,10 +30,20 @@ def chunks(tokens: Tokens, limit: int = 510) -> Pieces:
 
 
 def blocks(tokens: Tokens, limit: int = 32, *, cut_long: bool = False) -> Pieces:
-    """SMITH's greedy sentence filling (section 3.2.1): whole sentences until the next one does not fit.
+    """SMITH's greedy sentence filling (section 4.1.1): whole sentences until the next one does not fit.
 
     A sentence longer than a block opens a block and goes on in the following ones; `cut_long` drops what does not fit
     into its first block instead, as the paper does.
+    """
+    return pieces_from(tokens, *block_ranges(tokens, limit, cut_long=cut_long))
+
+
+def block_ranges(
+    tokens: Tokens, limit: int = 32, *, cut_long: bool = False, most: int | None = None
+) -> tuple[Ints, Ints]:
+    """The blocks without their characters, block i being the tokens first[i]:last[i]; the first `most` of them.
+
+    Works where only the tokens are left of a document, as on a shelf.
     """
     first: list[int] = []
     last: list[int] = []
@@ -41,12 +51,14 @@ def blocks(tokens: Tokens, limit: int = 32, *, cut_long: bool = False) -> Pieces
         if first and last[-1] == start and end - first[-1] <= limit:
             last[-1] = end
             continue
+        if most is not None and len(first) >= most:
+            break
         cuts = [start, *cut_range(tokens, start, end, limit)]
         if cut_long:
             cuts = cuts[:2]
         first += cuts[:-1]
         last += cuts[1:]
-    return pieces_from(tokens, first, last)
+    return np.array(first[:most], dtype=np.int64), np.array(last[:most], dtype=np.int64)
 
 
 def cut_range(tokens: Tokens, start: int, end: int, limit: int) -> list[int]:
