@@ -3,13 +3,15 @@
 from torch import Tensor, nn
 
 
-def pair_cross_entropy_loss(a: Tensor, b: Tensor, labels: Tensor, scale: float = 10.0, middle: float = 0.5) -> Tensor:
+def pair_cross_entropy_loss(
+    a: Tensor, b: Tensor, labels: Tensor, scale: float | Tensor = 10.0, middle: float | Tensor = 0.5
+) -> Tensor:
     """Binary cross-entropy of a pair's chance and its label (MatchBERT, SMITH section 3.2.1), averaged over the pairs.
 
         chance = sigmoid(scale * (cos(a, b) - middle))
 
     The papers do not say how a cosine becomes a chance; with these a cosine of `middle` is an even one, and 1 is one of
-    0.993. `a` and `b` are the vectors of the pairs (pairs, width), labels 1 alike, 0 not.
+    0.993; they may be learned. `a` and `b` are the vectors of the pairs (pairs, width), labels 1 alike, 0 not.
 
     >>> import torch
     >>> a, b = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])

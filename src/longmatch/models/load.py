@@ -25,7 +25,13 @@ MODELS = {
     "phrases": "longmatch.models.lexical.model:phrase_matcher",
     "bm25": "longmatch.models.lexical.model:bm25_matcher",
 }
-TRAINED = {"colde": "longmatch.models.colde.matcher:ColdeMatcher"}  # more than a backbone: opened by their own `load`
+TRAINED = {  # more than a backbone: opened by their own `load`
+    "colde": "longmatch.models.colde.matcher:ColdeMatcher",
+    "smith": "longmatch.models.smith.matcher:SmithMatcher",
+    "smith-pretrain": "longmatch.models.smith.matcher:SmithMatcher",
+}
+BASELINES = ("dssm", "arc-i", "han", "smash", "s-long")
+TRAINED |= dict.fromkeys(BASELINES, "longmatch.models.baselines.matcher:VectorMatcher")
 LEXICAL = ("tfidf", "phrases", "bm25")  # read without a backbone
 FIXED = ("default", *LEXICAL)  # measured with the packaged backbone, or without any: they take no other
 RECORD = "longmatch.json"  # in the folder of a trained model: which model it is, and what made it

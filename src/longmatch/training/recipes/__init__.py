@@ -11,7 +11,14 @@ if TYPE_CHECKING:
 RECIPES = {
     "colde": "longmatch.training.recipes.colde:ColdeRecipe",
     "sdr": "longmatch.training.recipes.sdr:SdrRecipe",
+    "smith": "longmatch.training.recipes.smith:SmithRecipe",
+    "smith-pretrain": "longmatch.training.recipes.smith_pretrain:SmithPretrainRecipe",
     "first": "longmatch.training.recipes.siamese:SiameseRecipe",
+    "dssm": "longmatch.training.recipes.baselines:DssmRecipe",
+    "arc-i": "longmatch.training.recipes.baselines:ArcRecipe",
+    "han": "longmatch.training.recipes.baselines:HanRecipe",
+    "smash": "longmatch.training.recipes.baselines:SmashRecipe",
+    "s-long": "longmatch.training.recipes.baselines:LongRecipe",
 }
 
 

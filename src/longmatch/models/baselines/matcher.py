@@ -1,0 +1,134 @@
+"""Every baseline as a matcher: a trained model's folder, opened."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+from transformers import PretrainedConfig
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Precision, native_precision
+from longmatch.encoders.tokenizer import open_tokenizer
+from longmatch.errors import LongmatchError, LongmatchWarning
+from longmatch.matching.match import Match
+from longmatch.models.baselines.arc import ArcModel
+from longmatch.models.baselines.batch import Layout
+from longmatch.models.baselines.dssm import DssmModel
+from longmatch.models.baselines.encoding import VectorEncoding, WeighedSentence, attention_of, encode_tokens
+from longmatch.models.baselines.explain import explain
+from longmatch.models.baselines.han import HanModel
+from longmatch.models.baselines.long import LongModel
+from longmatch.models.baselines.model import VectorModel
+from longmatch.models.baselines.smash import SmashModel
+from longmatch.models.matcher import Encoder, Progress, Scores
+from longmatch.units import Tokens, tokenize
+
+KINDS: tuple[type[VectorModel], ...] = (DssmModel, ArcModel, HanModel, SmashModel, LongModel)
+TOKENS = 32_768  # of documents encoded together
+
+
+class VectorMatcher(Encoder[VectorEncoding, Tensor]):
+    """The cosine of one vector a document, explained by what each sentence brings to it."""
+
+    def __init__(self, model: VectorModel, tokenizer: Any, precision: Precision | None = None) -> None:
+        self.model: VectorModel = model.eval()
+        self.tokenizer = tokenizer
+        self.name = str(model.config.model_type).removeprefix("longmatch-")
+        self.precision: Precision = precision or native_precision(model.device)
+
+    @classmethod
+    def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> "VectorMatcher":
+        """Open what `longmatch train` made of a baseline."""
+        from transformers.utils import logging
+
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+        try:
+            kind = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
+            found = next((k for k in KINDS if k.config_class.model_type == kind), None)
+            if found is None:
+                raise ValueError(f"its kind is {kind}")
+            model: Any = found.from_pretrained(folder)
+            tokenizer = open_tokenizer(str(folder))
+        except (OSError, ValueError, SafetensorError) as error:
+            reason = str(error).strip().splitlines()[0].rstrip(".")
+            raise LongmatchError(
+                f"The model {folder} cannot be opened ({reason}). Name a folder `longmatch train` made."
+            ) from error
+        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        return cls(model.to(place), tokenizer, precision)
+
+    @property
+    def layout(self) -> Layout:
+        """How documents are cut."""
+        return self.model.layout
+
+    @property
+    def width(self) -> int:
+        """Numbers in a document's vector."""
+        return self.model.width
+
+    @property
+    def threshold(self) -> float | None:
+        """The cosine from which two documents belong together, as chosen on validation pairs."""
+        found: float | None = self.model.config.threshold
+        return found
+
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[VectorEncoding]:
+        """Encode documents, each alone; if some are too long to be read whole, one warning says so."""
+        encodings: list[VectorEncoding] = []
+        device = self.model.device
+        for batch in self._batches(documents):
+            with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+                encodings += encode_tokens(self.model, batch)
+            if progress:
+                progress(len(batch))
+        cut = sum(encoding.coverage < 1 for encoding in encodings)
+        if cut:
+            limit = self.layout.max_tokens
+            warnings.warn(
+                f"The model {self.name} reads the first {limit} tokens of a document; {cut} of {len(encodings)} "
+                "documents are longer.",
+                LongmatchWarning,
+                stacklevel=2,
+            )
+        return encodings
+
+    def collect(self, encodings: Sequence[VectorEncoding]) -> Tensor:
+        """The vectors of all documents: (documents, width)."""
+        return torch.stack([e.vector for e in encodings])
+
+    def score(self, query: VectorEncoding, collection: Tensor) -> Scores:
+        """The cosine with every document."""
+        return np.asarray((collection @ query.vector).double().numpy())
+
+    def explain(self, a: VectorEncoding, b: VectorEncoding, collection: Tensor | None = None) -> Match:
+        """Two documents compared; the probability is the one the model was trained to give."""
+        with torch.no_grad():
+            chance = self.model.chance((a.vector @ b.vector).to(self.model.device))
+        return explain(a, b, self.name, float(chance))
+
+    def attention(self, document: Document, words: int = 3) -> list[WeighedSentence]:
+        """The sentences of a document with the attention paid to each and to its words (HAN and SMASH)."""
+        found = attention_of(self.model, tokenize(document, self.tokenizer.backend_tokenizer), words)
+        if not found:
+            raise LongmatchError(f"The model {self.name} pays no attention to sentences. Train han or smash for that.")
+        return found
+
+    def _batches(self, documents: Sequence[Document]) -> Iterator[list[Tokens]]:
+        batch: list[Tokens] = []
+        size = 0
+        for document in documents:
+            tokens = tokenize(document, self.tokenizer.backend_tokenizer)
+            size += len(self.layout.read(tokens))
+            batch.append(tokens)
+            if size > TOKENS:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
