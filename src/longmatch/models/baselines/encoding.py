@@ -83,7 +83,7 @@ def attention_of(model: VectorModel, tokens: Tokens, most_words: int) -> list[We
     for number, weight in enumerate(found.sentences.tolist()):
         mine = np.flatnonzero(home == number)
         best = mine[np.argsort(-weights[mine], kind="stable")][:most_words]
-        told = tuple((words.text(int(i)), float(weights[i])) for i in best)
+        told = tuple((words[int(i)].of(tokens.document.readable).strip(), float(weights[i])) for i in best)
         weighed.append(WeighedSentence(sentences.passage(number), weight, told))
     return weighed
 
