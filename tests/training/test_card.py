@@ -24,7 +24,7 @@ def test_the_card_states_data_settings_seed_scores_and_the_command(tiny: Train, 
     scores = done.record["scores"]
     assert {found["type"]: found["value"] for found in result["metrics"]} == pytest.approx(scores, abs=1e-5)
     assert f"| closeness | {scores['closeness']:.4f} |" in body and f"| read from | {numbers} |" in body
-    assert "Seed 7." in body and "| accumulate | 2 |" in body and "| width | 8 |" in body
+    assert "Seed 7." in body and "| `accumulate` | 2 |" in body and "| `width` | 8 |" in body
     assert done.record["command"] in body
 
 

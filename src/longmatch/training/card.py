@@ -77,7 +77,7 @@ matcher.compare(lm.read("a.pdf"), lm.read("b.pdf"))
 ```
 
 ## Data
-{_table("", {"read from": ", ".join(run.data)} | dict(facts))}
+{_table("", {"read from": ", ".join(run.data)} | {key.replace("_", " "): value for key, value in facts.items()})}
 
 ## Scores on the validation split
 Of the weights after step {outcome.best} of {outcome.steps}, the best by the first of these; the last training
@@ -90,10 +90,25 @@ Seed {run.settings.seed}.
 ```
 {run.command}
 ```
-{_table("setting", run.all_settings)}
+{_table("setting", {f"`{key}`": value for key, value in run.all_settings.items()})}
 """
 
 
 def _table(head: str, rows: Mapping[str, Any]) -> str:
-    lines = [f"| {key} | {str(value).replace('|', chr(92) + '|')} |" for key, value in rows.items()]
+    lines = [f"| {key} | {_words(value).replace('|', chr(92) + '|')} |" for key, value in rows.items()]
     return "\n".join(["", f"| {head} | |", "|---|---|", *lines])
+
+
+def _words(value: Any) -> str:
+    """A value as people write it; what is nested, part after part.
+
+    >>> _words({"train": {"matches": 30, "others": 30}, "test": {"matches": 2, "others": 1}})
+    'train: matches 30, others 30; test: matches 2, others 1'
+    """
+    if isinstance(value, Mapping):
+        nested = any(isinstance(part, Mapping) for part in value.values())
+        parts = [f"{key.replace('_', ' ')}{':' if nested else ''} {_words(part)}" for key, part in value.items()]
+        return ("; " if nested else ", ").join(parts)
+    if isinstance(value, list | tuple):
+        return "; ".join(_words(part) for part in value)
+    return str(value)

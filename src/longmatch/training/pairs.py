@@ -33,6 +33,8 @@ def pair_measures(scores: npt.NDArray[np.float64], labels: Ints) -> dict[str, fl
     """
     from sklearn.metrics import average_precision_score, precision_recall_curve
 
+    if not np.isfinite(scores).all():  # the weights are lost; the Trainer says so and stops
+        return {"average_precision": float("nan")}
     precision, recall, thresholds = precision_recall_curve(labels, scores)
     f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
     best = int(f1[:-1].argmax())  # the last point has no threshold

@@ -54,7 +54,7 @@ def test_only_one_class_is_refused(make, opened):
     data = opened(make(ids, classes=table("document label", [(id, "x") for id in ids])))
     with says(r"classes\.tsv has only the class 'x' in the train split\. Add another"):
         data.classes("train")
-    with says(r"classes\.tsv has only pairs that belong together in the train split"):
+    with says(r"classes\.tsv has only one class in the train split, '\w+'\. Add documents of another\."):
         data.pairs("train")
 
 

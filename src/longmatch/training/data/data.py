@@ -101,6 +101,11 @@ class TrainingData:
             return found
         if not len(found):
             raise LongmatchError(self._empty(split))
+        if len(np.unique(found.label)) == 1 and not self.has_pairs and found.label[0]:
+            name = self._classes.names[self._classes.of(split)[1][0]]
+            raise LongmatchError(
+                f"{self._where} has only one class in the {split} split, {name!r}. Add documents of another."
+            )
         if len(np.unique(found.label)) == 1:
             kind, missing = ("belong", "do not") if found.label[0] else ("do not belong", "do")
             raise LongmatchError(
