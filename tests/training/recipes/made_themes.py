@@ -23,8 +23,9 @@ def write_themes(folder: Path, words: list[str], documents: int, theme_share: fl
             file.write(json.dumps({"id": f"d{number}", "title": "", "text": text}) + "\n")
     rows = ["split\tsource\ttarget\tlabel"]
     for number in range(documents):
-        split = "train" if number % 4 else "validation"
-        rows.append(f"{split}\td{number}\td{(number + THEMES) % documents}\t1")
-        rows.append(f"{split}\td{number}\td{(number + 5) % documents}\t0")
+        split = "train" if number // THEMES % 4 else "validation"
+        for far, near in ((THEMES, 5), (5 * THEMES, 7 * THEMES + 3), (9 * THEMES, 3 * THEMES + 10)):
+            rows.append(f"{split}\td{number}\td{(number + far) % documents}\t1")
+            rows.append(f"{split}\td{number}\td{(number + near) % documents}\t0")
     (folder / "pairs.tsv").write_text("\n".join(rows) + "\n")
     return folder

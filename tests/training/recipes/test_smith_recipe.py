@@ -43,7 +43,7 @@ def make(tiny_bert, themes, tmp_path):
 def trained(tiny_bert, themes, tmp_path_factory):
     """A model trained as a user would, from nothing (SMITH-NP)."""
     out = tmp_path_factory.mktemp("trained") / "smith"
-    settings = {"documents": 48, "learning_rate": 2e-3, "steps": 90, "tokens_at_once": 10**6, "validate_every": 30}
+    settings = {"documents": 48, "learning_rate": 3e-3, "steps": 90, "tokens_at_once": 10**6, "validate_every": 30}
     return train("smith", themes, out, tokenizer=str(tiny_bert), **settings, **TINY)
 
 

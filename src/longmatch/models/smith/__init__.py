@@ -1,0 +1,1 @@
+"""SMITH (Yang et al., 2020): a siamese hierarchical transformer over sentence blocks."""

@@ -1,0 +1,94 @@
+"""SMITH's settings, the paper's by default."""
+
+from typing import Any, Literal
+
+from transformers import AutoConfig, BertConfig, PretrainedConfig
+
+Combine = Literal["normal", "sum-concat", "mean-concat", "attention"]
+
+SIZES = {  # layers of the sentence level and of the document level, width, heads
+    "base": (6, 3, 256, 4),
+    "small": (4, 2, 128, 4),
+    "tiny": (2, 1, 64, 2),
+}
+
+
+class SmithConfig(PretrainedConfig):  # type: ignore[misc]
+    """What a SMITH model is made of.
+
+    The paper (sections 4.1 and 5.2.3): blocks of 32 tokens, at most 64 of them; 6 layers at the sentence level, 3 at
+    the document level, 256 wide, 4 heads, dropout 0.1. Both levels are BERT's transformer; `sentence_level` holds the
+    first one's settings, which with a `backbone` are the checkpoint's own (SMITH-Short).
+
+    Where the paper is silent we chose: a block's 32 tokens include the start and end token; feed-forward layers are 4
+    times as wide; weights begin as large for their width as BERT's for its own; the block vectors that are combined
+    with the document level's are those before positions are added, and a dense layer brings both to the width of one;
+    the dense layers have no activation, so a cosine can be negative.
+
+    `cut_long` drops what does not fit of a sentence longer than a block, as the paper does; else it goes on in the next
+    block. `scale` and `bias` are where those of the chance sigmoid(scale * cos + bias) begin; training moves them.
+    """
+
+    model_type = "longmatch-smith"
+
+    def __init__(
+        self,
+        sentence_level: dict[str, Any] | None = None,
+        document_layers: int = 3,
+        document_heads: int = 4,
+        dropout: float = 0.1,
+        block_tokens: int = 32,
+        max_blocks: int = 64,
+        cut_long: bool = False,
+        combine: Combine = "normal",
+        scale: float = 10.0,
+        bias: float = -5.0,
+        threshold: float | None = None,
+        **others: Any,
+    ) -> None:
+        self.sentence_level = sentence_level
+        self.document_layers, self.document_heads, self.dropout = document_layers, document_heads, dropout
+        self.block_tokens, self.max_blocks, self.cut_long = block_tokens, max_blocks, cut_long
+        self.combine, self.scale, self.bias = combine, scale, bias
+        self.threshold = threshold  # the score from which two documents belong together, chosen on validation pairs
+        super().__init__(**others)
+
+    def sentence_config(self) -> PretrainedConfig:
+        """The sentence level's own settings."""
+        facts = dict(self.sentence_level or {})
+        return AutoConfig.for_model(facts.pop("model_type", "bert"), **facts)
+
+    def document_config(self) -> BertConfig:
+        """The document level's: as wide as the sentence level; blocks are its words, and it has no vocabulary."""
+        return _bert(
+            1,
+            self.sentence_config().hidden_size,
+            self.document_layers,
+            self.document_heads,
+            self.max_blocks,
+            self.dropout,
+        )
+
+
+def sentence_level(
+    vocabulary: int, layers: int, width: int, heads: int, block_tokens: int, dropout: float = 0.1
+) -> dict[str, Any]:
+    """The settings of a new sentence level."""
+    facts: dict[str, Any] = _bert(vocabulary, width, layers, heads, block_tokens, dropout).to_dict()
+    return facts
+
+
+def _bert(vocabulary: int, width: int, layers: int, heads: int, positions: int, dropout: float) -> BertConfig:
+    return BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        max_position_embeddings=positions,
+        type_vocab_size=1,
+        initializer_range=0.02 * (768 / width) ** 0.5,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        pad_token_id=0,
+    )

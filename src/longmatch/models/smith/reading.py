@@ -1,0 +1,58 @@
+"""Reading a batch of blocks: those of about one length together, so that little of the work is padding."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from longmatch.losses.masked_words import IGNORED
+from longmatch.models.smith.batch import BlockBatch, Layout, MaskedBatch
+from longmatch.models.smith.model import SmithModel, SmithOutput
+from longmatch.models.smith.pretraining import SmithForPretraining
+
+
+def layout(model: SmithModel, specials: tuple[int, int]) -> Layout:
+    """How documents are cut for a model."""
+    return Layout(model.block_limit, int(model.config.max_blocks), specials, bool(model.config.cut_long))
+
+
+def read_blocks(model: SmithModel, batch: BlockBatch) -> Tensor:
+    """One vector of length 1 a block, in the batch's order: (blocks, width)."""
+    order, found = [], []
+    for rows, places, mask in batch.text.by_length():
+        found.append(model.block_vectors(model.read_tokens(batch.text.ids[places] * mask, mask.long())))
+        order.append(rows)
+    return torch.cat(found)[torch.cat(order).argsort().to(batch.device)]
+
+
+def read(model: SmithModel, batch: BlockBatch) -> SmithOutput:
+    """The vectors of a batch's documents."""
+    return model.aggregate(read_blocks(model, batch), batch.place, batch.counts)
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """What the model says of what is hidden, and what stands there, in the batch's order."""
+
+    predicted: Tensor  # (hidden blocks, width) by the document level
+    original: Tensor  # (hidden blocks, width) by the sentence level
+    words: Tensor  # (hidden words, width) their tokens' vectors
+
+
+def read_masked(model: SmithForPretraining, batch: MaskedBatch) -> Guesses:
+    """One pass over the masked words serves both tasks: the blocks to be picked out are read with words hidden too."""
+    order, vectors, where, words = [], [], [], []
+    text = batch.blocks.text
+    for rows, places, mask in text.by_length():
+        states = model.smith.read_tokens(text.ids[places] * mask, mask.long())
+        hidden = mask & (batch.words[places] != IGNORED)
+        order.append(rows)
+        vectors.append(model.smith.block_vectors(states))
+        where.append(places[hidden])
+        words.append(states[hidden])
+    blocks = torch.cat(vectors)[torch.cat(order).argsort().to(batch.words.device)]
+    original = blocks[batch.masked]
+    predicted = original
+    if len(original):
+        predicted = model.guess_blocks(blocks, batch.masked, batch.blocks.place, batch.blocks.counts)
+    return Guesses(predicted, original, torch.cat(words).float()[torch.cat(where).argsort()])
