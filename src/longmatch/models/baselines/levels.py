@@ -21,7 +21,7 @@ class Attention(nn.Module):
     """Yang et al. 2016, equations 5 to 7: the weight of a state is how well tanh(W h + b) agrees with a learned vector.
 
     >>> weights, sums = Attention(4)(torch.randn(3, 4), torch.tensor([0, 2, 3]))
-    >>> weights.shape, sums.shape, round(float(weights[2]), 4)
+    >>> weights.shape, sums.shape, round(weights[2].item(), 4)
     (torch.Size([3]), torch.Size([2, 4]), 1.0)
     """
 
