@@ -6,10 +6,11 @@ from typing import Annotated, Any
 import typer
 
 from longmatch.errors import LongmatchError
+from longmatch.training.recipes import RECIPES
 
 
 def train(
-    model: Annotated[str | None, typer.Argument(help="colde, sdr or first.", show_default=False)] = None,
+    model: Annotated[str | None, typer.Argument(help=f"One of {', '.join(RECIPES)}.", show_default=False)] = None,
     more: Annotated[list[Path] | None, typer.Argument(help="More data folders.", show_default=False)] = None,
     data: Annotated[
         list[Path] | None,

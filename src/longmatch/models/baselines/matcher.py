@@ -88,12 +88,10 @@ class VectorMatcher(Encoder[VectorEncoding, Tensor]):
                 encodings += encode_tokens(self.model, batch)
             if progress:
                 progress(len(batch))
-        cut = sum(encoding.coverage < 1 for encoding in encodings)
-        if cut:
+        if any(encoding.coverage < 1 for encoding in encodings):
             limit = self.layout.max_tokens
             warnings.warn(
-                f"The model {self.name} reads the first {limit} tokens of a document; {cut} of {len(encodings)} "
-                "documents are longer.",
+                f"The model {self.name} reads only the first {limit} tokens of a document.",
                 LongmatchWarning,
                 stacklevel=2,
             )
