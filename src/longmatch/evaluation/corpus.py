@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from longmatch.datasets.collection import DataFolder
 from longmatch.datasets.records import iterate_lines
 from longmatch.documents.document import Document
@@ -36,6 +39,13 @@ class Corpus:
     def name(self) -> str:
         """What the set is called in tables."""
         return self.folder.name + ("" if self.shuffle is None else SHUFFLED)
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.int64]:
+        """The place of each document among the ids in their order; ties of scores are broken by it."""
+        order = np.empty(len(self), dtype=np.int64)
+        order[np.argsort(np.array(self.ids, dtype=object), kind="stable")] = np.arange(len(self))
+        return order
 
     @cached_property
     def fingerprint(self) -> str:

@@ -15,7 +15,7 @@ from longmatch.datasets.collection import DataFolder
 from longmatch.datasets.records import Pair, Split
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.measures import Answers, Measure, RankingMeasure, Verdicts, best_threshold
-from longmatch.evaluation.measures.answers import Floats, Ints, locate
+from longmatch.evaluation.measures.answers import Floats, locate
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.models.matcher import Progress
 
@@ -98,8 +98,6 @@ class Outcome:
 
 def run(task: Task, corpus: Corpus, scorer: Scorer, progress: Progress | None = None) -> Outcome:
     """Score every query and source with the collection once, and keep what the protocols need of it."""
-    order = np.empty(len(corpus), dtype=np.int64)
-    order[np.argsort(np.array(corpus.ids, dtype=object), kind="stable")] = np.arange(len(corpus))
     outcome = Outcome({q: Answers.missing(grades) for q, grades in task.qrels.items()})
     known: dict[tuple[str, str], float] = {}
     targets: dict[str, list[str]] = {}
@@ -109,7 +107,7 @@ def run(task: Task, corpus: Corpus, scorer: Scorer, progress: Progress | None = 
         id = corpus.ids[number]
         if scores is not None:
             if id in task.qrels:
-                outcome.answers[id] = _answers(corpus, id, task.qrels[id], scores, order)
+                outcome.answers[id] = answers_of(corpus, id, task.qrels[id], scores)
             known.update({(id, target): _number(scores[corpus.number[target]]) for target in targets.get(id, ())})
         if progress:
             progress(1)
@@ -118,12 +116,12 @@ def run(task: Task, corpus: Corpus, scorer: Scorer, progress: Progress | None = 
     return outcome
 
 
-def _answers(corpus: Corpus, query: str, grades: Mapping[str, int], scores: Floats, order: Ints) -> Answers:
+def answers_of(corpus: Corpus, query: str, grades: Mapping[str, int], scores: Floats) -> Answers:
     """Rank the query's pool; an answer outside the pool counts as not found."""
     pool = np.array([corpus.number[id] for id in corpus.folder.pool(query)], dtype=np.int64)
     place = {int(number): i for i, number in enumerate(pool)}
     found = [(place[corpus.number[id]], grade) for id, grade in grades.items() if corpus.number[id] in place]
-    return locate(scores[pool], order[pool], [p for p, _ in found], [g for _, g in found], grades)
+    return locate(scores[pool], corpus.order[pool], [p for p, _ in found], [g for _, g in found], grades)
 
 
 def _number(value: Any) -> float:
