@@ -40,7 +40,7 @@ def kill_after(checkpoint: Path, seconds: float, words: list[str]) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {"steps": 60, "save_every": 4, "pause": 0.02},
+        {"steps": 60, "save_every": 4, "pause": 0.06},
         {
             "steps": 60,
             "save_every": 4,
@@ -48,7 +48,7 @@ def kill_after(checkpoint: Path, seconds: float, words: list[str]) -> None:
             "schedule": "cosine",
             "warmup": 0.3,
             "workers": 2,
-            "pause": 0.05,
+            "pause": 0.06,
         },
     ],
 )

@@ -140,7 +140,7 @@ def test_two_documents_of_one_id_are_refused_and_nothing_is_left(wordpiece, tmp_
 def test_a_killed_build_leaves_no_shelf_and_the_next_one_makes_it(wordpiece, tmp_path, processes):
     folder, tokenizer = tmp_path / "shelf", default_folder() / "tokenizer.json"
     command = [sys.executable, "-m", "tests.units.shelf_items", str(folder), str(tokenizer), str(processes)]
-    process = subprocess.run(command, cwd=Path(__file__).parents[2], check=False, timeout=60)
+    process = subprocess.run(command, cwd=Path(__file__).parents[2], check=False, timeout=300)
     assert process.returncode == -9
     assert not folder.exists() and folder.with_name("shelf.partial").exists()
     shelf = TokenShelf.build(folder, range(40), wordpiece, read=essay, source="essays")
