@@ -1,7 +1,7 @@
 """A GRU over many runs at once reads each of them as if it were alone."""
 
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmatch.encoders.ragged import offsets_of
@@ -10,6 +10,7 @@ from longmatch.models.baselines.levels import Attention, Level, run_over
 RUNS = st.lists(st.integers(1, 7), min_size=1, max_size=6)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(RUNS)
 def test_every_run_is_read_alone(lengths):
     torch.manual_seed(0)
@@ -19,6 +20,7 @@ def test_every_run_is_read_alone(lengths):
     assert torch.allclose(found, wanted, atol=1e-6)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(RUNS)
 def test_attention_is_a_softmax_over_each_run(lengths):
     torch.manual_seed(0)
