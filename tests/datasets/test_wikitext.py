@@ -66,9 +66,9 @@ def test_no_mark_survives_removal(pieces):
 
 
 def test_hostile_markup_takes_linear_time():
-    start = time.perf_counter()
+    start = time.process_time()
     for text in ("{{" * 200_000, "[[" * 200_000, "<ref>" * 20_000, "{{a b" * 50_000, "==" * 100_000, "''" * 200_000):
         wikitext_parts(text)
         is_disambiguation("X", text)
         list(link_targets(text))
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

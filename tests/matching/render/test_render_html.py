@@ -258,9 +258,9 @@ def test_two_documents_of_20_000_words_with_3_000_alignments_render_in_two_secon
     )
     match = replace(matched(a, b), alignments=alignments)
     assert min(a.words, b.words) > 20_000
-    start = time.perf_counter()
+    start = time.process_time()
     html = render_html(match)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert len(data_of(Page.of(html))["links"]) == 3_000
 
 
@@ -270,9 +270,9 @@ def test_one_paragraph_of_20_000_passages_renders_in_seconds():
     passages = [Passage("", s.start, s.end, "One") for s in sentences]
     alignments = tuple(Alignment(p, p, 0.5, 1 / len(passages)) for p in passages)
     match = replace(matched(document, document, most=1), alignments=alignments)
-    start = time.perf_counter()
+    start = time.process_time()
     render_html(match)
-    assert time.perf_counter() - start < 8
+    assert time.process_time() - start < 8
 
 
 def test_the_fragment_is_the_comparison_without_the_page_around_it(pair):
