@@ -47,6 +47,22 @@ def test_no_more_blocks_are_read_than_there_are_places(documents, batch):
     assert torch.equal(few.between(1, 2).text.ids, batch.between(1, 2).text.between(0, 5).ids)
 
 
+def test_blocks_from_anywhere_are_neighbours_and_every_place_is_drawn(documents):
+    tokens = documents[0]
+    first, last = block_ranges(tokens, 30)
+    plan, random = Layout(30, len(first) - 2, (FIRST, LAST)), chance(0, 0)
+    starts = set()
+    for _ in range(60):
+        a, b = plan.anywhere(tokens, random)
+        start = first.tolist().index(a[0])
+        starts.add(start)
+        assert a.tolist() == first[start : start + plan.most].tolist() and len(a) == len(b) == plan.most
+        assert b.tolist() == last[start : start + plan.most].tolist()
+    assert starts == {0, 1, 2}
+    whole = Layout(30, 10_000, (FIRST, LAST)).anywhere(tokens, random)
+    assert whole[0].tolist() == first.tolist()
+
+
 @given(budget=st.integers(1, 6_000))
 @settings(deadline=None)
 def test_groups_hold_whole_documents_within_the_budget(batch, budget):

@@ -45,7 +45,7 @@ def make(tiny_bert, themes, tmp_path):
 def trained(tiny_bert, themes, tmp_path_factory):
     """A model trained as a user would, on bare documents."""
     out = tmp_path_factory.mktemp("trained") / "smith"
-    settings = {"documents": 16, "learning_rate": 3e-3, "steps": 320, "tokens_at_once": 10**6, "validate_every": 160}
+    settings = {"documents": 24, "learning_rate": 5e-3, "steps": 320, "tokens_at_once": 10**6, "validate_every": 160}
     return train("smith-pretrain", themes / "documents.jsonl", out, tokenizer=str(tiny_bert), **settings, **TINY)
 
 
@@ -57,14 +57,14 @@ def gradient(recipe, step=0):
 
 
 def test_hidden_blocks_are_picked_far_above_chance_after_training_and_at_chance_before(trained, make):
-    recipe = make()
+    recipe = make({"documents": 24})
     untrained = recipe.validate(recipe.model.eval())
     scores = json.loads((trained / "longmatch.json").read_text())["scores"]
-    assert scores["block_chance"] == untrained["block_chance"] == pytest.approx(1 / 32, rel=0.3)
+    assert scores["block_chance"] == untrained["block_chance"] == pytest.approx(0.04, abs=0.01)
     assert untrained["block_accuracy"] < 3 * untrained["block_chance"]
-    assert scores["block_accuracy"] > 5 * scores["block_chance"]
-    assert scores["masked_block_loss"] < untrained["masked_block_loss"] - 0.5
-    assert scores["masked_word_loss"] < untrained["masked_word_loss"] - 0.5
+    assert scores["block_accuracy"] > 4 * scores["block_chance"]
+    assert scores["masked_block_loss"] < untrained["masked_block_loss"] - 1.0
+    assert scores["masked_word_loss"] < untrained["masked_word_loss"] - 0.7
     assert scores["word_accuracy"] > untrained["word_accuracy"]
 
 
@@ -159,6 +159,15 @@ def test_a_limit_on_documents_is_one_on_blocks(make):
     recipe = make({"max_tokens": 64})
     assert recipe.model.smith.config.max_blocks == 4
     assert set(recipe.draw(0).blocks.counts.tolist()) == {4}
+
+
+def test_training_may_read_documents_from_anywhere_and_validation_never_does(make):
+    opening, anywhere = (make({"max_tokens": 64}, masked_words=0.0, anywhere=where) for where in (False, True))
+    assert opening.draw(0).blocks.counts.tolist() == anywhere.draw(0).blocks.counts.tolist()
+    assert not torch.equal(opening.draw(0).blocks.text.ids, anywhere.draw(0).blocks.text.ids)
+    assert torch.equal(anywhere.draw(0).blocks.text.ids, anywhere.draw(0).blocks.text.ids)
+    for mine, theirs in zip(opening._held_out, anywhere._held_out, strict=True):
+        assert torch.equal(mine.blocks.text.ids, theirs.blocks.text.ids)
 
 
 def test_documents_of_one_block_alone_are_an_error_that_names_the_way_out(make):

@@ -65,7 +65,7 @@ class Layout:
     """How documents are cut for a model: tokens a block, the most blocks, the special tokens around each block."""
 
     limit: int  # tokens a block, special ones not counted
-    most: int  # blocks
+    most: int | None  # blocks
     specials: tuple[int, int]
     cut_long: bool = False
 
@@ -74,9 +74,15 @@ class Layout:
         first, last = block_ranges(tokens, self.limit, cut_long=self.cut_long, most=self.most)
         return (first, last) if len(first) else (np.zeros(1, np.int64), np.zeros(1, np.int64))
 
-    def lay_out(self, documents: Sequence[Tokens]) -> BlockBatch:
-        """The blocks of documents, flat."""
-        cuts = [self.ranges(tokens) for tokens in documents]
+    def anywhere(self, tokens: Tokens, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """As many blocks as are read, from a place drawn at random in a document that has more."""
+        first, last = replace(self, most=None).ranges(tokens)
+        start = int(random.integers(max(1, len(first) - (self.most or len(first)) + 1)))
+        return first[start:][: self.most], last[start:][: self.most]
+
+    def lay_out(self, documents: Sequence[Tokens], random: np.random.Generator | None = None) -> BlockBatch:
+        """The blocks of documents, flat; with random numbers, from anywhere in each."""
+        cuts = [self.ranges(tokens) if random is None else self.anywhere(tokens, random) for tokens in documents]
         pieces = [
             tokens.ids[a:b]
             for tokens, (first, last) in zip(documents, cuts, strict=True)

@@ -96,9 +96,11 @@ class SmithMatcher(Encoder[SmithEncoding, Tensor]):
         """Once, when a document was read only in part."""
         if not self._warned and any(e.coverage < 1 for e in encodings):
             self._warned = True
+            most = int(self.model.config.max_blocks)
+            tails = "; of longer sentences it reads the beginning" if self.layout.cut_long else ""
             warnings.warn(
-                f"The model {self.name} reads the first {self.layout.most} blocks of a document, about "
-                f"{self.layout.most * self.layout.limit:,} tokens; what is longer is read in part.",
+                f"The model {self.name} reads the first {most} blocks of a document, "
+                f"{most * self.layout.limit:,} tokens at most{tails}.",
                 LongmatchWarning,
                 stacklevel=3,
             )

@@ -38,6 +38,7 @@ class PretrainSettings(SmithShape):
 
     masked_words: float = 0.15  # share of the words
     masked_blocks: int = 2  # of each document, one at least left
+    anywhere: bool = False  # true: of a document longer than is read, blocks from anywhere, drawn anew each step
     validation_documents: int = 512
 
     def __post_init__(self) -> None:
@@ -96,7 +97,9 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     def draw(self, step: int) -> MaskedBatch:
         """Documents, and what is hidden of them."""
-        return self._masked(self._documents[self._epochs.rows(step)], chance(self.settings.seed, step))
+        return self._masked(
+            self._documents[self._epochs.rows(step)], chance(self.settings.seed, step), self.own.anywhere
+        )
 
     def backward(self, model: PreTrainedModel, batch: MaskedBatch) -> dict[str, Tensor]:
         """One pass where the device holds the whole batch; else, by gradient caching, as many as it takes."""
@@ -153,8 +156,9 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
     def _budget(self) -> int:
         return self.settings.token_budget(self.model.device.type == "cuda")
 
-    def _masked(self, numbers: Ints, random: np.random.Generator) -> MaskedBatch:
-        return self.masking.of(self.layout.lay_out([self.data.shelf[n] for n in numbers.tolist()]), random)
+    def _masked(self, numbers: Ints, random: np.random.Generator, anywhere: bool = False) -> MaskedBatch:
+        documents = [self.data.shelf[number] for number in numbers.tolist()]
+        return self.masking.of(self.layout.lay_out(documents, random if anywhere else None), random)
 
     @cached_property
     def _held_out(self) -> list[MaskedBatch]:
@@ -198,7 +202,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
     def _word_counts(self) -> Tensor:
         """How often each word of the vocabulary stands in some of the training documents."""
         some = chance(0, 0).permutation(self._documents)[:COUNTED].tolist()
-        most = self.layout.limit * self.layout.most
+        most = self.layout.limit * int(self.model.config.max_blocks)
         ids = np.concatenate([self.data.shelf.piece(number, 0, most) for number in some])
         return torch.from_numpy(np.bincount(ids, minlength=len(self.model.words.bias)).astype(np.float32))
 

@@ -1,0 +1,241 @@
+"""What long documents cost: the most memory and the time of one training step, against a document's tokens.
+
+    python benchmarks/memory.py [--tokens 512 1024 2048 4096 8192 16384] [--documents 4] [--out docs/memory.svg]
+
+The same number of tokens is read by
+
+- smith: 6 layers over blocks of 32 tokens and 3 over the blocks, 256 wide, as in the paper;
+- smith-384: the same with the packaged backbone's six layers (384 wide) at the sentence level, as all rows below have;
+- colde: chunks of 512 tokens, attention between chunks, an LSTM;
+- s-long: attention within 256 tokens to either side;
+- full: attention of every token to every other, by the fused kernel, position embeddings repeated;
+- full-plain: the same with the table of all pairs of tokens held in memory, as before such kernels.
+
+A step is a forward and a backward pass; memory is what it takes beyond the model's weights and the input. Each row is
+measured in a process of its own. On a GPU products are bfloat16 and memory is what torch holds at its most; on a CPU
+they are float32 and memory is the process's own at its most, so small sizes are blurred: use one document.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+from transformers import AutoModel
+
+from longmatch.encoders.flat import Flat
+from longmatch.encoders.pretrained import locate
+from longmatch.encoders.tokenizer import open_tokenizer
+from longmatch.models.baselines.batch import Texts
+from longmatch.models.baselines.long import LongModel, repeated
+from longmatch.models.colde.batch import ChunkBatch
+from longmatch.models.colde.model import ColdeModel
+from longmatch.models.colde.reading import read as read_colde
+from longmatch.models.smith.batch import BlockBatch
+from longmatch.models.smith.config import SmithConfig, sentence_level
+from longmatch.models.smith.model import SmithModel
+from longmatch.models.smith.reading import read as read_smith
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+SPECIALS = (101, 102)
+VOCABULARY = 30_522
+Step = tuple[Any, Callable[[], Tensor]]  # the model, and a forward pass that ends in the documents' vectors
+
+
+def pieces(tokens: int, documents: int, size: int) -> Flat:
+    """Documents of so many tokens in full pieces, the special tokens of each piece counted."""
+    drawn = np.random.default_rng(0).integers(1000, VOCABULARY, (documents * tokens // size, size - 2))
+    return Flat.of(list(drawn), SPECIALS)
+
+
+def smith(tokens: int, documents: int, backbone: bool = False) -> Step:
+    """Blocks of 32 tokens."""
+    blocks = tokens // 32
+    if backbone:
+        model = SmithModel.from_backbone(None, block_tokens=32, max_blocks=blocks)
+    else:
+        inner = sentence_level(VOCABULARY, 6, 256, 4, 32)
+        model = SmithModel(SmithConfig(sentence_level=inner, max_blocks=blocks))
+    batch = BlockBatch(pieces(tokens, documents, 32), torch.full((documents,), blocks)).to(DEVICE)
+    return model, lambda: read_smith(model, batch).documents
+
+
+def colde(tokens: int, documents: int) -> Step:
+    """Chunks of 512 tokens in two sections, or one where there is one chunk."""
+    model: Any = ColdeModel.from_backbone(None)
+    chunks = tokens // 512
+    number = torch.arange(documents * chunks)
+    place, half = number % chunks, max(1, chunks // 2)
+    batch = ChunkBatch(pieces(tokens, documents, 512), place // half, place % half, number // chunks).to(DEVICE)
+    return model, lambda: read_colde(model, batch).documents
+
+
+def s_long(tokens: int, documents: int) -> Step:
+    """A window over the whole document."""
+    model: Any = LongModel.new(None, open_tokenizer(locate(None)), max_tokens=tokens - 2)
+    ids = torch.from_numpy(np.random.default_rng(0).integers(1000, VOCABULARY, documents * (tokens - 2)))
+    one = torch.ones(documents, dtype=torch.long)
+    texts = Texts(ids, torch.ones_like(ids).bool(), one * (tokens - 2), one, torch.stack([one, one], 1)).to(DEVICE)
+    return model, lambda: model.read(texts, False).vectors
+
+
+def full(tokens: int, documents: int, kernel: str = "sdpa") -> Step:
+    """The backbone over the whole document at once."""
+    model: Any = AutoModel.from_pretrained(locate(None), attn_implementation=kernel)
+    table = repeated(model.embeddings.position_embeddings.weight.data, 0, tokens)
+    model.embeddings.position_embeddings = torch.nn.Embedding.from_pretrained(table, freeze=False)
+    drawn = np.random.default_rng(0).integers(1000, VOCABULARY, (documents, tokens))
+    ids, places = torch.from_numpy(drawn).to(DEVICE), torch.arange(tokens, device=DEVICE)[None]
+    kinds = torch.zeros_like(ids)
+    return model, lambda: model(input_ids=ids, position_ids=places, token_type_ids=kinds).last_hidden_state.mean(1)
+
+
+MODELS: dict[str, Callable[[int, int], Step]] = {
+    "smith": smith,
+    "smith-384": lambda tokens, documents: smith(tokens, documents, backbone=True),
+    "colde": colde,
+    "s-long": s_long,
+    "full": full,
+    "full-plain": lambda tokens, documents: full(tokens, documents, "eager"),
+}
+
+
+def measure(name: str, tokens: int, documents: int, times: int) -> dict[str, float]:
+    """Bytes that a step takes at its most, and seconds; in this process."""
+    torch.manual_seed(0)
+    model, forward = MODELS[name](tokens, documents)
+    model.to(DEVICE).train()
+    _wait()
+    before = _reset()
+
+    def step() -> float:
+        _wait()
+        start = time.perf_counter()
+        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=DEVICE.type == "cuda", cache_enabled=False):
+            vectors = forward()
+        vectors.float().square().sum().backward()
+        _wait()
+        return time.perf_counter() - start
+
+    step()
+    peak = _peak() - before
+    return {"bytes": peak, "seconds": median(step() for _ in range(times))}
+
+
+def _wait() -> None:
+    if DEVICE.type == "cuda":
+        torch.cuda.synchronize()
+
+
+def _reset() -> int:
+    """Count the peak from here; the bytes held now."""
+    if DEVICE.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+        return torch.cuda.memory_allocated()
+    Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS")
+
+
+def _peak() -> int:
+    if DEVICE.type == "cuda":
+        return torch.cuda.max_memory_allocated()
+    return _status("VmHWM")
+
+
+def _status(key: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    found = next((line for line in lines if line.startswith(key)), None)
+    return int(found.split()[1]) * 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def run(name: str, tokens: int, documents: int, times: int) -> dict[str, Any]:
+    """The same in a process of its own; why, where it failed."""
+    command = [sys.executable, __file__, "--one", name, str(tokens), str(documents), str(times)]
+    said = subprocess.run(command, check=False, capture_output=True, text=True)
+    if said.returncode == 0:
+        found: dict[str, Any] = json.loads(said.stdout.splitlines()[-1])
+        return found
+    scarce = "OutOfMemory" in said.stderr or said.returncode < 0
+    return {"why": "does not fit" if scarce else said.stderr.strip().splitlines()[-1][:40]}
+
+
+def show(found: dict[str, dict[int, dict[str, Any]]], sizes: Sequence[int], documents: int) -> None:
+    """Two tables."""
+    device = torch.cuda.get_device_name() if DEVICE.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
+    console = Console(width=140)
+    console.print(f"one training step over {documents} documents, {device}, torch {torch.__version__}")
+    for title, key, unit in (("peak MB", "bytes", 1e-6), ("seconds", "seconds", 1.0)):
+        table = Table(title, *(f"{size:,}" for size in sizes))
+        for name, row in found.items():
+            table.add_row(name, *(_cell(row[size], key, unit) for size in sizes))
+        console.print(table)
+
+
+def _cell(one: dict[str, Any], key: str, unit: float) -> str:
+    if "why" in one:
+        return str(one["why"])
+    value = one[key] * unit
+    return f"{value:,.0f}" if key == "bytes" else f"{value:.3f}"
+
+
+def plot(found: dict[str, dict[int, dict[str, Any]]], path: Path, documents: int) -> None:
+    """Memory and time against tokens, both axes logarithmic."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, (label, key, unit) in zip(
+        figure.subplots(1, 2), (("peak GB", "bytes", 1e-9), ("seconds", "seconds", 1.0)), strict=True
+    ):
+        for name, row in found.items():
+            points = [(size, one[key] * unit) for size, one in row.items() if key in one and one[key] > 0]
+            axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name)
+        sizes = sorted({size for row in found.values() for size in row})
+        axes.set(xscale="log", yscale="log", xlabel="tokens of a document", ylabel=label)
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
+    figure.axes[0].legend(frameon=False)
+    figure.suptitle(f"One training step over {documents} document{'s' if documents > 1 else ''}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+
+
+def main(words: Sequence[str]) -> None:
+    """Measure what was asked for."""
+    if words[:1] == ["--one"]:  # the process that measures
+        name, *numbers = words[1:]
+        print(json.dumps(measure(name, *map(int, numbers))))
+        return
+    gpu = DEVICE.type == "cuda"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tokens", type=int, nargs="+", default=[512, 1024, 2048, 4096, 8192, 16384])
+    parser.add_argument("--documents", type=int, default=4 if gpu else 1)
+    parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--times", type=int, default=5 if gpu else 1)
+    parser.add_argument("--out", type=Path, default=None, help="where the plot goes; its figures go beside it")
+    options = parser.parse_args(words)
+    found = {
+        name: {size: run(name, size, options.documents, options.times) for size in options.tokens}
+        for name in options.models
+    }
+    show(found, options.tokens, options.documents)
+    if options.out:
+        plot(found, options.out, options.documents)
+        options.out.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
