@@ -3,9 +3,10 @@
     python scripts/train_benchmarks.py DATA OUT [--sets acl wiki papers] [--seeds 1 2 3] [--rows colde sdr ...]
                                        [--set steps=60] [--set colde.documents=200]
 
-DATA holds the sets' folders. Each model goes into OUT/SET/ROW-SEED; what is trained already is left as it is, and what
-was stopped goes on. `--set` applies to every row it fits, with a model's name before it to that model's rows alone. One
-model is trained after the other: start several processes with different --sets, --rows or --seeds to share a GPU.
+DATA holds the sets' folders. Each model goes into OUT/SET/ROW-SEED, the tokenised documents once into OUT/tokens; what
+is trained already is left as it is, and what was stopped goes on. `--set` applies to every row it fits, with a model's
+name before it to that model's rows alone. One model is trained after the other: start several processes with different
+--sets, --rows or --seeds to share a GPU.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from longmatch.evaluation.parallel import half_the_cores, use_processes
 from longmatch.training.recipes import find_recipe
 from longmatch.training.settings import TrainingSettings, read_pairs
 from longmatch.training.train import train
@@ -32,12 +34,24 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # ways to score with what SDR trained
 
 
+def known_to(model: str) -> set[str]:
+    """The settings a model has."""
+    return {field.name for kind in (TrainingSettings, find_recipe(model).Settings) for field in fields(kind)}
+
+
 def settings_for(model: str, asked: Mapping[str, str]) -> dict[str, str]:
     """Of all that was asked for with --set, what this model has; a model's own wins."""
-    known = {field.name for kind in (TrainingSettings, find_recipe(model).Settings) for field in fields(kind)}
-    shared = {key: value for key, value in asked.items() if key in known}
+    shared = {key: value for key, value in asked.items() if key in known_to(model)}
     own = {key.removeprefix(f"{model}."): value for key, value in asked.items() if key.startswith(f"{model}.")}
     return shared | own
+
+
+def check(asked: Mapping[str, str], models: set[str]) -> None:
+    """Stop where a setting fits no row: left out in silence, it would cost a whole run."""
+    fitting = {name for model in models for key in known_to(model) for name in (key, f"{model}.{key}")}
+    for key in asked:
+        if key not in fitting:
+            raise SystemExit(f"No row has a setting {key}.")
 
 
 def models_of(folder: Path, rows: Sequence[str], seeds: Sequence[int]) -> list[str]:
@@ -60,12 +74,15 @@ def main() -> None:
     parser.add_argument("--set", dest="settings", action="append", default=[])
     options = parser.parse_args()
     asked = read_pairs(options.settings)
+    check(asked, {ROWS[row][0] for row in options.rows})
+    use_processes(half_the_cores())
     for name in options.sets:
         folder = options.out / name
         for seed in options.seeds:
             for row in options.rows:
                 model, changed = ROWS[row]
-                settings = settings_for(model, asked) | dict(changed) | {"seed": seed}
+                settings = {"cache": str(options.out / "tokens")} | settings_for(model, asked) | dict(changed)
+                settings["seed"] = seed
                 train(model, options.data / name, folder / f"{row}-{seed}", **settings)
         models = ",".join(["default", "sdr", "first", *models_of(folder, options.rows, options.seeds)])
         words = ["longmatch", "evaluate", "--data", str(options.data / name), "--models", models, "--protocol", "both"]

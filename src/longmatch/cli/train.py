@@ -30,8 +30,8 @@ def train(
     A data folder holds documents.jsonl.xz and pairs.tsv or qrels.tsv, classes.tsv or links.tsv. Settings that all
     models have: seed, epochs or steps, learning_rate, weight_decay, warmup, schedule, clip, documents (a batch),
     accumulate, max_tokens (of a document), tokens_at_once, precision, validate_every, save_every, patience, keep,
-    workers, device. The command line wins over the file. For several GPUs: torchrun --nproc-per-node 4 -m longmatch
-    train ...
+    workers, device, cache (a folder of tokenised documents that runs may share). The command line wins over the file.
+    For several GPUs: torchrun --nproc-per-node 4 -m longmatch train ...
     """
     from longmatch.training.settings import read_config, read_pairs
 
@@ -45,6 +45,8 @@ def train(
             raise LongmatchError(f"Name {what}: longmatch train MODEL --data DIR --out DIR.")
     values |= read_pairs(settings or [])
 
+    from longmatch.evaluation.parallel import half_the_cores, use_processes
     from longmatch.training.train import train as run
 
-    run(**chosen, **values)
+    use_processes(half_the_cores())
+    run(*chosen.values(), **values)

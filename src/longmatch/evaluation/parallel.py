@@ -24,6 +24,11 @@ def use_processes(count: int) -> None:
     _chosen = count
 
 
+def processes_chosen() -> int:
+    """Over how many processes work is spread; one, unless a command said more."""
+    return _chosen
+
+
 def half_the_cores() -> int:
     """A number of processes that leaves the machine usable."""
     return max(1, (os.cpu_count() or 1) // 2)

@@ -68,7 +68,8 @@ class StudyPlan:
         for value, seed in product(self.values, self.seeds):
             folder = self.folder(out, data.resolve().name, value, seed)
             if not (folder / RECORD).is_file():
-                train(self.model, [data], folder, **{**self.fixed, self.key: value, "seed": seed})
+                told = {"cache": str(out / "studies" / "tokens"), **self.fixed, self.key: value, "seed": seed}
+                train(self.model, [data], folder, **told)
             yield Entrant.of(str(folder), Study(self.name, self.key, number(value)))
 
 

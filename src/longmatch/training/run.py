@@ -15,7 +15,7 @@ from longmatch.errors import LongmatchError
 from longmatch.training.settings import TrainingSettings
 
 RECORD = "longmatch.json"  # as longmatch.models.load knows it; written last, so a folder that has it is whole
-FREE = ("workers", "keep")  # settings that change nothing about the result
+FREE = ("workers", "keep", "cache")  # settings that change nothing about the result
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,11 @@ class Run:
     def place(self) -> Path:
         """Where checkpoints, logs and prepared data are kept."""
         return self.out / "training"
+
+    @property
+    def cache(self) -> Path:
+        """Where the data are prepared."""
+        return Path(self.settings.cache) if self.settings.cache else self.place / "data"
 
     @property
     def all_settings(self) -> dict[str, Any]:

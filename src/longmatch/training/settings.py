@@ -41,6 +41,7 @@ class TrainingSettings:
     keep: int = 2  # checkpoints; the best is always among them
     workers: int | None = None  # processes that prepare batches; by default 4 beside a GPU, none on a CPU
     device: Literal["auto", "cpu"] = "auto"  # auto: a GPU if there is one
+    cache: str | None = None  # a folder for the tokenised documents, which several runs may share; by default in `out`
 
     def __post_init__(self) -> None:
         for key, least in LEAST.items():

@@ -26,7 +26,7 @@ SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_
 PROCESSES_WAIT = 4 * 3600  # seconds for the first process to read the data, or to validate
 
 
-def train(model: str, data: Place | Sequence[Place], out: Place, **settings: Any) -> Path:
+def train(model: str, data: Place | Sequence[Place], out: Place, /, **settings: Any) -> Path:
     """Train a model (one of RECIPES) on data folders or files; the folder it is in afterwards, `out`.
 
     `settings` are those of TrainingSettings and the model's own. Called again with the same ones, a run goes on where
@@ -66,8 +66,7 @@ def _train(run: Run, recipe_class: "type[Recipe[Any]]", args: "TrainingArguments
 
     torch.manual_seed(run.settings.seed)
     with watch.waiting("reading the data"), args.main_process_first(local=False):
-        cache = run.place / "data"
-        recipe = recipe_class.make([Path(path) for path in run.data], cache, run.settings, run.own)
+        recipe = recipe_class.make([Path(path) for path in run.data], run.cache, run.settings, run.own)
     plan = Plan.make(run.settings, recipe.steps_per_epoch, args.world_size)
     args.max_steps, args.warmup_steps = plan.steps, ceil(plan.steps * run.settings.warmup)
     trainer = RecipeTrainer(recipe, run.settings, plan, args, watch)

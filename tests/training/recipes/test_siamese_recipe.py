@@ -108,6 +108,37 @@ def test_the_packaged_model_reads_512_tokens_though_its_folder_says_256(made, tm
     assert recipe.limit == Backbone.load(str(tmp_path / "saved")).max_tokens == 510
 
 
+def test_the_saved_folder_reads_no_more_than_max_tokens_let_training_read(recipe, tmp_path):
+    made = recipe(TrainingSettings(max_tokens=20))
+    made.save(tmp_path / "saved")
+    assert made.limit == Backbone.load(str(tmp_path / "saved")).max_tokens == 20
+
+
+@pytest.mark.parametrize(
+    ("own", "least"), [({"opening": 2}, "3 or more"), ({"validation_pairs": 0}, "2 or more"), ({"scale": 0}, "above 0")]
+)
+def test_a_setting_that_makes_no_sense_is_one_sentence(own, least):
+    (key, value) = next(iter(own.items()))
+    with pytest.raises(LongmatchError, match=f"The setting {key} is {value}; it must be {least}."):
+        SiameseSettings(**own)
+
+
+def test_runs_that_share_a_cache_tokenise_the_documents_once(made, tiny_bert, tmp_path):
+    settings = {
+        "backbone": str(tiny_bert),
+        "steps": 1,
+        "opening": 20,
+        "device": "cpu",
+        "cache": str(tmp_path / "tokens"),
+    }
+    changed = []
+    for name in ("one", "two"):
+        out = train("first", made, tmp_path / name, **settings)
+        assert not (out / "training" / "data").exists()
+        changed.append([path.stat().st_mtime_ns for path in sorted((tmp_path / "tokens").rglob("*.npy"))])
+    assert len(changed[0]) == 4 and changed[0] == changed[1]
+
+
 def test_documents_without_labels_are_refused(made, tiny_bert, tmp_path):
     file = tmp_path / "bare.jsonl"
     file.write_text((made / "documents.jsonl").read_text())

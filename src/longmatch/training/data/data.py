@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from longmatch.datasets.records import SPLITS, Split, read_table
 from longmatch.datasets.splits import residue
 from longmatch.errors import LongmatchError
+from longmatch.evaluation.parallel import processes_chosen
 from longmatch.training.data.classes import ClassTable, own_classes, pairs_of_classes, stated_classes
 from longmatch.training.data.labels import Numbered, PairTable, Which, number_pairs, pair_keys, without_later_splits
 from longmatch.training.data.negatives import with_negatives
@@ -56,13 +57,14 @@ class TrainingData:
         paths: str | Path | Iterable[str | Path],
         tokenizer: Tokenizer,
         cache: Path,
-        processes: int = 1,
+        processes: int | None = None,
         seed: int = 0,
         progress: Progress | None = None,
     ) -> "TrainingData":
         """Open data folders, JSON Lines files, folders of documents, and .tsv files that label them.
 
-        The documents are tokenised into a folder of `cache`, unless they lie there already.
+        The documents are tokenised into a folder of `cache`, unless they lie there already; by as many processes as a
+        command has chosen for all its work.
         """
         sources = find_sources([paths] if isinstance(paths, str | Path) else paths)
         labels = [[read_labels(path) for path in source.labels] for source in sources]
@@ -70,7 +72,8 @@ class TrainingData:
         words = hashlib.sha256(tokenizer_json(tokenizer).encode()).hexdigest()[:8]
         folder = Path(cache) / f"{'+'.join(source.name for source in sources)[:60]}-{digest}-{words}"
         items = (item for source in sources for item in source.items())
-        shelf = TokenShelf.build(folder, items, tokenizer, progress, processes, read=read_item, source=digest)
+        spread = processes or processes_chosen()
+        shelf = TokenShelf.build(folder, items, tokenizer, progress, spread, read=read_item, source=digest)
         if not len(shelf):
             why = f" {next(iter(shelf.unread.values())).why}" if shelf.unread else ""
             raise LongmatchError(f"{_list(s.path for s in sources)} holds no documents that can be read.{why}")

@@ -43,8 +43,13 @@ class SiameseSettings:
     validation_pairs: int | None = None  # looked at, drawn once; by default all
 
     def __post_init__(self) -> None:
-        if self.opening < 3:
-            raise LongmatchError(f"The setting opening is {self.opening}; it must be 3 or more.")
+        for key, least in (("opening", 3), ("validation_pairs", 2)):
+            value = getattr(self, key)
+            if value is not None and value < least:
+                raise LongmatchError(f"The setting {key} is {value}; it must be {least} or more.")
+        for key in ("scale", "loss_temperature"):
+            if not getattr(self, key) > 0:
+                raise LongmatchError(f"The setting {key} is {getattr(self, key)}; it must be above 0.")
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,12 @@ class SiameseRecipe(Recipe[OpeningBatch]):
         self.data, self.tokenizer, self.settings, self.own = data, tokenizer, settings, own
         self.model, self.specials = backbone.model, (backbone.first_token, backbone.last_token)
         whole = Backbone(backbone.model, backbone.tokenizer, Pooling(), self.specials, backbone.name)
-        self.limit = min(own.opening - 2, whole.max_tokens)  # whatever length the checkpoint was meant for
+        limits = (
+            own.opening - 2,
+            whole.max_tokens,
+            settings.max_tokens,
+        )  # whatever length the checkpoint was meant for
+        self.limit = min(limit for limit in limits if limit is not None)
         self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
         matches = np.flatnonzero(self.pairs.label)
         self._rows = matches if own.loss == "contrastive" else np.arange(len(self.pairs))
@@ -130,8 +140,8 @@ class SiameseRecipe(Recipe[OpeningBatch]):
         return torch.cat([self._vectors(piece.to(self.model.device)).float().cpu() for piece in pieces])
 
     def _lay_out(self, numbers: Ints) -> Flat:
-        most = min(self.limit, self.settings.max_tokens or self.limit)
-        return Flat.of([self.data.shelf.piece(number, 0, most) for number in numbers.tolist()], self.specials)
+        pieces = [self.data.shelf.piece(number, 0, self.limit) for number in numbers.tolist()]
+        return Flat.of(pieces, self.specials)
 
     def _pieces(self, flat: Flat) -> list[Flat]:
         """Runs of documents that the device holds at a time."""
