@@ -13,7 +13,8 @@ The same number of tokens is read by
 
 A step is a forward and a backward pass; memory is what it takes beyond the model's weights and the input. Each row is
 measured in a process of its own. On a GPU products are bfloat16 and memory is what torch holds at its most; on a CPU
-they are float32 and memory is the process's own at its most, so small sizes are blurred: use one document.
+they are float32, memory is the process's own at its most, so small sizes are blurred, and the fused kernel knows no
+dropout, so full is full-plain.
 """
 
 import argparse
