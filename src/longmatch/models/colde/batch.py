@@ -15,7 +15,11 @@ from longmatch.units.tokens import Tokens
 
 @dataclass(frozen=True)
 class ChunkBatch:
-    """The chunks of some documents, one after another."""
+    """The chunks of some documents, one after another.
+
+    The three numbers of a chunk stay on the CPU: they decide what is read together, and to ask a GPU for them is to
+    wait until it has done all its work.
+    """
 
     text: Flat  # the tokens of each chunk
     section: Tensor  # (chunks,) which part of its document
@@ -32,17 +36,16 @@ class ChunkBatch:
 
     @property
     def device(self) -> torch.device:
-        """Where it is."""
+        """Where its text is."""
         return self.text.ids.device
 
     def to(self, device: torch.device) -> "ChunkBatch":
-        """The same on another device."""
-        numbers = (values.to(device) for values in (self.section, self.place, self.document))
-        return ChunkBatch(self.text.to(device), *numbers)
+        """The same, its text on another device."""
+        return replace(self, text=self.text.to(device))
 
     def groups(self, budget: int) -> Iterator["ChunkBatch"]:
         """Runs of whole documents of at most `budget` tokens each; a longer document is a group of its own."""
-        counts = torch.unique_consecutive(self.document, return_counts=True)[1].cpu()
+        counts = torch.unique_consecutive(self.document, return_counts=True)[1]
         chunks = offsets_of(counts)  # where each document begins
         tokens = offsets_of(self.text.lengths)[chunks].diff()
         for first, last in groups_within(tokens, budget):

@@ -79,7 +79,7 @@ def encode_tokens(model: ColdeModel, layout: Layout, documents: Sequence[Tokens]
     left = iter(documents)
     groups = list(batch.groups(CHUNKS * layout.limit))
     for group, mine in zip(groups, vectors.split([len(group) for group in groups]), strict=True):
-        found = model.aggregate(mine, group.section.to(place), group.document.to(place))
+        found = model.aggregate(mine, group.section, group.document)
         counts = torch.unique_consecutive(group.document, return_counts=True)[1].tolist()
         parts = [part.numpy() for part in group.section.split(counts)]
         sections = found.sections.float().cpu().split([int(part[-1]) + 1 for part in parts])

@@ -94,12 +94,15 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         return mean_of_tokens(self.backbone(inputs_embeds=embedded, attention_mask=mask).last_hidden_state, mask)
 
     def aggregate(self, chunks: Tensor, section: Tensor, document: Tensor) -> ColdeOutput:
-        """From chunk vectors to section and document vectors; in full precision, for there are few of them."""
+        """From chunk vectors to section and document vectors; in full precision, for there are few of them.
+
+        Sections and documents (chunks,) are best on the CPU, wherever the chunks are: nothing is waited for then.
+        """
         with torch.autocast(chunks.device.type, enabled=False):
             chunks = sequence = chunks.to(self.projection.weight.dtype)
             attention = chunks.new_zeros((len(chunks), len(chunks)))
             if self.config.recurrent:
-                added, attention = self.attention(chunks, section, document)
+                added, attention = self.attention(chunks, section.to(chunks.device), document.to(chunks.device))
                 sequence = chunks + added
             section_offsets = run_offsets(document * (int(section.max()) + 1) + section)
             return ColdeOutput(
@@ -118,7 +121,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             _, (last, _) = self.recurrence(packed)  # (2, runs, width / 2): read at each run's own end, not over padding
             summary = torch.cat([last[0], last[1]], dim=1)
         else:
-            summary = segment_mean(sequence, offsets)
+            summary = segment_mean(sequence, offsets.to(sequence.device))
         return nn.functional.normalize(self.projection(summary), dim=1)
 
 

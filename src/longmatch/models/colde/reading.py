@@ -17,9 +17,9 @@ def read_chunks(model: ColdeModel, batch: ChunkBatch) -> Tensor:
     """One vector a chunk, in the batch's order: (chunks, backbone width)."""
     order, found = [], []
     for rows, places, mask in batch.text.by_length():
-        there = rows.to(batch.device)
         ids = batch.text.ids[places] * mask
-        found.append(model.encode_chunks(ids, mask.long(), batch.section[there], batch.place[there]))
+        section, place = (numbers[rows].to(batch.device) for numbers in (batch.section, batch.place))
+        found.append(model.encode_chunks(ids, mask.long(), section, place))
         order.append(rows)
     return torch.cat(found)[torch.cat(order).argsort().to(batch.device)]
 
