@@ -30,6 +30,12 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sdr": ("sdr", {}),
     "sdr-no-contrast": ("sdr", {"contrastive": False}),  # SDR's table 3 (v)
     "sdr-margin-2": ("sdr", {"margin": 2.0}),
+    "smith": ("smith", {}),  # SMITH's table 3: NP; --set smith.pretrained=FOLDER for WP and WP+SP
+    "dssm": ("dssm", {}),
+    "arc-i": ("arc-i", {}),
+    "han": ("han", {}),
+    "smash": ("smash", {}),
+    "s-long": ("s-long", {}),
 }
 RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # ways to score with what SDR trained
 
