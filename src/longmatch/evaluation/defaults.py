@@ -19,6 +19,7 @@ HOW = frozenset(  # a model learns, not what: no part of its name
         "keep",
         "workers",
         "device",
+        "cache",
     )
 )
 
@@ -26,7 +27,7 @@ HOW = frozenset(  # a model learns, not what: no part of its name
 def differing(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a model that differ from its defaults, in the order given; of a path the last part.
 
-    >>> differing("colde", {"seed": 3, "weight_decay": 0.01, "learning_rate": 0.5, "workers": 4})
+    >>> differing("colde", {"seed": 3, "weight_decay": 0.01, "learning_rate": 0.5, "cache": "tokens"})
     {'learning_rate': 0.5}
     """
     usual = defaults_of(model)
