@@ -90,7 +90,7 @@ def main() -> None:
                 settings = {"cache": str(options.out / "tokens")} | settings_for(model, asked) | dict(changed)
                 settings["seed"] = seed
                 train(model, options.data / name, folder / f"{row}-{seed}", **settings)
-        models = ",".join(["default", "sdr", "first", *models_of(folder, options.rows, options.seeds)])
+        models = ",".join(["default", *RULES, *models_of(folder, options.rows, options.seeds)])
         words = ["longmatch", "evaluate", "--data", str(options.data / name), "--models", models, "--protocol", "both"]
         print(f"To measure: {shlex.join(words)}")
 

@@ -191,6 +191,11 @@ def test_a_limit_on_documents_holds_in_training(pairs, make):
     assert counts == [40] * 4
 
 
+def test_documents_cut_off_give_no_threshold_for_whole_ones(pairs, make):
+    recipe = make(pairs, {"max_tokens": 40})
+    assert "threshold" not in recipe.validate(recipe.model.eval())
+
+
 def test_validation_scores_are_the_cosines_a_user_gets(trained, classes, make):
     recipe = make(classes, {"tokens_at_once": 300})
     matcher = longmatch.load(str(trained))

@@ -104,8 +104,6 @@ class ColdeRecipe(Recipe[ColdeBatch]):
         self.held_out = data.pairs("validation")
         if model.config.contrastive:
             self._rows = np.flatnonzero(self.pairs.label)
-            if not len(self._rows):
-                raise LongmatchError("No two training documents belong together, so CoLDE has nothing to learn from.")
         else:
             self._rows = np.arange(len(self.pairs))
         self._epochs = Epochs(len(self._rows), max(1, settings.documents // 2), settings.seed)
@@ -148,8 +146,12 @@ class ColdeRecipe(Recipe[ColdeBatch]):
         return {"loss": cached_backward(self._vectors, pieces, lambda vectors: self._loss(vectors, batch))}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """Cosines of the validation pairs' document vectors: average precision decides."""
-        return cosine_measures(self.held_out, self._document_vectors, self.own.validation_pairs)
+        """Cosines of the validation pairs' document vectors: average precision decides.
+
+        Of documents cut off by `max_tokens` there is no threshold: the trained model reads whole ones.
+        """
+        found = cosine_measures(self.held_out, self._document_vectors, self.own.validation_pairs)
+        return found if self.settings.max_tokens is None else {k: v for k, v in found.items() if k != "threshold"}
 
     def save(self, folder: Path) -> None:
         """Config, weights and tokenizer."""
