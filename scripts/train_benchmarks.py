@@ -16,7 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from longmatch.evaluation.parallel import half_the_cores, use_processes
+from longmatch.parallel import half_the_cores, use_processes
 from longmatch.training.recipes import find_recipe
 from longmatch.training.settings import TrainingSettings, read_pairs
 from longmatch.training.train import train

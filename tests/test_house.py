@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "longmatch"
 HOUSE = (  # lowest first
     "errors",
+    "parallel",
     "documents",
     "units",
     "encoders",

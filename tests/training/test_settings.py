@@ -66,7 +66,7 @@ def test_an_unknown_setting_names_the_nearest():
         fill({"learning-rate": 1}, [TrainingSettings, Own])
     with pytest.raises(LongmatchError, match=r"There is no setting section. Did you mean sections\?"):
         filled(section=1)
-    with pytest.raises(LongmatchError, match=r"There is no setting zzz. Name one of accumulate, backbone, clip"):
+    with pytest.raises(LongmatchError, match=r"There is no setting zzz. Name one of accumulate, backbone, cache, clip"):
         filled(zzz=1)
 
 

@@ -53,10 +53,10 @@ def evaluate(
     """
     from longmatch.evaluation.evaluate import Evaluation
     from longmatch.evaluation.measures import parse_all
-    from longmatch.evaluation.parallel import half_the_cores
     from longmatch.evaluation.protocols import PROTOCOLS
     from longmatch.evaluation.reports.terminal import print_rows
     from longmatch.evaluation.studies import parse_studies
+    from longmatch.parallel import half_the_cores
 
     if split not in SPLITS:
         raise LongmatchError(f"There is no split {split}. Name one of {', '.join(SPLITS)}.")

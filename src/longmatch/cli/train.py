@@ -45,7 +45,7 @@ def train(
             raise LongmatchError(f"Name {what}: longmatch train MODEL --data DIR --out DIR.")
     values |= read_pairs(settings or [])
 
-    from longmatch.evaluation.parallel import half_the_cores, use_processes
+    from longmatch.parallel import half_the_cores, use_processes
     from longmatch.training.train import train as run
 
     use_processes(half_the_cores())

@@ -14,8 +14,8 @@ from longmatch.documents.document import Document
 from longmatch.documents.jsonl import document_of_line
 from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
-from longmatch.evaluation.parallel import spread
 from longmatch.evaluation.shuffle import shuffled
+from longmatch.parallel import spread
 
 CHARACTERS = 4_000_000  # of text in a shard
 SHUFFLED = "-shuffled"  # ends the name of a set whose sections are in random order

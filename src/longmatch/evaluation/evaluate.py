@@ -16,12 +16,12 @@ from longmatch.evaluation.answering import Question, Watch, answer
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.entrants import Entrant, entrants_of, rule_and_place, told_path
 from longmatch.evaluation.measures import Measure
-from longmatch.evaluation.parallel import use_processes
 from longmatch.evaluation.protocols import Protocol, Wanted
 from longmatch.evaluation.rows import Row
 from longmatch.evaluation.studies import StudyPlan
 from longmatch.models.load import LEXICAL, MODELS, load
 from longmatch.models.matcher import Matcher, Progress
+from longmatch.parallel import use_processes
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.evaluation.code import code_digest
 from longmatch.evaluation.encodings.layer import Array, Arrays, Layer, Unhandled
-from longmatch.evaluation.parallel import spread
 from longmatch.matching.chance import SIZES, Background
 from longmatch.matching.sentences import Sentences
 from longmatch.models.lexical.terms import Stream, terms_of
 from longmatch.models.matcher import Progress
 from longmatch.models.pooled.model import PooledMatcher
 from longmatch.models.vectors import sentence_vectors
+from longmatch.parallel import spread
 
 NO_SENTENCE = "it has no sentence"
 PLACES = ("starts", "ends", "lengths", "paragraph", "section")  # of each sentence

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from longmatch.datasets.records import SPLITS, Split, read_table
 from longmatch.datasets.splits import residue
 from longmatch.errors import LongmatchError
-from longmatch.evaluation.parallel import processes_chosen
+from longmatch.parallel import processes_chosen
 from longmatch.training.data.classes import ClassTable, own_classes, pairs_of_classes, stated_classes
 from longmatch.training.data.labels import Numbered, PairTable, Which, number_pairs, pair_keys, without_later_splits
 from longmatch.training.data.negatives import with_negatives

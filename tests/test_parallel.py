@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.parallel import spread, use_processes
+from longmatch.parallel import spread, use_processes
 
 
 @pytest.fixture
@@ -32,11 +31,3 @@ def test_only_a_bounded_number_of_items_is_taken_ahead() -> None:
     first = next(spread(abs, items()))
     assert first == 0
     assert len(taken) < 200
-
-
-def test_documents_read_in_two_processes_are_those_read_in_one(example_corpus: Corpus) -> None:
-    alone = example_corpus.documents(example_corpus.ids)
-    use_processes(2)
-    together = example_corpus.documents(example_corpus.ids)
-    use_processes(1)
-    assert together == alone
