@@ -1,18 +1,17 @@
 """Every baseline as a matcher: a trained model's folder, opened."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError
 from torch import Tensor
 from transformers import PretrainedConfig
 
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Precision, native_precision
+from longmatch.encoders.backbone import Precision
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.matching.match import Match
@@ -25,21 +24,22 @@ from longmatch.models.baselines.han import HanModel
 from longmatch.models.baselines.long import LongModel
 from longmatch.models.baselines.model import VectorModel
 from longmatch.models.baselines.smash import SmashModel
-from longmatch.models.matcher import Encoder, Progress, Scores
+from longmatch.models.matcher import Progress
+from longmatch.models.trained import TrainedMatcher
 from longmatch.units import Tokens, tokenize
 
 KINDS: tuple[type[VectorModel], ...] = (DssmModel, ArcModel, HanModel, SmashModel, LongModel)
-TOKENS = 32_768  # of documents encoded together
 
 
-class VectorMatcher(Encoder[VectorEncoding, Tensor]):
+class VectorMatcher(TrainedMatcher[VectorEncoding]):
     """The cosine of one vector a document, explained by what each sentence brings to it."""
 
+    model: VectorModel
+    together = 32_768
+
     def __init__(self, model: VectorModel, tokenizer: Any, precision: Precision | None = None) -> None:
-        self.model: VectorModel = model.eval()
-        self.tokenizer = tokenizer
+        super().__init__(model, tokenizer, precision)
         self.name = str(model.config.model_type).removeprefix("longmatch-")
-        self.precision: Precision = precision or native_precision(model.device)
 
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> "VectorMatcher":
@@ -73,21 +73,9 @@ class VectorMatcher(Encoder[VectorEncoding, Tensor]):
         """Numbers in a document's vector."""
         return self.model.width
 
-    @property
-    def threshold(self) -> float | None:
-        """The cosine from which two documents belong together, as chosen on validation pairs."""
-        found: float | None = self.model.config.threshold
-        return found
-
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[VectorEncoding]:
         """Encode documents, each alone; if some are too long to be read whole, one warning says so."""
-        encodings: list[VectorEncoding] = []
-        device = self.model.device
-        for batch in self._batches(documents):
-            with torch.autocast(device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-                encodings += encode_tokens(self.model, batch)
-            if progress:
-                progress(len(batch))
+        encodings = super().encode(documents, progress)
         if any(encoding.coverage < 1 for encoding in encodings):
             limit = self.layout.max_tokens
             warnings.warn(
@@ -97,13 +85,13 @@ class VectorMatcher(Encoder[VectorEncoding, Tensor]):
             )
         return encodings
 
-    def collect(self, encodings: Sequence[VectorEncoding]) -> Tensor:
-        """The vectors of all documents: (documents, width)."""
-        return torch.stack([e.vector for e in encodings])
+    def encode_tokens(self, documents: Sequence[Tokens]) -> Iterable[VectorEncoding]:
+        """Encode documents, each alone."""
+        return encode_tokens(self.model, documents)
 
-    def score(self, query: VectorEncoding, collection: Tensor) -> Scores:
-        """The cosine with every document."""
-        return np.asarray((collection @ query.vector).double().numpy())
+    def length(self, tokens: Tokens) -> int:
+        """As many tokens as the model reads."""
+        return len(self.layout.read(tokens))
 
     def explain(self, a: VectorEncoding, b: VectorEncoding, collection: Tensor | None = None) -> Match:
         """Two documents compared; the probability is the one the model was trained to give."""
@@ -117,16 +105,3 @@ class VectorMatcher(Encoder[VectorEncoding, Tensor]):
         if not found:
             raise LongmatchError(f"The model {self.name} pays no attention to sentences. Train han or smash for that.")
         return found
-
-    def _batches(self, documents: Sequence[Document]) -> Iterator[list[Tokens]]:
-        batch: list[Tokens] = []
-        size = 0
-        for document in documents:
-            tokens = tokenize(document, self.tokenizer.backend_tokenizer)
-            size += len(self.layout.read(tokens))
-            batch.append(tokens)
-            if size > TOKENS:
-                yield batch
-                batch, size = [], 0
-        if batch:
-            yield batch

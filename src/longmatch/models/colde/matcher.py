@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Precision, native_precision
+from longmatch.encoders.backbone import Precision
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Match
@@ -18,19 +17,18 @@ from longmatch.models.colde.encoding import ColdeEncoding, encode_tokens
 from longmatch.models.colde.explain import explain, within
 from longmatch.models.colde.model import ColdeModel
 from longmatch.models.colde.reading import layout
-from longmatch.models.matcher import Encoder, Progress, Scores
-from longmatch.units import Tokens, tokenize
-
-TOKENS = 500_000  # of documents encoded together
+from longmatch.models.trained import TrainedMatcher
+from longmatch.units import Tokens
 
 
-class ColdeMatcher(Encoder[ColdeEncoding, Tensor]):
+class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
     """The cosine of one vector a document, explained by its sections and chunks.
 
     Documents are read whole; `max_tokens` cuts them off, and then `coverage` says so.
     """
 
     name = "colde"
+    model: ColdeModel
 
     def __init__(
         self,
@@ -39,10 +37,8 @@ class ColdeMatcher(Encoder[ColdeEncoding, Tensor]):
         max_tokens: int | None = None,
         precision: Precision | None = None,
     ) -> None:
-        self.model, self.tokenizer = model.eval(), tokenizer
+        super().__init__(model, tokenizer, precision)
         self.layout = layout(model, special_tokens(tokenizer, self.name), max_tokens)
-        self.device = next(model.parameters()).device
-        self.precision: Precision = precision or native_precision(self.device)
 
     @classmethod
     def load(
@@ -73,29 +69,13 @@ class ColdeMatcher(Encoder[ColdeEncoding, Tensor]):
         """Numbers in a document's vector."""
         return int(self.model.config.projection_width)
 
-    @property
-    def threshold(self) -> float | None:
-        """The cosine from which two documents belong together, as chosen on validation pairs."""
-        found: float | None = self.model.config.threshold
-        return found
-
-    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[ColdeEncoding]:
+    def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[ColdeEncoding]:
         """Encode documents, each alone, whole."""
-        encodings: list[ColdeEncoding] = []
-        for batch in self._batches(documents):
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
-                encodings += encode_tokens(self.model, self.layout, batch)
-            if progress:
-                progress(len(batch))
-        return encodings
+        return encode_tokens(self.model, self.layout, documents)
 
-    def collect(self, encodings: Sequence[ColdeEncoding]) -> Tensor:
-        """The vectors of all documents: (documents, width)."""
-        return torch.stack([e.vector for e in encodings])
-
-    def score(self, query: ColdeEncoding, collection: Tensor) -> Scores:
-        """The cosine with every document."""
-        return np.asarray((collection @ query.vector).double().numpy())
+    def length(self, tokens: Tokens) -> int:
+        """All tokens, unless there is a limit."""
+        return len(self.layout.read(tokens))
 
     def explain(self, a: ColdeEncoding, b: ColdeEncoding, collection: Tensor | None = None) -> Match:
         """Two documents compared at the three levels."""
@@ -104,16 +84,3 @@ class ColdeMatcher(Encoder[ColdeEncoding, Tensor]):
     def within(self, document: Document) -> Match:
         """A document's own sections and chunks against each other."""
         return within(self.encode([document])[0], self.name)
-
-    def _batches(self, documents: Sequence[Document]) -> Iterator[list[Tokens]]:
-        batch: list[Tokens] = []
-        size = 0
-        for document in documents:
-            tokens = tokenize(document, self.tokenizer.backend_tokenizer)
-            size += len(self.layout.read(tokens))
-            batch.append(tokens)
-            if size > TOKENS:
-                yield batch
-                batch, size = [], 0
-        if batch:
-            yield batch

@@ -1,0 +1,86 @@
+"""A trained network as a matcher: one vector a document, and their cosine."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Precision, native_precision
+from longmatch.errors import LongmatchError
+from longmatch.models.matcher import Encoder, Progress, Scores
+from longmatch.units import Tokens, tokenize
+
+
+class HasVector(Protocol):
+    """What a network knows of one document, its vector among it."""
+
+    @property
+    def vector(self) -> Tensor:
+        """Of length 1: (width,)."""
+
+
+V = TypeVar("V", bound=HasVector)
+
+
+class TrainedMatcher(Encoder[V, Tensor]):
+    """Documents are tokenised, encoded many at a time in a precision that suits the device, compared by cosine."""
+
+    model: Any
+    together: ClassVar[int] = 500_000  # tokens of documents encoded at a time
+
+    def __init__(self, model: Any, tokenizer: Any, precision: Precision | None = None) -> None:
+        self.model, self.tokenizer = model.eval(), tokenizer
+        self.device = next(model.parameters()).device
+        self.precision: Precision = precision or native_precision(self.device)
+
+    @abstractmethod
+    def encode_tokens(self, documents: Sequence[Tokens]) -> Iterable[V]:
+        """Encode documents, each alone."""
+
+    def length(self, tokens: Tokens) -> int:
+        """How many tokens of a document are read."""
+        return len(tokens)
+
+    @property
+    def threshold(self) -> float | None:
+        """The cosine from which two documents belong together, as chosen on validation pairs."""
+        found: float | None = self.model.config.threshold
+        return found
+
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[V]:
+        """Encode documents, each alone."""
+        encodings: list[V] = []
+        for batch in self._batches(documents):
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+                encodings += self.encode_tokens(batch)
+            if progress:
+                progress(len(batch))
+        return encodings
+
+    def collect(self, encodings: Sequence[V]) -> Tensor:
+        """The vectors of all documents: (documents, width)."""
+        return torch.stack([e.vector for e in encodings])
+
+    def score(self, query: V, collection: Tensor) -> Scores:
+        """The cosine with every document."""
+        return np.asarray((collection @ query.vector).double().numpy())
+
+    def _batches(self, documents: Sequence[Document]) -> Iterator[list[Tokens]]:
+        batch: list[Tokens] = []
+        size = 0
+        for document in documents:
+            tokens = tokenize(document, self.tokenizer.backend_tokenizer)
+            if not len(tokens):
+                name = document.source or document.id
+                raise LongmatchError(f"{name} holds no running text, so there is nothing to compare.")
+            size += self.length(tokens)
+            batch.append(tokens)
+            if size > self.together:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
