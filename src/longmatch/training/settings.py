@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from longmatch.errors import LongmatchError
+from longmatch.training.limits import at_least
 
 LEAST = {"epochs": 0, "steps": 1, "learning_rate": 0, "weight_decay": 0, "warmup": 0, "clip": 0, "documents": 1}
 LEAST |= {"tokens_at_once": 1, "max_tokens": 1, "accumulate": 1, "validate_every": 1, "save_every": 1, "patience": 1}
@@ -44,10 +45,7 @@ class TrainingSettings:
     cache: str | None = None  # a folder for the tokenised documents, which several runs may share; by default in `out`
 
     def __post_init__(self) -> None:
-        for key, least in LEAST.items():
-            value = getattr(self, key)
-            if value is not None and not value >= least:
-                raise LongmatchError(f"The setting {key} is {value}; it must be {least} or more.")
+        at_least(self, **LEAST)
         if self.warmup > 1:
             raise LongmatchError(f"The setting warmup is {self.warmup}; it is a share of the steps, 1 at most.")
 

@@ -23,6 +23,7 @@ from longmatch.models.baselines.model import VectorModel
 from longmatch.models.baselines.smash import SmashModel
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
+from longmatch.training.limits import at_least
 from longmatch.training.pairs import cosine_measures
 from longmatch.training.recipe import Recipe
 from longmatch.training.samplers import Epochs, Ints
@@ -45,10 +46,7 @@ class BaselineSettings:
     validation_pairs: int | None = None  # looked at, drawn once; by default all
 
     def __post_init__(self) -> None:
-        for key, least in LEAST.items():
-            value = getattr(self, key, None)
-            if value is not None and not value >= least:
-                raise LongmatchError(f"The setting {key} is {value}; it must be {least} or more.")
+        at_least(self, **LEAST)
 
     def model(self) -> dict[str, Any]:
         """The settings that are the model's own."""

@@ -20,15 +20,13 @@ from longmatch.models.colde.model import ColdeModel
 from longmatch.models.colde.reading import layout, read
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
+from longmatch.training.limits import above_zero, at_least
 from longmatch.training.pairs import cosine_measures
 from longmatch.training.recipe import Recipe
 from longmatch.training.samplers import Epochs, Ints
 from longmatch.training.settings import TrainingSettings
 
 Which = npt.NDArray[np.bool_]
-
-LEAST = {"sections": 1, "chunk_tokens": 8, "max_chunks": 1, "attention_heads": 1, "recurrent_width": 2}
-LEAST |= {"projection_width": 1, "validation_pairs": 2}
 
 
 @dataclass(frozen=True)
@@ -50,13 +48,11 @@ class ColdeSettings:
     validation_pairs: int | None = None  # looked at, drawn once; by default all
 
     def __post_init__(self) -> None:
-        for key, least in LEAST.items():
-            if getattr(self, key) is not None and not getattr(self, key) >= least:
-                raise LongmatchError(f"The setting {key} is {getattr(self, key)}; it must be {least} or more.")
+        at_least(self, sections=1, chunk_tokens=8, max_chunks=1, attention_heads=1, recurrent_width=2)
+        at_least(self, projection_width=1, validation_pairs=2)
         if self.recurrent_width % 2:
             raise LongmatchError(f"The setting recurrent_width is {self.recurrent_width}; it must be even.")
-        if not self.loss_temperature > 0:
-            raise LongmatchError(f"The setting loss_temperature is {self.loss_temperature}; it must be above 0.")
+        above_zero(self, "loss_temperature")
 
     def model(self) -> dict[str, Any]:
         """The settings that are the model's own."""

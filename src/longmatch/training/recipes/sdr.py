@@ -21,6 +21,7 @@ from longmatch.models.sdr.batch import Masking, SentenceBatch, read
 from longmatch.models.sdr.network import SdrModel
 from longmatch.models.sdr.pairs import SentencePool
 from longmatch.training.data import TrainingData
+from longmatch.training.limits import at_least
 from longmatch.training.recipe import Recipe
 from longmatch.training.samplers import Epochs, Ints, chance
 from longmatch.training.settings import TrainingSettings
@@ -50,9 +51,7 @@ class SdrSettings:
             raise LongmatchError(
                 "With contrastive=false and masked_words=0 nothing is left to learn; drop one of them."
             )
-        for key, least in (("pairs", 1), ("validation_pairs", 2), ("margin", 0), ("masked_words", 0)):
-            if getattr(self, key) < least:
-                raise LongmatchError(f"The setting {key} is {getattr(self, key)}; it must be {least} or more.")
+        at_least(self, pairs=1, validation_pairs=2, margin=0, masked_words=0)
         if not 0 < self.masked_share < 1:
             raise LongmatchError(f"The setting masked_share is {self.masked_share}; it must lie between 0 and 1.")
 

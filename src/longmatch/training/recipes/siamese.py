@@ -15,10 +15,10 @@ from longmatch.encoders.flat import Flat, groups_within, mean_of_tokens
 from longmatch.encoders.pretrained import DEFAULT_NAME, Pooling, locate
 from longmatch.encoders.saving import save_sentence_model
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.errors import LongmatchError
 from longmatch.losses import pair_cross_entropy_loss, supervised_contrastive_loss
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
+from longmatch.training.limits import above_zero, at_least
 from longmatch.training.pairs import cosine_measures
 from longmatch.training.recipe import Recipe
 from longmatch.training.samplers import Epochs, Ints
@@ -43,13 +43,8 @@ class SiameseSettings:
     validation_pairs: int | None = None  # looked at, drawn once; by default all
 
     def __post_init__(self) -> None:
-        for key, least in (("opening", 3), ("validation_pairs", 2)):
-            value = getattr(self, key)
-            if value is not None and value < least:
-                raise LongmatchError(f"The setting {key} is {value}; it must be {least} or more.")
-        for key in ("scale", "loss_temperature"):
-            if not getattr(self, key) > 0:
-                raise LongmatchError(f"The setting {key} is {getattr(self, key)}; it must be above 0.")
+        at_least(self, opening=3, validation_pairs=2)
+        above_zero(self, "scale", "loss_temperature")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from longmatch.models.smith.opening import open_smith
 from longmatch.models.smith.reading import layout, read
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
+from longmatch.training.limits import above_zero, at_least
 from longmatch.training.pairs import cosine_measures
 from longmatch.training.recipe import Recipe
 from longmatch.training.recipes.smith_shape import OF_THE_ENCODER, SmithShape, fewer
@@ -41,10 +42,8 @@ class SmithSettings(SmithShape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.scale > 0:
-            raise LongmatchError(f"The setting scale is {self.scale}; it must be above 0.")
-        if self.validation_pairs is not None and self.validation_pairs < 2:
-            raise LongmatchError(f"The setting validation_pairs is {self.validation_pairs}; it must be 2 or more.")
+        above_zero(self, "scale")
+        at_least(self, validation_pairs=2)
         for key in OF_THE_ENCODER:
             if self.pretrained is not None and getattr(self, key) is not None:
                 raise LongmatchError(f"The setting {key} is the pre-trained model's own; leave it out.")

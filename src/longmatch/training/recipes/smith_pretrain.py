@@ -21,6 +21,7 @@ from longmatch.models.smith.pretraining import WORDS, SmithForPretraining
 from longmatch.models.smith.reading import Guesses, layout, read_masked
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
+from longmatch.training.limits import at_least
 from longmatch.training.recipe import Recipe
 from longmatch.training.recipes.smith_shape import SmithShape
 from longmatch.training.samplers import Epochs, Ints, chance
@@ -47,9 +48,7 @@ class PretrainSettings(SmithShape):
             raise LongmatchError(
                 f"The setting masked_words is {self.masked_words}; it must be 0 or more and less than 1."
             )
-        for key, least in (("masked_blocks", 0), ("validation_documents", 1)):
-            if getattr(self, key) < least:
-                raise LongmatchError(f"The setting {key} is {getattr(self, key)}; it must be {least} or more.")
+        at_least(self, masked_blocks=0, validation_documents=1)
         if not self.masked_words and not self.masked_blocks:
             raise LongmatchError("With masked_words=0 and masked_blocks=0 nothing is left to learn; drop one of them.")
 

@@ -8,8 +8,8 @@ from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.models.smith.config import SIZES, Combine, SmithConfig, sentence_level
 from longmatch.models.smith.model import SmithModel
+from longmatch.training.limits import at_least
 
-LEAST = {"layers": 1, "document_layers": 1, "width": 1, "heads": 1, "block_tokens": 4, "max_blocks": 1}
 OF_THE_ENCODER = (
     "size",
     "layers",
@@ -44,10 +44,7 @@ class SmithShape:
     tokenizer: str | None = None  # a folder or hub id; the backbone's, or that of the packaged MiniLM
 
     def __post_init__(self) -> None:
-        for key, least in LEAST.items():
-            value = getattr(self, key)
-            if value is not None and not value >= least:
-                raise LongmatchError(f"The setting {key} is {value}; it must be {least} or more.")
+        at_least(self, layers=1, document_layers=1, width=1, heads=1, block_tokens=4, max_blocks=1)
         if self.dropout is not None and not 0 <= self.dropout < 1:
             raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and less than 1.")
         for key in ("layers", "width", "tokenizer"):
