@@ -31,6 +31,21 @@ def test_a_run_of_pieces_is_those_pieces(pieces, data):
     assert part.ids.tolist() == same.ids.tolist() and part.lengths.tolist() == same.lengths.tolist()
 
 
+@given(PIECES)
+def test_each_piece_has_its_own_vector_whichever_are_read_together(pieces):
+    flat = Flat.of(pieces, (1, 2))
+    found = flat.each(lambda ids, mask, rows: torch.stack([ids.sum(1), mask.sum(1), rows], dim=1))
+    assert found.tolist() == [[piece.sum() + 3, len(piece) + 2, i] for i, piece in enumerate(pieces)]
+
+
+@given(PIECES, st.integers(1, 900))
+def test_groups_are_runs_of_pieces_within_the_budget(pieces, budget):
+    flat = Flat.of(pieces, (1, 2))
+    groups = list(flat.groups(budget))
+    assert torch.cat([group.ids for group in groups]).tolist() == flat.ids.tolist()
+    assert all(len(group) == 1 or group.tokens <= budget for group in groups)
+
+
 @given(st.lists(st.integers(1, 20), max_size=20), st.integers(1, 30))
 def test_groups_cover_all_in_order_and_keep_to_the_budget(lengths, budget):
     groups = list(groups_within(torch.tensor(lengths, dtype=torch.long), budget))

@@ -1,7 +1,8 @@
 """Pieces of text laid out flat for training: those of about one length are padded together, when they are read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,11 @@ class Flat:
     def __len__(self) -> int:
         return len(self.lengths)
 
+    @property
+    def tokens(self) -> int:
+        """How many tokens there are, special ones included."""
+        return len(self.ids)
+
     def to(self, device: torch.device) -> "Flat":
         """The same on another device."""
         return replace(self, ids=self.ids.to(device))
@@ -44,6 +50,10 @@ class Flat:
         """A run of the pieces."""
         start, end = offsets_of(self.lengths)[[first, last]].tolist()
         return Flat(self.ids[start:end], self.lengths[first:last])
+
+    def groups(self, budget: int) -> Iterator["Flat"]:
+        """Runs of pieces of at most `budget` tokens each; a longer piece is a group of its own."""
+        return (self.between(*run) for run in groups_within(self.lengths, budget))
 
     def by_length(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Pieces of about one length at a time, the longest first: which, where their tokens stand in `ids`, the mask.
@@ -57,6 +67,46 @@ class Flat:
             steps = torch.arange(int(self.lengths[rows].max()), device=device)
             mask = steps < self.lengths[rows].to(device)[:, None]
             yield rows, torch.where(mask, starts[rows].to(device)[:, None] + steps, 0), mask
+
+    def each(self, encode: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
+        """One vector a piece, in their order, whichever are read together: (pieces, width).
+
+        `encode` is given the ids of some pieces (pieces, longest of them), the mask, and which pieces they are.
+        """
+        order, found = [], []
+        for rows, places, mask in self.by_length():
+            order.append(rows)
+            found.append(encode(self.ids[places] * mask, mask, rows))
+        return torch.cat(found)[torch.cat(order).argsort().to(self.ids.device)]
+
+
+@dataclass(frozen=True)
+class InPieces:
+    """Documents cut into pieces, one document after another; which pieces are whose, a model's own batch adds.
+
+    What it adds stays on the CPU: it decides what is read together, and to ask a GPU for it is to wait until that has
+    done all its work.
+    """
+
+    text: Flat  # the tokens of each piece
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the model reads, special ones included."""
+        return self.text.tokens
+
+    @property
+    def device(self) -> torch.device:
+        """Where the text is."""
+        return self.text.ids.device
+
+    def to(self, device: torch.device) -> Self:
+        """The same, its text on another device."""
+        return replace(self, text=self.text.to(device))
+
+    def _runs(self, counts: Tensor, budget: int) -> Iterator[tuple[int, int]]:
+        """Runs of documents of so many pieces each, at most `budget` tokens together; a longer one is its own run."""
+        return groups_within(offsets_of(self.text.lengths)[offsets_of(counts)].diff(), budget)
 
 
 def mean_of_tokens(hidden: Tensor, mask: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """A document's tokens, made once, with the characters each stands for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -27,6 +27,22 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def opening(self, count: int | None) -> "Tokens":
+        """The first `count` tokens, None being all; the sentence in which the cut falls is shortened."""
+        if count is None or len(self) <= count:
+            return self
+        kept = int(np.searchsorted(self.sentence_offsets, count))  # sentences that begin before the cut
+        return replace(
+            self,
+            ids=self.ids[:count],
+            starts=self.starts[:count],
+            word_starts=self.word_starts[:count],
+            sentence_offsets=np.append(self.sentence_offsets[:kept], count),
+            sentence_ends=self.sentence_ends[:kept],
+            sentence_paragraph=self.sentence_paragraph[:kept],
+            sentence_section=self.sentence_section[:kept],
+        )
 
 
 def tokenize(document: Document, tokenizer: Tokenizer) -> Tokens:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.utils.rnn import pad_sequence
 
-from longmatch.models.colde.batch import Layout, opening
+from longmatch.models.colde.batch import Layout
 from longmatch.models.colde.model import ColdeModel
 from longmatch.models.colde.reading import layout, read, read_chunks
 from longmatch.units import TokenShelf, tokenize
@@ -104,16 +104,6 @@ def test_a_shelf_of_tokens_is_laid_out_as_the_documents_themselves(tiny_bert, do
         assert torch.equal(kept.text.ids, fresh.text.ids) and torch.equal(kept.text.lengths, fresh.text.lengths)
         for name in ("section", "place", "document"):
             assert torch.equal(getattr(kept, name), getattr(fresh, name))
-
-
-@given(count=st.integers(1, 400))
-def test_the_opening_of_a_document_is_its_first_tokens_in_its_own_sentences(documents, count):
-    tokens = documents[1]
-    found = opening(tokens, count)
-    assert found.ids.tolist() == tokens.ids[:count].tolist()
-    assert found.sentence_offsets[-1] == count and (np.diff(found.sentence_offsets) > 0).all()
-    assert len(found.sentence_offsets) == len(found.sentence_section) + 1 == len(found.sentence_paragraph) + 1
-    assert found.sentence_offsets[:-1].tolist() == [o for o in tokens.sentence_offsets.tolist() if o < count]
 
 
 def test_a_limit_on_a_document_is_split_over_its_sections(documents):

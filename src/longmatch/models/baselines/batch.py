@@ -10,7 +10,6 @@ from torch import Tensor
 
 from longmatch.encoders.flat import groups_within
 from longmatch.encoders.ragged import offsets_of, segment_ids
-from longmatch.models.colde.batch import opening
 from longmatch.units.cut import cut_range
 from longmatch.units.tokens import Ints, Tokens
 
@@ -83,7 +82,7 @@ class Layout:
 
     def read(self, tokens: Tokens) -> Tokens:
         """The part of a document that is read: all of it, unless there is a limit."""
-        return tokens if self.max_tokens is None else opening(tokens, self.max_tokens)
+        return tokens.opening(self.max_tokens)
 
     def bounds(self, tokens: Tokens) -> Ints:
         """Where the sentences of what is read begin, and the end; those too long cut at words: (sentences + 1,)."""

@@ -1,27 +1,22 @@
 """Documents as CoLDE reads them: chunks laid out flat, each with its section, its place there and its document."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, groups_within
+from longmatch.encoders.flat import Flat, InPieces
 from longmatch.encoders.ragged import offsets_of
 from longmatch.units.parts import Ranges, part_ranges
 from longmatch.units.tokens import Tokens
 
 
 @dataclass(frozen=True)
-class ChunkBatch:
-    """The chunks of some documents, one after another.
+class ChunkBatch(InPieces):
+    """The chunks of some documents, one after another."""
 
-    The three numbers of a chunk stay on the CPU: they decide what is read together, and to ask a GPU for them is to
-    wait until it has done all its work.
-    """
-
-    text: Flat  # the tokens of each chunk
     section: Tensor  # (chunks,) which part of its document
     place: Tensor  # (chunks,) which chunk of its section
     document: Tensor  # (chunks,) which document of the batch
@@ -29,26 +24,11 @@ class ChunkBatch:
     def __len__(self) -> int:
         return len(self.text)
 
-    @property
-    def tokens(self) -> int:
-        """How many tokens the model reads, special ones included."""
-        return len(self.text.ids)
-
-    @property
-    def device(self) -> torch.device:
-        """Where its text is."""
-        return self.text.ids.device
-
-    def to(self, device: torch.device) -> "ChunkBatch":
-        """The same, its text on another device."""
-        return replace(self, text=self.text.to(device))
-
     def groups(self, budget: int) -> Iterator["ChunkBatch"]:
         """Runs of whole documents of at most `budget` tokens each; a longer document is a group of its own."""
         counts = torch.unique_consecutive(self.document, return_counts=True)[1]
         chunks = offsets_of(counts)  # where each document begins
-        tokens = offsets_of(self.text.lengths)[chunks].diff()
-        for first, last in groups_within(tokens, budget):
+        for first, last in self._runs(counts, budget):
             yield self._between(int(chunks[first]), int(chunks[last]))
 
     def _between(self, first: int, last: int) -> "ChunkBatch":
@@ -70,7 +50,7 @@ class Layout:
 
     def read(self, tokens: Tokens) -> Tokens:
         """The part of a document that is read: all of it, unless there is a limit."""
-        return tokens if self.max_tokens is None else opening(tokens, self.max_tokens)
+        return tokens.opening(self.max_tokens)
 
     def ranges(self, tokens: Tokens) -> Ranges:
         """The chunks of what is read of a document."""
@@ -90,20 +70,3 @@ class Layout:
             torch.from_numpy(np.concatenate([cut.place for cut in cuts])),
             torch.repeat_interleave(torch.tensor([len(cut) for cut in cuts])),
         )
-
-
-def opening(tokens: Tokens, count: int) -> Tokens:
-    """The first `count` tokens of a document; the sentence in which the cut falls is shortened."""
-    if len(tokens) <= count:
-        return tokens
-    kept = int(np.searchsorted(tokens.sentence_offsets, count))  # sentences that begin before the cut
-    return replace(
-        tokens,
-        ids=tokens.ids[:count],
-        starts=tokens.starts[:count],
-        word_starts=tokens.word_starts[:count],
-        sentence_offsets=np.append(tokens.sentence_offsets[:kept], count),
-        sentence_ends=tokens.sentence_ends[:kept],
-        sentence_paragraph=tokens.sentence_paragraph[:kept],
-        sentence_section=tokens.sentence_section[:kept],
-    )

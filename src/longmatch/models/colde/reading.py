@@ -1,6 +1,5 @@
 """Reading a batch of chunks: those of about one length together, so that little of the work is padding."""
 
-import torch
 from torch import Tensor
 
 from longmatch.models.colde.batch import ChunkBatch, Layout
@@ -15,13 +14,12 @@ def layout(model: ColdeModel, specials: tuple[int, int], max_tokens: int | None 
 
 def read_chunks(model: ColdeModel, batch: ChunkBatch) -> Tensor:
     """One vector a chunk, in the batch's order: (chunks, backbone width)."""
-    order, found = [], []
-    for rows, places, mask in batch.text.by_length():
-        ids = batch.text.ids[places] * mask
+
+    def encode(ids: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
         section, place = (numbers[rows].to(batch.device) for numbers in (batch.section, batch.place))
-        found.append(model.encode_chunks(ids, mask.long(), section, place))
-        order.append(rows)
-    return torch.cat(found)[torch.cat(order).argsort().to(batch.device)]
+        return model.encode_chunks(ids, mask.long(), section, place)
+
+    return batch.text.each(encode)
 
 
 def read(model: ColdeModel, batch: ChunkBatch) -> ColdeOutput:

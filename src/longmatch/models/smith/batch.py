@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, groups_within
+from longmatch.encoders.flat import Flat, InPieces
 from longmatch.encoders.ragged import offsets_of
 from longmatch.losses import mask_words
 from longmatch.losses.masked_words import IGNORED
@@ -16,25 +16,14 @@ from longmatch.units.tokens import Ints, Tokens
 
 
 @dataclass(frozen=True)
-class BlockBatch:
+class BlockBatch(InPieces):
     """The blocks of some documents, one after another: there are no padding blocks."""
 
-    text: Flat  # the tokens of each block
-    counts: Tensor  # (documents,) how many blocks each document has; stays on the CPU
+    counts: Tensor  # (documents,) how many blocks each document has
 
     def __len__(self) -> int:
         """Documents."""
         return len(self.counts)
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens the model reads, special ones included."""
-        return len(self.text.ids)
-
-    @property
-    def device(self) -> torch.device:
-        """Where it is."""
-        return self.text.ids.device
 
     @property
     def place(self) -> Tensor:
@@ -42,13 +31,9 @@ class BlockBatch:
         starts = torch.repeat_interleave(offsets_of(self.counts)[:-1], self.counts)
         return (torch.arange(len(starts)) - starts).to(self.device)
 
-    def to(self, device: torch.device) -> "BlockBatch":
-        """The same on another device."""
-        return replace(self, text=self.text.to(device))
-
     def runs(self, budget: int) -> Iterator[tuple[int, int]]:
         """Runs of documents of at most `budget` tokens each; a longer document is a run of its own."""
-        return groups_within(offsets_of(self.text.lengths)[offsets_of(self.counts)].diff(), budget)
+        return self._runs(self.counts, budget)
 
     def between(self, first: int, last: int) -> "BlockBatch":
         """A run of the documents."""

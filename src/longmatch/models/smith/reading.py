@@ -18,11 +18,7 @@ def layout(model: SmithModel, specials: tuple[int, int]) -> Layout:
 
 def read_blocks(model: SmithModel, batch: BlockBatch) -> Tensor:
     """One vector of length 1 a block, in the batch's order: (blocks, width)."""
-    order, found = [], []
-    for rows, places, mask in batch.text.by_length():
-        found.append(model.block_vectors(model.read_tokens(batch.text.ids[places] * mask, mask.long())))
-        order.append(rows)
-    return torch.cat(found)[torch.cat(order).argsort().to(batch.device)]
+    return batch.text.each(lambda ids, mask, _: model.block_vectors(model.read_tokens(ids, mask.long())))
 
 
 def read(model: SmithModel, batch: BlockBatch) -> SmithOutput:
