@@ -7,14 +7,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import SafetensorError
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from longmatch.encoders.batches import token_batches
-from longmatch.encoders.pretrained import Pooling, locate, read_pooling
+from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
-from longmatch.errors import LongmatchError
 
 Precision = Literal["float32", "bfloat16"]
 Progress = Callable[[int], None]  # told how many tokens were encoded since the last call
@@ -49,15 +47,10 @@ class Backbone:
         place = locate(name)
         chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         dtype = getattr(torch, precision or native_precision(chosen))
-        try:
+        advice = "Name a folder that holds config.json, tokenizer.json and model.safetensors, or a Hugging Face id."
+        with checkpoint_errors(f"The model {place}", advice):
             tokenizer = open_tokenizer(place)
             model = AutoModel.from_pretrained(place, dtype=dtype).to(chosen).eval()
-        except (OSError, ValueError, SafetensorError) as error:
-            reason = str(error).strip().splitlines()[0].rstrip(".")
-            raise LongmatchError(
-                f"The model {place} cannot be opened ({reason}). Name a folder that holds config.json, tokenizer.json "
-                "and model.safetensors, or a Hugging Face id."
-            ) from error
         specials = special_tokens(tokenizer, place)
         return cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place)
 

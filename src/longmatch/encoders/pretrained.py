@@ -2,11 +2,15 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from safetensors import SafetensorError
 
 from longmatch.errors import LongmatchError
 
@@ -26,6 +30,23 @@ class Pooling:
 def locate(name: str | None) -> str:
     """The folder or hub id to load: the packaged default for None, else the name itself."""
     return str(default_folder()) if name in (None, DEFAULT_NAME) else str(name)
+
+
+@contextmanager
+def checkpoint_errors(what: str, advice: str = "") -> Iterator[None]:
+    """While a checkpoint is opened: whatever is wrong with its files becomes a sentence.
+
+    >>> with checkpoint_errors("The model x", "Name another."):
+    ...     raise OSError("no file.")
+    Traceback (most recent call last):
+    ...
+    longmatch.errors.LongmatchError: The model x cannot be opened (no file). Name another.
+    """
+    try:
+        yield
+    except (OSError, ValueError, SafetensorError) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise LongmatchError(f"{what} cannot be opened ({reason}). {advice}".rstrip()) from error
 
 
 @cache

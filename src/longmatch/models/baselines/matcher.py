@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 from transformers import PretrainedConfig
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision
+from longmatch.encoders.pretrained import checkpoint_errors
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.matching.match import Match
@@ -48,18 +48,13 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        try:
+        with checkpoint_errors(f"The model {folder}", "Name a folder `longmatch train` made."):
             kind = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
             found = next((k for k in KINDS if k.config_class.model_type == kind), None)
             if found is None:
                 raise ValueError(f"its kind is {kind}")
             model: Any = found.from_pretrained(folder)
             tokenizer = open_tokenizer(str(folder))
-        except (OSError, ValueError, SafetensorError) as error:
-            reason = str(error).strip().splitlines()[0].rstrip(".")
-            raise LongmatchError(
-                f"The model {folder} cannot be opened ({reason}). Name a folder `longmatch train` made."
-            ) from error
         place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         return cls(model.to(place), tokenizer, precision)
 

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision
+from longmatch.encoders.pretrained import checkpoint_errors
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
-from longmatch.errors import LongmatchError
 from longmatch.matching.match import Match
 from longmatch.models.colde.encoding import ColdeEncoding, encode_tokens
 from longmatch.models.colde.explain import explain, within
@@ -53,14 +52,9 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        try:
+        with checkpoint_errors(f"The CoLDE model {folder}", "Name a folder `longmatch train colde` made."):
             model: Any = ColdeModel.from_pretrained(folder)
             tokenizer = open_tokenizer(str(folder))
-        except (OSError, ValueError, SafetensorError) as error:
-            reason = str(error).strip().splitlines()[0].rstrip(".")
-            raise LongmatchError(
-                f"The CoLDE model {folder} cannot be opened ({reason}). Name a folder `longmatch train colde` made."
-            ) from error
         place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         return cls(model.to(place), tokenizer, max_tokens, precision)
 

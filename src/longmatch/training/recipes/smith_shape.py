@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from longmatch.encoders.pretrained import DEFAULT_NAME, locate
+from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors, locate
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.models.smith.config import SIZES, Combine, SmithConfig, sentence_level
@@ -74,13 +74,10 @@ class SmithShape:
         if not self.backbone and width % heads:
             raise LongmatchError(f"The setting heads is {heads}; it must divide the width, {width}.")
         place = self.backbone or self.tokenizer
-        try:
+        with checkpoint_errors(f"The model {place or DEFAULT_NAME}"):
             tokenizer = open_tokenizer(locate(place))
             if self.backbone:
                 return SmithModel.from_backbone(self.backbone, **facts), tokenizer
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0].rstrip(".")
-            raise LongmatchError(f"The model {place or DEFAULT_NAME} cannot be opened ({reason}).") from error
         inner = sentence_level(len(tokenizer), self.layers or layers, width, heads, block_tokens, facts["dropout"])
         return SmithModel(SmithConfig(sentence_level=inner, **facts)), tokenizer
 
