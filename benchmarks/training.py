@@ -36,7 +36,8 @@ from longmatch.models.colde.batch import ChunkBatch
 from longmatch.models.colde.model import ColdeModel
 from longmatch.models.colde.reading import read
 from longmatch.training.caching import cached_backward
-from longmatch.training.recipes.colde import ColdeBatch, ColdeRecipe, ColdeSettings
+from longmatch.training.recipes.colde import ColdeRecipe, ColdeSettings
+from longmatch.training.recipes.of_pairs import PairBatch
 from longmatch.training.settings import TrainingSettings
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -132,13 +133,13 @@ def autocast() -> torch.autocast:
     return torch.autocast(DEVICE.type, torch.bfloat16, enabled=DEVICE.type == "cuda", cache_enabled=False)
 
 
-def ours(recipe: ColdeRecipe, batch: ColdeBatch) -> None:
+def ours(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch]) -> None:
     with autocast():
         recipe.backward(recipe.model, batch.to(DEVICE))
     recipe.model.zero_grad()
 
 
-def padded(recipe: ColdeRecipe, batch: ColdeBatch, plain: Padded, budget: int) -> None:
+def padded(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch], plain: Padded, budget: int) -> None:
     together = batch.together.to(DEVICE)
     pieces = plain.pieces(budget)
     with autocast():
@@ -162,9 +163,9 @@ def compare(data: Path, documents: int, steps: int, max_tokens: int | None) -> N
     filled = []
     for step in range(steps):
         batch = recipe.draw(step)
-        plain = Padded.of(batch.chunks)
+        plain = Padded.of(batch.documents)
         filled.append(batch.tokens / plain.ids.numel())
-        needed = work(recipe.model, batch.chunks.text.lengths)
+        needed = work(recipe.model, batch.documents.text.lengths)
         ways = {"ours": lambda: ours(recipe, batch), "padded": lambda: padded(recipe, batch, plain, budget)}  # noqa: B023
         for name, way in ways.items():
             seconds = timed(way, 1)[0]

@@ -19,8 +19,8 @@ def cosine_measures(
     `vectors_of` gives one vector for each of some documents, each asked for once: (documents, width).
     """
     rows = np.sort(np.random.default_rng(0).permutation(len(pairs))[: most or len(pairs)])
-    numbers, places = np.unique(np.stack([pairs.source[rows], pairs.target[rows]]), return_inverse=True)
-    source, target = normalize(vectors_of(numbers), dim=1)[from_numpy(places.reshape(2, -1))]
+    numbers, places = pairs.documents(rows)
+    source, target = normalize(vectors_of(numbers), dim=1)[from_numpy(places)]
     return pair_measures((source * target).sum(1).double().numpy(), pairs.label[rows])
 
 

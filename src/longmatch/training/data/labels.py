@@ -27,6 +27,11 @@ class PairTable:
     def __len__(self) -> int:
         return len(self.source)
 
+    def documents(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The documents of some pairs, each once (documents,), and where each pair's two stand there (2, pairs)."""
+        numbers, places = np.unique(np.stack([self.source[rows], self.target[rows]]), return_inverse=True)
+        return numbers, places.reshape(2, -1)
+
     @staticmethod
     def join(tables: Sequence["PairTable"]) -> "PairTable":
         """One after the other."""

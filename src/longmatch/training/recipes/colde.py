@@ -1,9 +1,8 @@
 """CoLDE's training (section 3.3 and 4.1.2): sections of documents that belong together are pulled together."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,19 +10,15 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from longmatch.encoders.pretrained import DEFAULT_NAME, locate
+from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
 from longmatch.losses import cosine_loss, supervised_contrastive_loss
-from longmatch.models.colde.batch import ChunkBatch
+from longmatch.models.colde.batch import ChunkBatch, Layout
 from longmatch.models.colde.model import ColdeModel
 from longmatch.models.colde.reading import layout, read
-from longmatch.training.caching import cached_backward
-from longmatch.training.data import TrainingData
 from longmatch.training.limits import above_zero, at_least
-from longmatch.training.pairs import cosine_measures
-from longmatch.training.recipe import Recipe
-from longmatch.training.samplers import Epochs, Ints
+from longmatch.training.recipes.of_pairs import PairBatch, PairRecipe
 from longmatch.training.settings import TrainingSettings
 
 Which = npt.NDArray[np.bool_]
@@ -60,24 +55,7 @@ class ColdeSettings:
         return {name: value for name, value in vars(self).items() if name not in apart}
 
 
-@dataclass(frozen=True)
-class ColdeBatch:
-    """Documents, and which of them belong together: every two of them, or pair by pair."""
-
-    chunks: ChunkBatch
-    together: Tensor  # (rows, rows) of sections or documents; or (3, pairs): two documents of the batch, and the label
-
-    @property
-    def tokens(self) -> int:
-        """How many tokens the model reads."""
-        return self.chunks.tokens
-
-    def to(self, device: torch.device) -> "ColdeBatch":
-        """The same on another device."""
-        return ColdeBatch(self.chunks.to(device), self.together.to(device))
-
-
-class ColdeRecipe(Recipe[ColdeBatch]):
+class ColdeRecipe(PairRecipe[ChunkBatch]):
     """Batches of documents drawn as pairs that belong together.
 
     In a batch two documents are positives of each other where the training data link them, whichever pair brought them
@@ -90,102 +68,46 @@ class ColdeRecipe(Recipe[ColdeBatch]):
     Settings: ClassVar[type] = ColdeSettings
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 100, "epochs": 25, "patience": 5}
     model: ColdeModel
-
-    def __init__(
-        self, data: TrainingData, model: ColdeModel, tokenizer: Any, settings: TrainingSettings, own: ColdeSettings
-    ) -> None:
-        self.data, self.model, self.tokenizer, self.settings, self.own = data, model, tokenizer, settings, own
-        self.layout = layout(model, special_tokens(tokenizer, str(own.backbone)), settings.max_tokens)
-        self.pairs = data.pairs("train")
-        self.held_out = data.pairs("validation")
-        if model.config.contrastive:
-            self._rows = np.flatnonzero(self.pairs.label)
-        else:
-            self._rows = np.arange(len(self.pairs))
-        self._epochs = Epochs(len(self._rows), max(1, settings.documents // 2), settings.seed)
+    own: ColdeSettings
 
     @classmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: ColdeSettings) -> Self:
+    def begin(cls, settings: TrainingSettings, own: ColdeSettings) -> tuple[ColdeModel, Any]:
         """A new model around a pretrained backbone."""
-        try:
+        with checkpoint_errors(f"The backbone {own.backbone}"):
             tokenizer = open_tokenizer(locate(own.backbone))
-            model = ColdeModel.from_backbone(own.backbone, **own.model())
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0].rstrip(".")
-            raise LongmatchError(f"The backbone {own.backbone} cannot be opened ({reason}).") from error
-        found = TrainingData.open(data, tokenizer.backend_tokenizer, cache, seed=settings.seed)
-        return cls(found, model, tokenizer, settings, own)
+            return ColdeModel.from_backbone(own.backbone, **own.model()), tokenizer
 
-    @property
-    def steps_per_epoch(self) -> int:
-        """Until every pair that belongs together (without contrast: every pair) was drawn once."""
-        return self._epochs.steps_per_epoch
-
-    def draw(self, step: int) -> ColdeBatch:
-        """The documents of some pairs, each document once."""
-        rows = self._rows[self._epochs.rows(step)]
-        source, target = self.pairs.source[rows], self.pairs.target[rows]
-        numbers, places = np.unique(np.stack([source, target]), return_inverse=True)
-        chunks = self._lay_out(numbers)
-        if not self.model.config.contrastive:
-            named = np.concatenate([places.reshape(2, -1), self.pairs.label[rows][None]])
-            return ColdeBatch(chunks, torch.from_numpy(named))
-        owner = _documents_of_rows(chunks, self.model.config.augmented).numpy()
-        related = self.data.related(numbers)
+    def draw(self, step: int) -> PairBatch[ChunkBatch]:
+        """The documents of some pairs, each document once; what is contrasted are their sections."""
+        batch = super().draw(step)
+        if not self.own.contrastive:
+            return batch
+        related = batch.together.numpy()
         if self.own.positives == "connected":
             related = chained(related)
-        return ColdeBatch(chunks, torch.from_numpy(related[np.ix_(owner, owner)]))
-
-    def backward(self, model: PreTrainedModel, batch: ColdeBatch) -> dict[str, Tensor]:
-        """One pass where the device holds the whole batch; else, by gradient caching, as many as it takes."""
-        pieces = list(batch.chunks.groups(self.settings.token_budget(batch.chunks.device.type == "cuda")))
-        return {"loss": cached_backward(self._vectors, pieces, lambda vectors: self._loss(vectors, batch))}
+        owner = _documents_of_rows(batch.documents, self.model.config.augmented).numpy()
+        return replace(batch, together=torch.from_numpy(related[np.ix_(owner, owner)]))
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """Cosines of the validation pairs' document vectors: average precision decides.
-
-        Of documents cut off by `max_tokens` there is no threshold: the trained model reads whole ones.
-        """
-        found = cosine_measures(self.held_out, self._document_vectors, self.own.validation_pairs)
+        """Of documents cut off by `max_tokens` there is no threshold: the trained model reads whole ones."""
+        found = super().validate(model)
         return found if self.settings.max_tokens is None else {k: v for k, v in found.items() if k != "threshold"}
 
-    def save(self, folder: Path) -> None:
-        """Config, weights and tokenizer."""
-        self.model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+    def _layout(self) -> Layout:
+        return layout(self.model, special_tokens(self.tokenizer, str(self.own.backbone)), self.settings.max_tokens)
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """For the model card."""
-        return {"backbone": self.own.backbone or DEFAULT_NAME, **self.data.facts}
-
-    def _lay_out(self, numbers: Ints) -> ChunkBatch:
-        return self.layout.lay_out([self.data.shelf[number] for number in numbers.tolist()])
-
-    def _vectors(self, chunks: ChunkBatch) -> Tensor:
-        found = read(self.model, chunks)
+    def _vectors(self, documents: ChunkBatch) -> Tensor:
+        found = read(self.model, documents)
         return found.sections if self.model.config.augmented else found.documents
 
-    def _loss(self, vectors: Tensor, batch: ColdeBatch) -> Tensor:
-        with torch.autocast(vectors.device.type, enabled=False):
-            if self.model.config.contrastive:
-                return supervised_contrastive_loss(vectors, batch.together, self.model.config.loss_temperature)
-            source, target, label = batch.together
-            return cosine_loss(vectors[source], vectors[target], label)
+    def _whole(self, documents: ChunkBatch) -> Tensor:
+        return read(self.model, documents).documents
 
-    @torch.no_grad()
-    def _document_vectors(self, numbers: Ints) -> Tensor:
-        """The vectors of documents, as many at a time as the device holds: (documents, width), on the CPU."""
-        place = self.model.device
-        budget = self.settings.token_budget(place.type == "cuda")
-        lengths = np.minimum(self.data.shelf.lengths[numbers], self.settings.max_tokens or np.inf)
-        blocks = np.split(numbers, np.flatnonzero(np.diff(lengths.cumsum() // (8 * budget))) + 1)
-        found = [
-            read(self.model, group).documents.float().cpu()
-            for block in blocks
-            for group in self._lay_out(block).to(place).groups(budget)
-        ]
-        return torch.cat(found)
+    def _loss(self, vectors: Tensor, batch: PairBatch[ChunkBatch]) -> Tensor:
+        if self.own.contrastive:
+            return supervised_contrastive_loss(vectors, batch.together, self.model.config.loss_temperature)
+        source, target, label = batch.together
+        return cosine_loss(vectors[source], vectors[target], label)
 
 
 def chained(related: Which) -> Which:

@@ -1,0 +1,180 @@
+"""What all recipes share that learn from labelled pairs of documents: draws, bounded memory, measures, files."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.training.caching import cached_backward
+from longmatch.training.data import TrainingData
+from longmatch.training.pairs import cosine_measures
+from longmatch.training.recipe import Recipe
+from longmatch.training.samplers import Epochs, Ints
+from longmatch.training.settings import TrainingSettings
+from longmatch.units import Tokens
+
+LAID_OUT = 64  # documents at a time, where many are to be read
+
+
+class Documents(Protocol):
+    """Some documents, laid out as a model reads them."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the model reads."""
+
+    def to(self, device: torch.device) -> Self:
+        """The same on another device."""
+
+    def groups(self, budget: int) -> Iterator[Self]:
+        """Runs of whole documents of at most so many tokens each; a longer document is a group of its own."""
+
+
+D = TypeVar("D", bound=Documents)
+D_co = TypeVar("D_co", bound=Documents, covariant=True)
+
+
+class Layout(Protocol[D_co]):
+    """How documents are cut for a model."""
+
+    def lay_out(self, documents: Sequence[Tokens]) -> D_co:
+        """All of them, in their order."""
+
+
+class PairSettings(Protocol):
+    """What such a recipe's own settings say, whatever else they do."""
+
+    @property
+    def backbone(self) -> str | None:
+        """A folder or hub id; the packaged MiniLM by default."""
+
+    @property
+    def validation_pairs(self) -> int | None:
+        """Looked at, drawn once; by default all."""
+
+    @property
+    def contrastive(self) -> bool:
+        """Are all documents of a batch told from each other? Then only pairs that belong together are drawn."""
+
+
+@dataclass(frozen=True)
+class PairBatch(Generic[D]):
+    """The documents of some pairs, each once, and which of them belong together: pair by pair, or every two."""
+
+    documents: D
+    together: Tensor  # (3, pairs): two documents of the batch, and the label; or (vectors, vectors): 1 where they do
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the model reads."""
+        return self.documents.tokens
+
+    def to(self, device: torch.device) -> "PairBatch[D]":
+        """The same on another device."""
+        return PairBatch(self.documents.to(device), self.together.to(device))
+
+    texts = chunks = blocks = openings = property(lambda self: self.documents)  # as each model calls them
+    pairs = property(lambda self: self.together)
+
+
+class PairRecipe(Recipe[PairBatch[D]], Generic[D]):
+    """A recipe says what its model begins with, how documents are cut, what their vectors are, and what is learnt."""
+
+    model: Any
+    own: PairSettings
+    layout: Layout[D]
+
+    def __init__(self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, own: Any) -> None:
+        self.data, self.model, self.tokenizer, self.settings, self.own = data, model, tokenizer, settings, own
+        self.layout = self._layout()
+        self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
+        self._rows = np.flatnonzero(self.pairs.label) if own.contrastive else np.arange(len(self.pairs))
+        self._epochs = Epochs(len(self._rows), max(1, settings.documents // 2), settings.seed)
+
+    @classmethod
+    @abstractmethod
+    def begin(cls, settings: TrainingSettings, own: Any) -> tuple[Any, Any]:
+        """The model that training begins with, and its tokenizer."""
+
+    @abstractmethod
+    def _layout(self) -> Layout[D]:
+        """How documents are cut for the model."""
+
+    @abstractmethod
+    def _vectors(self, documents: D) -> Tensor:
+        """What the loss compares: (rows, width), a row a document or several."""
+
+    @abstractmethod
+    def _loss(self, vectors: Tensor, batch: PairBatch[D]) -> Tensor:
+        """Of the vectors of the whole batch; in full precision."""
+
+    def _whole(self, documents: D) -> Tensor:
+        """What validation compares: (documents, width)."""
+        return self._vectors(documents)
+
+    @classmethod
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: Any) -> Self:
+        """Open the model and the pairs."""
+        model, tokenizer = cls.begin(settings, own)
+        found = TrainingData.open(data, tokenizer.backend_tokenizer, cache, seed=settings.seed)
+        return cls(found, model, tokenizer, settings, own)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Until every pair (of a contrastive loss: every one that belongs together) was drawn once."""
+        return self._epochs.steps_per_epoch
+
+    def draw(self, step: int) -> PairBatch[D]:
+        """The documents of some pairs, each document once."""
+        rows = self._rows[self._epochs.rows(step)]
+        numbers, places = self.pairs.documents(rows)
+        told = self.data.related(numbers) if self.own.contrastive else np.stack([*places, self.pairs.label[rows]])
+        return PairBatch(self._lay_out(numbers), torch.from_numpy(told))
+
+    def backward(self, model: PreTrainedModel, batch: PairBatch[D]) -> dict[str, Tensor]:
+        """One pass where the device holds the whole batch; else, by gradient caching, as many as it takes."""
+
+        def loss(vectors: Tensor) -> Tensor:
+            with torch.autocast(vectors.device.type, enabled=False):
+                return self._loss(vectors, batch)
+
+        return {"loss": cached_backward(self._vectors, self._pieces(batch.documents), loss)}
+
+    def validate(self, model: PreTrainedModel) -> dict[str, float]:
+        """Cosines of the validation pairs: average precision decides."""
+        return cosine_measures(self.held_out, self._document_vectors, self.own.validation_pairs)
+
+    def save(self, folder: Path) -> None:
+        """Config, weights and tokenizer."""
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """For the model card."""
+        return {"backbone": self.own.backbone or DEFAULT_NAME, **self.data.facts}
+
+    @property
+    def _budget(self) -> int:
+        return self.settings.token_budget(self.model.device.type == "cuda")
+
+    def _lay_out(self, numbers: Ints) -> D:
+        return self.layout.lay_out([self.data.shelf[number] for number in numbers.tolist()])
+
+    def _pieces(self, documents: D) -> list[D]:
+        """Runs of documents that the device holds at a time."""
+        return list(documents.groups(self._budget))
+
+    @torch.no_grad()
+    def _document_vectors(self, numbers: Ints) -> Tensor:
+        """The vectors of documents, as many at a time as the device holds: (documents, width), on the CPU."""
+        parts = np.array_split(numbers, -(-len(numbers) // LAID_OUT))
+        pieces = (piece.to(self.model.device) for part in parts for piece in self._pieces(self._lay_out(part)))
+        return torch.cat([self._whole(piece).float().cpu() for piece in pieces])
