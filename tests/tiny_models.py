@@ -1,6 +1,8 @@
-"""Tiny real models with random weights and tokenizers trained on the example collection, saved as folders."""
+"""Tiny real models with random weights and tokenizers made of the example collection, saved as folders."""
 
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
 WIDTH, POSITIONS = 32, 64
@@ -13,13 +15,26 @@ def save_bert(folder: Path) -> Path:
     from tokenizers import BertWordPieceTokenizer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    trained = BertWordPieceTokenizer(lowercase=True)
-    trained.train(TEXTS, vocab_size=800, show_progress=False)
-    (folder / "vocab.txt").write_text("\n".join(sorted(trained.get_vocab(), key=trained.get_vocab().__getitem__)))
-    BertTokenizerFast(tokenizer_object=trained._tokenizer, model_max_length=POSITIONS).save_pretrained(folder)
+    pieces = _word_pieces(800)
+    (folder / "vocab.txt").write_text("\n".join(pieces))
+    made = BertWordPieceTokenizer({piece: number for number, piece in enumerate(pieces)}, lowercase=True)
+    BertTokenizerFast(tokenizer_object=made._tokenizer, model_max_length=POSITIONS).save_pretrained(folder)
     torch.manual_seed(0)
-    BertModel(_sizes(BertConfig, len(trained.get_vocab()), POSITIONS)).save_pretrained(folder)
+    BertModel(_sizes(BertConfig, len(pieces), POSITIONS)).save_pretrained(folder)
     return folder
+
+
+def _word_pieces(size: int) -> list[str]:
+    """A vocabulary that is the same at every run, which the library's own trainer does not promise."""
+    words = Counter(re.findall(r"\w+|[^\w\s]", " ".join(Path(text).read_text().lower() for text in TEXTS)))
+    letters = sorted({letter for word in words for letter in word})
+    spared: Counter[str] = Counter()  # how many letters of the texts a piece stands for
+    for word, count in words.items():
+        for cut in range(2, len(word) + 1):
+            spared[word[:cut]] += count * (cut - 1)
+            spared["##" + word[-cut:]] += count * (cut - 1) * (cut < len(word))
+    found = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *("##" + letter for letter in letters)]
+    return found + sorted(spared, key=lambda piece: (-spared[piece], piece))[: size - len(found)]
 
 
 def save_roberta(folder: Path) -> Path:

@@ -17,6 +17,7 @@ from longmatch.training.settings import TrainingSettings
 from longmatch.training.train import train
 
 from .made_classes import common_words, mixed_document, write_classes, write_pairs
+from .two_wordings import write_two_wordings
 
 TINY = {"chunk_tokens": 32, "recurrent_width": 32, "projection_width": 16}
 
@@ -68,12 +69,15 @@ def gradient(recipe, step=0):
     return float(loss), torch.cat(found)
 
 
-def test_validation_rises_far_above_the_untrained_model(trained, classes, make):
-    recipe = make(classes)
-    record = json.loads((trained / "longmatch.json").read_text())
+def test_validation_rises_far_above_the_untrained_model(tiny_bert, make, tmp_path):
+    wordings = write_two_wordings(tmp_path / "wordings", common_words(tiny_bert / "vocab.txt"))
+    recipe = make(wordings)
+    settings = {"documents": 24, "learning_rate": 2e-3, "steps": 40, "validate_every": 20}
+    out = train("colde", wordings, tmp_path / "out", backbone=str(tiny_bert), **settings, **TINY)
+    record = json.loads((out / "longmatch.json").read_text())
     assert recipe.validate(recipe.model.eval())["average_precision"] < 0.75
     assert record["scores"]["average_precision"] > 0.9
-    assert longmatch.load(str(trained)).threshold == pytest.approx(record["threshold"])
+    assert longmatch.load(str(out)).threshold == pytest.approx(record["threshold"])
 
 
 def test_the_loss_falls(trained, classes, make):

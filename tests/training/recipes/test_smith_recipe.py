@@ -17,6 +17,7 @@ from longmatch.training.train import train
 
 from .made_classes import common_words
 from .made_themes import write_themes
+from .two_wordings import THEMES, name_of, write_two_wordings
 
 TINY = {"size": "tiny", "width": 32, "block_tokens": 16, "dropout": 0.0}
 
@@ -30,21 +31,26 @@ def themes(tiny_bert, tmp_path_factory):
 def make(tiny_bert, themes, tmp_path):
     """A recipe, with settings of both kinds."""
 
-    def recipe(shared=None, **own):
+    def recipe(shared=None, data=themes, **own):
         torch.manual_seed(0)
         settings = TrainingSettings(**{"documents": 24, "tokens_at_once": 10**6, **(shared or {})})
         tiny = {} if "pretrained" in own or "backbone" in own else {**TINY, "tokenizer": str(tiny_bert)}
-        return SmithRecipe.make([themes], tmp_path / "cache", settings, SmithSettings(**{**tiny, **own}))
+        return SmithRecipe.make([data], tmp_path / "cache", settings, SmithSettings(**{**tiny, **own}))
 
     return recipe
 
 
 @pytest.fixture(scope="module")
-def trained(tiny_bert, themes, tmp_path_factory):
+def wordings(tiny_bert, tmp_path_factory):
+    return write_two_wordings(tmp_path_factory.mktemp("made") / "wordings", common_words(tiny_bert / "vocab.txt"))
+
+
+@pytest.fixture(scope="module")
+def trained(tiny_bert, wordings, tmp_path_factory):
     """A model trained as a user would, from nothing (SMITH-NP)."""
     out = tmp_path_factory.mktemp("trained") / "smith"
-    settings = {"documents": 48, "learning_rate": 3e-3, "steps": 90, "tokens_at_once": 10**6, "validate_every": 30}
-    return train("smith", themes, out, tokenizer=str(tiny_bert), **settings, **TINY)
+    settings = {"documents": 64, "learning_rate": 1e-3, "steps": 150, "tokens_at_once": 10**6, "validate_every": 50}
+    return train("smith", wordings, out, tokenizer=str(tiny_bert), **settings, **{**TINY, "block_tokens": 32})
 
 
 @pytest.fixture(scope="module")
@@ -60,28 +66,27 @@ def gradients(recipe, step=0):
     return float(loss), {name: p.grad for name, p in recipe.model.named_parameters() if p.grad is not None}
 
 
-def test_average_precision_rises_far_above_the_untrained_model_s(trained, make):
-    recipe = make()
+def test_average_precision_rises_far_above_the_untrained_model_s(trained, make, wordings):
+    recipe = make(data=wordings)
     record = json.loads((trained / "longmatch.json").read_text())
     assert recipe.validate(recipe.model.eval())["average_precision"] < 0.75
     assert record["scores"]["average_precision"] > 0.9
     assert record["model"] == "smith"
 
 
-def test_the_trained_folder_tells_the_threshold_and_the_chance(trained, themes):
+def test_the_trained_folder_tells_the_threshold_and_the_chance(trained, wordings):
     matcher = longmatch.load(str(trained))
-    documents = {d.id: d for d in iterate_jsonl(themes / "documents.jsonl")}
-    alike, apart = (matcher.compare(documents["d0"], documents[other]) for other in ("d16", "d5"))
-    assert matcher.threshold is not None
-    assert alike.probability > 0.5 > apart.probability
-    cosine = float(matcher.score(*_pair(matcher, documents))[0])
+    documents = {d.id: d for d in iterate_jsonl(wordings / "documents.jsonl")}
+
+    def chance(theme, other):
+        return matcher.compare(documents[name_of(theme, 0)], documents[name_of(THEMES + other, 1)]).probability
+
+    alike, apart = (np.mean([chance(t, (t + away) % THEMES) for t in range(THEMES)]) for away in (0, 1))
+    assert matcher.threshold is not None and alike > 0.5 > apart
+    query, other = matcher.encode([documents[name_of(0, 0)], documents[name_of(THEMES, 1)]])
+    cosine = float(matcher.score(query, matcher.collect([other]))[0])
     expected = 1 / (1 + np.exp(-(matcher.model.scale.item() * cosine + matcher.model.bias.item())))
-    assert alike.probability == pytest.approx(expected, abs=1e-5)
-
-
-def _pair(matcher, documents):
-    query, other = matcher.encode([documents["d0"], documents["d16"]])
-    return query, matcher.collect([other])
+    assert chance(0, 0) == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_loss_is_the_cross_entropy_of_the_chance(make):
@@ -176,7 +181,7 @@ def test_the_default_is_the_paper_s_model_over_the_packaged_vocabulary():
 
 
 def test_validation_scores_are_the_cosines_a_user_gets(trained, themes, make):
-    recipe = make({"tokens_at_once": 300})
+    recipe = make({"tokens_at_once": 300}, block_tokens=32)
     matcher = longmatch.load(str(trained))
     matcher.precision, recipe.model = "float32", matcher.model
     numbers = np.array([3, 11, 50])
