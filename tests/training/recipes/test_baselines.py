@@ -76,7 +76,7 @@ def test_training_lifts_the_average_precision_of_validation_pairs(recipe, name):
 def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(recipe, name):
     whole, pieces = recipe(name), recipe(name, {"tokens_at_once": 400})
     batch = whole.draw(0)
-    assert len(list(batch.texts.groups(pieces._budget))) > 3
+    assert len(list(batch.documents.groups(pieces._budget))) > 3
     one, other = (made.backward(made.model.eval(), batch)["loss"].item() for made in (whole, pieces))
     assert one == pytest.approx(other, abs=1e-5)
     for (key, a), (_, b) in zip(whole.model.named_parameters(), pieces.model.named_parameters(), strict=True):
@@ -91,7 +91,7 @@ def test_the_loss_is_the_cross_entropy_of_the_chance_that_a_cosine_stands_for(re
     batch = found.draw(0)
     source, target, label = batch.together
     with torch.no_grad():
-        vectors = found.model.eval()(batch.texts).vectors
+        vectors = found.model.eval()(batch.documents).vectors
         chance = torch.sigmoid(4 * (torch.nn.functional.cosine_similarity(vectors[source], vectors[target]) - 0.25))
         wanted = torch.nn.functional.binary_cross_entropy(chance, label.float())
     assert found.backward(found.model, batch)["loss"].item() == pytest.approx(wanted.item(), abs=1e-5)
@@ -101,9 +101,9 @@ def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
     found = recipe("han")
     batch, rows = found.draw(1), found._epochs.rows(1)
     source, target, label = batch.together
-    assert len(batch.texts) == len(set(found.pairs.source[rows]) | set(found.pairs.target[rows]))
+    assert len(batch.documents) == len(set(found.pairs.source[rows]) | set(found.pairs.target[rows]))
     assert label.tolist() == found.pairs.label[rows].tolist()
-    texts = batch.texts.ids.split(batch.texts.lengths.tolist())
+    texts = batch.documents.ids.split(batch.documents.lengths.tolist())
     for places, numbers in ((source, found.pairs.source[rows]), (target, found.pairs.target[rows])):
         for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
             assert texts[place].tolist() == found.data.shelf[number].ids.tolist()
@@ -111,15 +111,15 @@ def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
 
 def test_a_step_is_drawn_alike_each_time_and_otherwise_with_another_seed(recipe):
     first, again, other = recipe("dssm"), recipe("dssm"), recipe("dssm", {"seed": 9})
-    assert torch.equal(first.draw(3).texts.ids, again.draw(3).texts.ids)
-    assert not torch.equal(first.draw(3).texts.ids, first.draw(4).texts.ids)
-    assert not torch.equal(first.draw(3).texts.ids, other.draw(3).texts.ids)
+    assert torch.equal(first.draw(3).documents.ids, again.draw(3).documents.ids)
+    assert not torch.equal(first.draw(3).documents.ids, first.draw(4).documents.ids)
+    assert not torch.equal(first.draw(3).documents.ids, other.draw(3).documents.ids)
 
 
 def test_the_nearer_limit_of_training_and_model_holds(recipe):
-    assert recipe("s-long").draw(0).texts.lengths.max() <= 298
-    assert recipe("s-long", opening=22).draw(0).texts.lengths.max() == 20
-    assert recipe("s-long", {"max_tokens": 7}).draw(0).texts.lengths.max() == 7
+    assert recipe("s-long").draw(0).documents.lengths.max() <= 298
+    assert recipe("s-long", opening=22).draw(0).documents.lengths.max() == 20
+    assert recipe("s-long", {"max_tokens": 7}).draw(0).documents.lengths.max() == 7
     assert recipe("han", {"max_tokens": 7}).model.layout.max_tokens is None  # the trained model reads all
 
 

@@ -55,7 +55,7 @@ def trained(tiny_bert, classes, tmp_path_factory):
 def mean_loss(recipe, model):
     recipe.model = model.eval()
     with torch.no_grad():
-        losses = [recipe._loss(recipe._vectors(batch.chunks), batch) for batch in map(recipe.draw, range(4))]
+        losses = [recipe._loss(recipe._vectors(batch.documents), batch) for batch in map(recipe.draw, range(4))]
     return float(torch.stack(losses).mean())
 
 
@@ -116,9 +116,11 @@ def test_a_batch_s_gradient_is_the_same_whether_or_not_it_fits_the_device(classe
 def test_a_step_is_drawn_alike_each_time_and_otherwise_with_another_seed(classes, make):
     recipe = make(classes)
     first, again = recipe.draw(3), make(classes).draw(3)
-    assert torch.equal(first.chunks.text.ids, again.chunks.text.ids) and torch.equal(first.together, again.together)
-    assert not torch.equal(first.chunks.text.ids, recipe.draw(4).chunks.text.ids)
-    assert not torch.equal(first.chunks.text.ids, make(classes, {"seed": 9}).draw(3).chunks.text.ids)
+    assert torch.equal(first.documents.text.ids, again.documents.text.ids) and torch.equal(
+        first.together, again.together
+    )
+    assert not torch.equal(first.documents.text.ids, recipe.draw(4).documents.text.ids)
+    assert not torch.equal(first.documents.text.ids, make(classes, {"seed": 9}).draw(3).documents.text.ids)
 
 
 def test_an_epoch_draws_every_pair_that_belongs_together_and_no_batch_is_too_large(pairs, make):
@@ -126,7 +128,7 @@ def test_an_epoch_draws_every_pair_that_belongs_together_and_no_batch_is_too_lar
     seen = set()
     for step in range(recipe.steps_per_epoch):
         batch = recipe.draw(step)
-        documents = int(batch.chunks.document.max()) + 1
+        documents = int(batch.documents.document.max()) + 1
         assert documents <= 12
         rows = recipe._rows[recipe._epochs.rows(step)]
         seen |= set(zip(recipe.pairs.source[rows].tolist(), recipe.pairs.target[rows].tolist(), strict=True))
@@ -162,7 +164,7 @@ def test_chains_join_what_they_reach():
 
 def test_without_augmentation_documents_are_contrasted(classes, make):
     batch = make(classes, augmented=False).draw(0)
-    documents = int(batch.chunks.document.max()) + 1
+    documents = int(batch.documents.document.max()) + 1
     assert batch.together.shape == (documents, documents)
 
 
@@ -172,7 +174,7 @@ def test_without_contrast_labelled_pairs_are_learnt_of_both_kinds(pairs, make):
     source, target, label = batch.together
     assert set(label.tolist()) == {0, 1} and len(label) == 6
     recipe.model.eval()
-    found = recipe._vectors(batch.chunks)
+    found = recipe._vectors(batch.documents)
     cosines = (found[source] * found[target]).sum(1)
     expected = ((cosines - label) ** 2).mean()
     assert recipe.backward(recipe.model, batch)["loss"].item() == pytest.approx(expected.item(), abs=1e-5)
@@ -191,7 +193,7 @@ def test_every_variant_has_a_gradient_and_measures(pairs, make, own):
 
 def test_a_limit_on_documents_holds_in_training(pairs, make):
     batch = make(pairs, {"max_tokens": 40}).draw(0)
-    counts = [int((batch.chunks.text.lengths[batch.chunks.document == n] - 2).sum()) for n in range(4)]
+    counts = [int((batch.documents.text.lengths[batch.documents.document == n] - 2).sum()) for n in range(4)]
     assert counts == [40] * 4
 
 

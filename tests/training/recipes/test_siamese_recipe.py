@@ -64,7 +64,7 @@ def test_training_lifts_the_average_precision_of_validation_pairs(recipe, loss):
 def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(recipe, loss):
     whole, pieces = recipe(loss=loss), recipe(TrainingSettings(documents=32, tokens_at_once=200), loss=loss)
     batch = whole.draw(0)
-    assert len(pieces._pieces(batch.openings)) > 3
+    assert len(pieces._pieces(batch.documents)) > 3
     one, other = (made.backward(made.model, batch)["loss"].item() for made in (whole, pieces))
     assert one == pytest.approx(other, abs=1e-5)
     for a, b in zip(whole.model.parameters(), pieces.model.parameters(), strict=True):
@@ -77,9 +77,9 @@ def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
     made = recipe()
     batch, rows = made.draw(1), made._rows[made._epochs.rows(1)]
     source, target, label = batch.together
-    assert len(batch.openings) == len(set(made.pairs.source[rows]) | set(made.pairs.target[rows]))
+    assert len(batch.documents) == len(set(made.pairs.source[rows]) | set(made.pairs.target[rows]))
     assert label.tolist() == made.pairs.label[rows].tolist()
-    pieces = batch.openings.ids.split(batch.openings.lengths.tolist())
+    pieces = batch.documents.ids.split(batch.documents.lengths.tolist())
     for place, number in zip(source.tolist(), made.pairs.source[rows].tolist(), strict=True):
         assert pieces[place][1:-1].tolist() == made.data.shelf[number].ids[:62].tolist()
     for place, number in zip(target.tolist(), made.pairs.target[rows].tolist(), strict=True):
@@ -97,8 +97,8 @@ def test_the_contrastive_batch_knows_every_match_among_its_documents(recipe):
 
 def test_the_opening_is_as_long_as_asked_and_no_longer_than_the_backbone_reads(recipe):
     assert recipe().limit == 62 and recipe(opening=20).limit == 18
-    assert recipe(opening=20).draw(0).openings.lengths.max() == 20
-    assert recipe(TrainingSettings(max_tokens=5)).draw(0).openings.lengths.max() == 7
+    assert recipe(opening=20).draw(0).documents.lengths.max() == 20
+    assert recipe(TrainingSettings(max_tokens=5)).draw(0).documents.lengths.max() == 7
     with pytest.raises(LongmatchError, match="opening is 2; it must be 3 or more"):
         SiameseSettings(opening=2)
 

@@ -93,8 +93,8 @@ def test_the_loss_is_the_cross_entropy_of_the_chance(make):
     recipe = make()
     recipe.model.eval()
     batch = recipe.draw(0)
-    vectors = recipe._vectors(batch.blocks)
-    source, target, label = batch.pairs
+    vectors = recipe._vectors(batch.documents)
+    source, target, label = batch.together
     chances = torch.sigmoid(10.0 * (vectors[source] * vectors[target]).sum(1) - 5.0)
     expected = -(label * chances.log() + (1 - label) * (1 - chances).log()).mean()
     assert recipe.backward(recipe.model, batch)["loss"].item() == pytest.approx(expected.item(), abs=1e-4)
@@ -113,15 +113,19 @@ def test_an_epoch_draws_every_pair_once_with_its_label(make):
     recipe = make()
     seen = np.concatenate([recipe._epochs.rows(step) for step in range(recipe.steps_per_epoch)])
     assert sorted(seen.tolist()) == list(range(len(recipe.pairs)))
-    source, target, label = recipe.draw(2).pairs
+    source, target, label = recipe.draw(2).together
     assert label.tolist() == recipe.pairs.label[recipe._epochs.rows(2)].tolist()
     assert len(source) == len(target) == 12
 
 
 def test_a_step_is_drawn_alike_each_time_and_otherwise_with_another_seed(make):
     first, again, other = make().draw(3), make().draw(3), make({"seed": 9}).draw(3)
-    assert torch.equal(first.blocks.text.ids, again.blocks.text.ids) and torch.equal(first.pairs, again.pairs)
-    assert not torch.equal(first.pairs, other.pairs) or not torch.equal(first.blocks.text.ids, other.blocks.text.ids)
+    assert torch.equal(first.documents.text.ids, again.documents.text.ids) and torch.equal(
+        first.together, again.together
+    )
+    assert not torch.equal(first.together, other.together) or not torch.equal(
+        first.documents.text.ids, other.documents.text.ids
+    )
 
 
 def test_a_pre_trained_folder_is_where_training_begins(pretrained, make):
@@ -134,7 +138,7 @@ def test_a_pre_trained_folder_is_where_training_begins(pretrained, make):
         "document_level.embeddings.position_embeddings.weight",
         "combined.dense.weight",
     }
-    assert set(recipe.draw(0).blocks.counts.tolist()) == {5}
+    assert set(recipe.draw(0).documents.counts.tolist()) == {5}
     assert recipe.facts["pretrained"] == str(pretrained)
 
 

@@ -80,9 +80,6 @@ class PairBatch(Generic[D]):
         """The same on another device."""
         return PairBatch(self.documents.to(device), self.together.to(device))
 
-    texts = chunks = blocks = openings = property(lambda self: self.documents)  # as each model calls them
-    pairs = property(lambda self: self.together)
-
 
 class PairRecipe(Recipe[PairBatch[D]], Generic[D]):
     """A recipe says what its model begins with, how documents are cut, what their vectors are, and what is learnt."""
