@@ -111,6 +111,8 @@ class Match:
     alignments: tuple[Alignment, ...]  # strongest first
     model: str
     probability: float | None = None  # that the two belong together, where the model is calibrated
+    threshold: float | None = None  # the score from which they do, where a trained model has chosen one
+    measured: bool = False  # whether a score means the same for any two documents (0.35: closely related)
     coverage: Coverage = Coverage()
     parts: dict[str, float] = field(default_factory=dict)  # each side's share of the score: words, phrases, meaning
     terms: tuple[Term, ...] = ()
@@ -139,6 +141,7 @@ class Match:
             "model": self.model,
             "score": round(self.score, 6),
             "probability": None if self.probability is None else round(self.probability, 6),
+            "threshold": self.threshold,
             "coverage": self.coverage.to_dict(),
             "parts": {name: round(share, 4) for name, share in self.parts.items()},
             "words": [{"text": t.text, "share": round(t.share, 4)} for t in self.terms],

@@ -6,6 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
+import pytest
 from html_page import Page
 from render_matches import COLLECTION, long_document, made, matched
 
@@ -139,6 +140,20 @@ def test_the_score_and_its_meaning_are_told_in_words(pair):
     header = " ".join(page.find("header")[0].text.split())
     assert "The two are closely related." in header
     assert "57% meaning 31% shared words 12% shared phrases" in header
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [
+        (None, "What a score means is this model's own: hold it against the scores of other pairs."),
+        (0.4, "The two belong together: so says the model, from 0.40 on."),
+        (0.5, "The two do not belong together: so says the model, from 0.50 on."),
+    ],
+)
+def test_a_model_whose_scores_have_a_meaning_of_their_own_is_not_told_in_the_default_s_words(pair, threshold, words):
+    header = Page.of(render_html(replace(pair, measured=False, threshold=threshold))).find("header")[0].text
+    header = " ".join(header.split())
+    assert words in header and "related" not in header
 
 
 def test_a_document_read_in_part_is_said_to_be(pair):

@@ -108,7 +108,7 @@ class MatchView:
     @property
     def verdict(self) -> str:
         """What the score means."""
-        return verdict(self.match.score)
+        return verdict(self.match)
 
     @property
     def carried_by(self) -> str:

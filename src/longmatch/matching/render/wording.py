@@ -38,13 +38,14 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.0995 else f"{share * 100:.1f}%"
 
 
-def verdict(score: float) -> str:
-    """What a document score means, without the full stop.
-
-    >>> verdict(0.42)
-    'The two are closely related'
-    """
-    return next((words for least, words in _VERDICTS if score >= least), _UNRELATED)
+def verdict(match: Match) -> str:
+    """What the document score means, without the full stop; of a model whose scores have no fixed meaning, that."""
+    if match.measured:
+        return next((words for least, words in _VERDICTS if match.score >= least), _UNRELATED)
+    if match.threshold is None:
+        return "What a score means is this model's own: hold it against the scores of other pairs"
+    belong = "belong together" if match.score >= match.threshold else "do not belong together"
+    return f"The two {belong}: so says the model, from {match.threshold:.2f} on"
 
 
 def shares(parts: dict[str, float]) -> list[tuple[str, float]]:

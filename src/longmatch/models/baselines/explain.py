@@ -13,7 +13,7 @@ from longmatch.models.baselines.encoding import VectorEncoding, direction
 from longmatch.models.vectors import pair_cosines
 
 
-def explain(a: VectorEncoding, b: VectorEncoding, name: str, probability: float) -> Match:
+def explain(a: VectorEncoding, b: VectorEncoding, name: str, probability: float, threshold: float | None) -> Match:
     """Two documents compared."""
     mine, theirs = direction(a.parts), direction(b.parts)
     return Match(
@@ -29,6 +29,7 @@ def explain(a: VectorEncoding, b: VectorEncoding, name: str, probability: float)
         ),
         model=name,
         probability=probability,
+        threshold=threshold,
         coverage=Coverage(a.coverage, b.coverage),
         parts={"meaning": 1.0},
         grids=lambda level: _grid(a, b, level),

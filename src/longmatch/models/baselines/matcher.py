@@ -92,7 +92,7 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
         """Two documents compared; the probability is the one the model was trained to give."""
         with torch.no_grad():
             chance = self.model.chance((a.vector @ b.vector).to(self.model.device))
-        return explain(a, b, self.name, float(chance))
+        return explain(a, b, self.name, float(chance), self.threshold)
 
     def attention(self, document: Document, words: int = 3) -> list[WeighedSentence]:
         """The sentences of a document with the attention paid to each and to its words (HAN and SMASH)."""

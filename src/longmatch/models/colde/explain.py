@@ -12,6 +12,8 @@ takes away from all the others and what it adds to nothing (the two ends of its 
 credited to the pair it forms with the chunk most like it in the other document.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
@@ -25,7 +27,8 @@ MOST_RUNS = 128  # chunks left out one at a time; of longer documents runs of ne
 
 def explain(model: ColdeModel, a: ColdeEncoding, b: ColdeEncoding, name: str) -> Match:
     """Two documents compared."""
-    return _match(a, b, name, float(a.vector @ b.vector), [_gains(model, a, b)], [_gains(model, b, a)])
+    found = _match(a, b, name, float(a.vector @ b.vector), [_gains(model, a, b)], [_gains(model, b, a)])
+    return replace(found, threshold=model.config.threshold)
 
 
 def within(encoding: ColdeEncoding, name: str) -> Match:

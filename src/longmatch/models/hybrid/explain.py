@@ -79,6 +79,7 @@ class Explanation:
             parts=self.parts(),
             terms=self.terms(),
             grids=self.grid,
+            measured=True,
         )
 
     def parts(self) -> dict[str, float]:

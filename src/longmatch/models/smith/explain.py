@@ -37,6 +37,7 @@ def explain(model: SmithModel, a: SmithEncoding, b: SmithEncoding, name: str) ->
             lambda i, j: (),
         ),
         model=name,
+        threshold=model.config.threshold,
         probability=float(model.logits(cosine.to(model.scale.device)).sigmoid()) if tuned else None,
         coverage=Coverage(a.coverage, b.coverage),
         parts={"meaning": 1.0},

@@ -42,9 +42,7 @@ def _print_score(match: Match, console: Console) -> None:
     full = round(min(max(match.score, 0.0), 1.0) * BAR)
     bar = [("█" * full, "blue"), ("░" * (BAR - full), "dim")]
     chance = "" if match.probability is None else f" (belong together: {percent(match.probability)})"
-    console.print(
-        Text.assemble(("Score ", ""), (f"{match.score:.2f} ", "bold"), *bar, f"  {verdict(match.score)}{chance}.")
-    )
+    console.print(Text.assemble(("Score ", ""), (f"{match.score:.2f} ", "bold"), *bar, f"  {verdict(match)}{chance}."))
 
 
 def _words(match: Match) -> str:
