@@ -18,6 +18,8 @@ MODELS = {
     "sdr": "longmatch.models.sdr.model:SdrMatcher",
     "sdr-plain": "longmatch.models.sdr.model:plain_matcher",
     "sdr-paragraph": "longmatch.models.sdr.model:paragraph_matcher",
+    "rprs": "longmatch.models.rprs.model:RprsMatcher",
+    "rprs-frequency": "longmatch.models.rprs.model:frequency_matcher",
     "first": "longmatch.models.pooled.model:first_matcher",
     "cls": "longmatch.models.pooled.model:cls_matcher",
     "mean": "longmatch.models.pooled.model:mean_matcher",
@@ -29,6 +31,7 @@ TRAINED = {  # more than a backbone: opened by their own `load`
     "colde": "longmatch.models.colde.matcher:ColdeMatcher",
     "smith": "longmatch.models.smith.matcher:SmithMatcher",
     "smith-pretrain": "longmatch.models.smith.matcher:SmithMatcher",
+    "cross": "longmatch.models.cross.matcher:CrossMatcher",
 }
 BASELINES = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED |= dict.fromkeys(BASELINES, "longmatch.models.baselines.matcher:VectorMatcher")

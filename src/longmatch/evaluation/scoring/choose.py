@@ -4,6 +4,7 @@ from longmatch.evaluation.encodings.vectors import VectorEncoder
 from longmatch.evaluation.scoring.anything import AnyScorer
 from longmatch.evaluation.scoring.default import DefaultScorer
 from longmatch.evaluation.scoring.lexical import LexicalScorer
+from longmatch.evaluation.scoring.rprs import RprsScorer
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.evaluation.scoring.sentences import PooledScorer, SdrScorer
 from longmatch.evaluation.scoring.vector import VectorScorer
@@ -11,6 +12,7 @@ from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.lexical.model import LexicalMatcher
 from longmatch.models.matcher import Matcher
 from longmatch.models.pooled.model import PooledMatcher
+from longmatch.models.rprs.model import RprsMatcher
 from longmatch.models.sdr.model import SdrMatcher
 
 SCORERS: dict[type[Matcher], type[Scorer]] = {
@@ -18,6 +20,7 @@ SCORERS: dict[type[Matcher], type[Scorer]] = {
     HybridMatcher: DefaultScorer,
     SdrMatcher: SdrScorer,
     PooledMatcher: PooledScorer,
+    RprsMatcher: RprsScorer,
 }
 
 
