@@ -88,3 +88,13 @@ def test_a_process_of_its_own_ends_with_code_2_and_one_line(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"longmatch: {tmp_path / 'empty.txt'} is empty. Leave it out, or put text in it.\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is always full")
+def test_a_full_disk_is_one_sentence(folder):
+    command = [sys.executable, "-m", "longmatch", "read", str(folder / "bank.md"), "--json"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.splitlines() == [
+        "longmatch: The disk is full. Make room and run the same command again: it goes on."
+    ]

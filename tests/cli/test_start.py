@@ -29,8 +29,8 @@ def calling(*arguments: str) -> str:
     )
 
 
-def test_help_answers_in_under_half_a_second_of_cpu():
-    assert cpu_seconds(calling("--help")) < 0.5
+def test_help_answers_in_not_much_more_than_its_command_line_library_takes_to_load():
+    assert cpu_seconds(calling("--help")) < 2.5 * cpu_seconds("import typer.rich_utils, rich.table")
 
 
 def test_importing_longmatch_takes_under_a_second():

@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from errno import ENOSPC
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -89,3 +90,17 @@ def _run() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("longmatch: stopped.\n")
         raise SystemExit(130) from None
+    except Exception as error:
+        if not _is_full_disk(error):
+            raise
+        sys.stderr.write("longmatch: The disk is full. Make room and run the same command again: it goes on.\n")
+        raise SystemExit(2) from None
+
+
+def _is_full_disk(error: BaseException | None) -> bool:
+    """Whether no room was left to write, whichever library noticed."""
+    while error is not None:
+        if (isinstance(error, OSError) and error.errno == ENOSPC) or "No space left on device" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
