@@ -73,10 +73,7 @@ class TrainedMatcher(Encoder[V, Tensor]):
         batch: list[Tokens] = []
         size = 0
         for document in documents:
-            tokens = tokenize(document, self.tokenizer.backend_tokenizer)
-            if not len(tokens):
-                name = document.source or document.id
-                raise LongmatchError(f"{name} holds no running text, so there is nothing to compare.")
+            tokens = tokens_of(document, self.tokenizer)
             size += self.length(tokens)
             batch.append(tokens)
             if size > self.together:
@@ -84,3 +81,11 @@ class TrainedMatcher(Encoder[V, Tensor]):
                 batch, size = [], 0
         if batch:
             yield batch
+
+
+def tokens_of(document: Document, tokenizer: Any) -> Tokens:
+    """A document's tokens; to be compared it must have some."""
+    tokens = tokenize(document, tokenizer.backend_tokenizer)
+    if not len(tokens):
+        raise LongmatchError(f"{document.source or document.id} holds no running text, so there is nothing to compare.")
+    return tokens

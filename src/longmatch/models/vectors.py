@@ -8,7 +8,9 @@ from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.ragged import segment_max, segment_mean
 from longmatch.matching.align import Floats, Ints
+from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Sentences
 from longmatch.models.matcher import Progress
 from longmatch.units import sentences, tokenize
@@ -34,6 +36,24 @@ def pair_cosines(a: Tensor, b: Tensor, i: Ints, j: Ints) -> Floats:
     """The cosine of row i of one document with row j of another, pair by pair, at least 0."""
     cosines = (a[torch.from_numpy(i)] * b[torch.from_numpy(j)]).sum(1)
     return np.asarray(cosines.clamp(0, 1).double().numpy())
+
+
+def best_cosine_grid(a: tuple[Sentences, Tensor], b: tuple[Sentences, Tensor], level: Level) -> Grid:
+    """Of sentences or other pieces, each with a vector of length 1, the cosine of every two.
+
+    Of sections the mean, over the pieces of both, of the best cosine that each finds in the other section. A piece is
+    of the section in which it begins.
+    """
+    cosines = (a[1] @ b[1].T).clamp(0, 1)  # (pieces, pieces)
+    if level != "sections":
+        mine, theirs = a[0].singles, b[0].singles
+        return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, cosines.numpy())
+    mine, theirs = a[0].sections, b[0].sections
+    forward = segment_mean(segment_max(cosines.T, theirs.offsets).T, mine.offsets)  # (sections a, sections b)
+    backward = segment_mean(segment_max(cosines, mine.offsets).T, theirs.offsets)  # (sections b, sections a)
+    counts = mine.offsets.diff()[:, None], theirs.offsets.diff()
+    scores = (forward * counts[0] + backward.T * counts[1]) / (counts[0] + counts[1])
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores.numpy())
 
 
 def _by_size(documents: Sequence[Document]) -> Iterator[list[Document]]:

@@ -9,6 +9,7 @@ from transformers import AutoModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.flat import mean_of_tokens
+from longmatch.encoders.positions import positions_of
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import segment_mean
 from longmatch.models.colde.attention import ChunkwiseAttention
@@ -71,12 +72,8 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
     @property
     def chunk_limit(self) -> int:
         """The most tokens of a chunk, special ones not counted: as configured, or what the backbone reads at once."""
-        table = getattr(getattr(self.backbone, "embeddings", None), "position_embeddings", None)
-        if table is None:
-            return int(self.config.chunk_tokens) - 2
-        padding = getattr(table, "padding_idx", None)  # RoBERTa and its kin count positions from the one after it
-        positions = int(table.num_embeddings) - (0 if padding is None else int(padding) + 1)
-        return min(int(self.config.chunk_tokens), positions) - 2
+        wanted = int(self.config.chunk_tokens)
+        return min(wanted, positions_of(self.backbone) or wanted) - 2
 
     def forward(
         self, ids: Tensor, mask: Tensor, section: Tensor, place: Tensor, document: Tensor, **unused: Any

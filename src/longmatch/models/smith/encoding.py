@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from longmatch.documents.document import Document
-from longmatch.encoders.ragged import segment_max, segment_mean
 from longmatch.matching.align import Ints
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Sentences
 from longmatch.models.smith.batch import Layout
 from longmatch.models.smith.model import SmithModel
 from longmatch.models.smith.reading import read_blocks
+from longmatch.models.vectors import best_cosine_grid
 from longmatch.units.pieces import pieces_from
 from longmatch.units.tokens import Tokens
 
@@ -38,21 +38,8 @@ class SmithEncoding:
 
 
 def cosine_grid(a: SmithEncoding, b: SmithEncoding, level: Level) -> Grid:
-    """Of blocks, the finest level there is, the cosine of every two.
-
-    Of sections the mean, over the blocks of both, of the best cosine that each block finds in the other section. A
-    block is of the section in which it begins.
-    """
-    cosines = (a.vectors @ b.vectors.T).clamp(0, 1)  # (blocks, blocks)
-    if level != "sections":
-        mine, theirs = a.blocks.singles, b.blocks.singles
-        return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, cosines.numpy())
-    mine, theirs = a.blocks.sections, b.blocks.sections
-    forward = segment_mean(segment_max(cosines.T, theirs.offsets).T, mine.offsets)  # (sections a, sections b)
-    backward = segment_mean(segment_max(cosines, mine.offsets).T, theirs.offsets)  # (sections b, sections a)
-    counts = mine.offsets.diff()[:, None], theirs.offsets.diff()
-    scores = (forward * counts[0] + backward.T * counts[1]) / (counts[0] + counts[1])
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores.numpy())
+    """Blocks, the finest level there is, or sections by what their blocks find in each other."""
+    return best_cosine_grid((a.blocks, a.vectors), (b.blocks, b.vectors), level)
 
 
 @torch.no_grad()

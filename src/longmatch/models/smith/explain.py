@@ -2,7 +2,7 @@
 
 - documents: the cosine of the two vectors, negative ones as 0;
 - blocks: the cosine of their vectors, as the sentence level gives them before they see each other;
-- sections: what their blocks find in each other (see `cosine_grid`).
+- sections: what their blocks find in each other (see `best_cosine_grid`).
 
 The document's vector is no sum over blocks: a transformer stands between them, and it is read at the first block. What
 a block carries is measured: the document level reads the document again without it, and it alone, every block at its

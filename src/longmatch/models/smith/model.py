@@ -9,6 +9,7 @@ from transformers import AutoModel, BertModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.flat import Flat
+from longmatch.encoders.positions import positions_of
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import offsets_of
 from longmatch.errors import LongmatchError
@@ -91,12 +92,8 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
     @property
     def block_limit(self) -> int:
         """The most tokens of a block, special ones not counted: as configured, or what the backbone reads at once."""
-        table = getattr(getattr(self.sentence_level, "embeddings", None), "position_embeddings", None)
-        if table is None:
-            return int(self.config.block_tokens) - 2
-        padding = getattr(table, "padding_idx", None)  # RoBERTa and its kin count positions from the one after it
-        positions = int(table.num_embeddings) - (0 if padding is None else int(padding) + 1)
-        return min(int(self.config.block_tokens), positions) - 2
+        wanted = int(self.config.block_tokens)
+        return min(wanted, positions_of(self.sentence_level) or wanted) - 2
 
     def forward(self, ids: Tensor, mask: Tensor, place: Tensor, counts: Tensor, **unused: Any) -> SmithOutput:
         """Encode blocks (blocks, tokens), each with its place in its document (blocks,); `counts` says of each

@@ -1,0 +1,112 @@
+"""The cross-encoder as a matcher: a trained model's folder, opened."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Precision, native_precision
+from longmatch.encoders.pretrained import checkpoint_errors
+from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.errors import LongmatchWarning
+from longmatch.matching.match import Match
+from longmatch.models.cross.batch import Pair
+from longmatch.models.cross.explain import Excerpts, explain
+from longmatch.models.cross.model import CrossModel
+from longmatch.models.cross.reading import Reader, layout, pool_views
+from longmatch.models.cross.selection import Opening, Selection, coverage
+from longmatch.models.matcher import Progress, Scores
+from longmatch.models.pair_matcher import PairMatcher, Pairs
+from longmatch.models.trained import tokens_of
+from longmatch.units import Tokens
+
+TOGETHER = 128  # pairs tokenised and read at a time
+
+
+class CrossMatcher(PairMatcher):
+    """The chance that two documents belong together, from one reading of the openings of both.
+
+    A subclass that reads other parts of them says which: `selection`.
+    """
+
+    name = "cross"
+    Model: ClassVar[type[CrossModel]] = CrossModel
+    model: CrossModel
+
+    def __init__(self, model: CrossModel, tokenizer: Any, precision: Precision | None = None) -> None:
+        self.model, self.tokenizer = model.eval(), tokenizer
+        self.device = next(model.parameters()).device
+        self.precision: Precision = precision or native_precision(self.device)
+        self.layout = layout(model, self.selection(), special_tokens(tokenizer, self.name))
+        self._warned = False
+
+    @classmethod
+    def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> Self:
+        """Open what `longmatch train` made."""
+        from transformers.utils import logging
+
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+        with checkpoint_errors(f"The model {folder}", f"Name a folder `longmatch train {cls.name}` made."):
+            model: Any = cls.Model.from_pretrained(folder)
+            tokenizer = open_tokenizer(str(folder))
+        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        return cls(model.to(place), tokenizer, precision)
+
+    def selection(self) -> Selection:
+        """Which sentences are read."""
+        return Opening()
+
+    @property
+    def threshold(self) -> float | None:
+        """The chance from which two documents belong together, as chosen on validation pairs."""
+        found: float | None = self.model.config.threshold
+        return found
+
+    def score_pairs(self, pairs: Pairs, progress: Progress | None = None) -> Scores:
+        """The chance of each pair; a document that stands in several is tokenised once."""
+        found: list[Scores] = [np.zeros(0)]
+        known: dict[int, Tokens] = {}
+        for start in range(0, len(pairs), TOGETHER):
+            some = pairs[start : start + TOGETHER]
+            known = self._tokens([document for pair in some for document in pair], known)
+            found.append(self._chances([(known[id(a)], known[id(b)]) for a, b in some]))
+            if progress:
+                progress(len(some))
+        return np.concatenate(found)
+
+    def compare(self, a: Document, b: Document) -> Match:
+        """Two documents compared, explained by the sentences that were read."""
+        pair = tokens_of(a, self.tokenizer), tokens_of(b, self.tokenizer)
+        return explain(self._reader, pair, self._excerpts(pair), self.name)
+
+    def _chances(self, pairs: Sequence[Pair]) -> Scores:
+        rows = [row for pair in pairs for row in self.layout.rows(pair, self._excerpts(pair))]
+        found = self._reader.margins(rows).reshape(len(pairs), -1)
+        pooled = pool_views(found, self.model.config.pool)
+        return np.asarray(pooled.sigmoid().numpy(), dtype=np.float64)
+
+    def _excerpts(self, pair: Pair) -> Excerpts:
+        """What is read in each view; once it is said that this is not all."""
+        found = self.layout.excerpts(pair, range(self.model.config.views))
+        if not self._warned and any(coverage(pair[side], [one[side] for one in found]) < 1 for side in (0, 1)):
+            self._warned = True
+            views = f" in each of {len(found)} views" if len(found) > 1 else ""
+            warnings.warn(
+                f"The model {self.name} reads no more than {self.layout.limit} tokens of a document{views}.",
+                LongmatchWarning,
+                stacklevel=3,
+            )
+        return found
+
+    def _tokens(self, documents: Sequence[Document], known: dict[int, Tokens]) -> dict[int, Tokens]:
+        each = {id(document): document for document in documents}
+        return {key: known.get(key) or tokens_of(document, self.tokenizer) for key, document in each.items()}
+
+    @property
+    def _reader(self) -> Reader:
+        return Reader(self.model, self.layout, self.precision)

@@ -1,0 +1,64 @@
+"""Reading pairs: rows of about one length together, so that little of the work is padding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from longmatch.encoders.backbone import Precision
+from longmatch.models.cross.batch import CrossBatch, Layout
+from longmatch.models.cross.config import Pool
+from longmatch.models.cross.model import CrossModel, CrossOutput
+from longmatch.models.cross.selection import Selection
+from longmatch.units.tokens import Ints
+
+
+def layout(model: CrossModel, selection: Selection, specials: tuple[int, int]) -> Layout:
+    """How pairs are laid out for a model."""
+    return Layout(selection, model.side_limit, specials, int(model.config.seed))
+
+
+def read(model: CrossModel, batch: CrossBatch) -> CrossOutput:
+    """The vectors and logits of a batch's rows, in their order."""
+    vectors = batch.text.each(lambda ids, mask, rows: model.pooled(ids, mask, batch.types(rows, mask)))
+    return CrossOutput(logits=model.classify(vectors), vectors=vectors)
+
+
+@torch.no_grad()
+def margins(model: CrossModel, batch: CrossBatch) -> Tensor:
+    """By how much the logit of belonging together exceeds the other: (rows,), on the CPU."""
+    logits = read(model, batch.to(model.device)).logits.double().cpu()
+    return logits[:, 1] - logits[:, 0]
+
+
+def pool_views(found: Tensor, how: Pool) -> Tensor:
+    """The views of each pair as one: (pairs, views) -> (pairs,), SST equations 11 and 12."""
+    return found.amax(1) if how == "max" else found.mean(1)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A network that is done with learning, what it reads of a pair, and the precision it computes in."""
+
+    model: CrossModel
+    layout: Layout
+    precision: Precision = "float32"
+
+    def margins(self, rows: Sequence[tuple[Ints, Ints]]) -> Tensor:
+        """Of rows of token ids: (rows,), on the CPU."""
+        with self._autocast():
+            return margins(self.model, CrossBatch.of(rows, self.layout.specials))
+
+    @torch.no_grad()
+    def states(self, row: tuple[Ints, Ints]) -> tuple[Tensor, Tensor]:
+        """What the backbone makes of each token of either side, special ones left out: (tokens, width), on the CPU."""
+        batch = CrossBatch.of([row], self.layout.specials)
+        ids = batch.text.ids[None].to(self.model.device)
+        mask = torch.ones_like(ids, dtype=torch.bool)
+        with self._autocast():
+            found = self.model.states(ids, mask, batch.types(torch.tensor([0]), mask))[0].float().cpu()
+        return found[1 : len(row[0]) + 1], found[len(row[0]) + 2 : -1]
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.model.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")

@@ -1,0 +1,38 @@
+"""Tiny random cross-encoders over the tiny tokenizer."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from longmatch.documents.document import Document
+from longmatch.encoders.tokenizer import open_tokenizer
+from longmatch.models.cross.matcher import CrossMatcher
+from longmatch.models.cross.model import CrossModel
+from longmatch.units import Tokens
+
+
+def tiny_cross(backbone: Path, **settings: Any) -> CrossModel:
+    """Its weights are large, so that scores differ without training."""
+    torch.manual_seed(0)
+    model = CrossModel.from_backbone(str(backbone), **settings).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() == 2:
+                weight.normal_(std=0.3)
+    return model
+
+
+def tiny_matcher(backbone: Path, kind: type[CrossMatcher] = CrossMatcher, **settings: Any) -> CrossMatcher:
+    """A random matcher in full precision."""
+    return kind(tiny_cross(backbone, **settings), open_tokenizer(str(backbone)), "float32")
+
+
+def made_tokens(*lengths: int) -> Tokens:
+    """Sentences of so many tokens, numbered 100, 101, ... through the document."""
+    offsets = np.concatenate([[0], np.cumsum(np.array(lengths, dtype=np.int64))]).astype(np.int64)
+    none = np.zeros(0, dtype=np.int64)
+    ids = 100 + np.arange(offsets[-1])
+    home = np.zeros(len(lengths), dtype=np.int64)
+    return Tokens(Document("made", "", "", ()), ids, none, np.ones(len(ids), bool), offsets, none, home, home)
