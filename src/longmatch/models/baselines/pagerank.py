@@ -1,0 +1,79 @@
+"""Match-Ignition's filters: of two documents, the sentences and the words that are central to both stay.
+
+L. Pang, Y. Lan, X. Cheng: "Match-Ignition: Plugging PageRank into Transformer for Long-form Text Matching", CIKM 2021.
+
+Sentences: those of both documents form one graph, weighted by the words two of them share (TextRank's similarity);
+PageRank tells how central each is, and the most central of either document are read. Words: in every layer of the
+transformer that reads them, attention is a graph of the words, PageRank runs over its weights, and the least central
+share of them goes no further. Both are functions of a matrix here; the network that drops words between its layers is
+not part of this file.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+DAMPING = 0.85
+
+
+def pagerank(weights: Floats, damping: float = DAMPING, tolerance: float = 1e-10, steps: int = 200) -> Floats:
+    """How central each node is; all sum to 1. `weights[i, j]` is the weight of the way from i to j, at least 0.
+
+    A node is left along its ways in proportion to their weights, from one without any to all alike; with the chance
+    1 - damping it is left for any node. What a node weighs with itself does not count.
+
+    >>> pagerank(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])).round(4)
+    array([0.2568, 0.4865, 0.2568])
+    """
+    count = len(weights)
+    ways = weights.astype(np.float64)
+    np.fill_diagonal(ways, 0.0)
+    leaving = ways.sum(1, keepdims=True)
+    ways = np.divide(ways, leaving, out=np.full_like(ways, 1 / max(1, count)), where=leaving > 0)
+    ranks: Floats = np.full(count, 1 / max(1, count))
+    for _ in range(steps):
+        found: Floats = damping * (ranks @ ways) + (1 - damping) / count
+        if np.abs(found - ranks).sum() < tolerance:
+            return found
+        ranks = found
+    return ranks
+
+
+def central_sentences(
+    similarity: Floats, lengths: Ints, first: int, limit: int, most: int | None = None
+) -> tuple[Ints, Ints]:
+    """The most central sentences of either document, as many as fit into `limit` tokens a side, in reading order.
+
+    `similarity` is that of all sentences of both documents, those of the first document being the first `first`, and
+    `lengths` their tokens. The paper takes a fixed number of sentences a side: `most`.
+    """
+    ranks = pagerank(similarity)
+    mine = best_within(ranks[:first], lengths[:first], limit, most)
+    return mine, best_within(ranks[first:], lengths[first:], limit, most)
+
+
+def best_within(values: Floats, lengths: Ints, limit: int, most: int | None = None) -> Ints:
+    """The sentences of the highest values, one after another until the next does not fit; at least one; rising numbers.
+
+    Of equal values the earlier sentence comes first.
+
+    >>> best_within(np.array([0.1, 0.4, 0.2, 0.3]), np.array([5, 5, 5, 5]), limit=12).tolist()
+    [1, 3]
+    """
+    order = np.argsort(-values.round(9), kind="stable")[:most]
+    fitting = int((lengths[order].cumsum() <= limit).sum())
+    return np.sort(order[: max(1, fitting)]).astype(np.int64)
+
+
+def central_words(attention: Floats, share: float = 0.1, fixed: int = 1, damping: float = DAMPING) -> Ints:
+    """The words that go on to the next layer: all but the least central `share` of them, in reading order.
+
+    `attention` is one layer's, (heads, words, words): how much word i attends to word j, the rows summing to 1. The
+    mean over the heads is the graph. The first `fixed` words, special tokens, always stay and are not counted.
+    """
+    ranks = pagerank(attention.mean(0), damping)[fixed:]
+    dropped = int(share * len(ranks))
+    kept = np.sort(np.argsort(-ranks.round(9), kind="stable")[: len(ranks) - dropped])
+    return np.concatenate([np.arange(fixed), kept + fixed]).astype(np.int64)
