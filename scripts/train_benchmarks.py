@@ -1,18 +1,23 @@
 """Train the models whose rows docs/benchmarks.md holds, and say how to measure them.
 
     python scripts/train_benchmarks.py DATA OUT [--sets acl wiki papers] [--seeds 1 2 3] [--rows colde sdr ...]
-                                       [--set steps=60] [--set colde.documents=200]
+                                       [--set steps=60] [--set colde.documents=200] [--jobs 4]
 
 DATA holds the sets' folders. Each model goes into OUT/SET/ROW-SEED, the tokenised documents once into OUT/tokens; what
 is trained already is left as it is, and what was stopped goes on. `--set` applies to every row it fits, with a model's
-name before it to that model's rows alone. One model is trained after the other: start several processes with different
---sets, --rows or --seeds to share a GPU.
+name before it to that model's rows alone. With `--jobs 4` four models are trained at a time, each in a process of its
+own that writes to ROW-SEED.log, so that small models fill a GPU together; one that fails does not stop the others.
 """
 
 import argparse
+import os
 import shlex
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, fields
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +74,54 @@ def models_of(folder: Path, rows: Sequence[str], seeds: Sequence[int]) -> list[s
     return names
 
 
+@dataclass(frozen=True)
+class Job:
+    """One model to train."""
+
+    model: str
+    data: Path
+    out: Path
+    settings: Mapping[str, Any]
+
+    def train(self, processes: int) -> None:
+        """With so many processes for the tokenising."""
+        use_processes(processes)
+        train(self.model, self.data, self.out, **self.settings)
+
+    def train_apart(self, cores: int) -> str:
+        """In a process of its own, with so many cores; what went wrong, if anything did."""
+        import torch
+
+        torch.set_num_threads(cores)
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        with self.out.with_suffix(".log").open("a", buffering=1) as log, redirect_stdout(log), redirect_stderr(log):
+            try:
+                self.train(cores)
+            except Exception as error:  # whatever it is, the others go on
+                log.write(f"{error!r}\n")
+                return f"{type(error).__name__}: {error}"
+        return ""
+
+
+def train_all(jobs: Sequence[Job], at_a_time: int) -> None:
+    """One after the other, or several at a time."""
+    if at_a_time == 1:
+        for job in jobs:
+            job.train(half_the_cores())
+        return
+    cores = max(1, (os.cpu_count() or 1) // at_a_time)
+    began, failed = time.monotonic(), 0
+    with ProcessPoolExecutor(at_a_time, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        running = {pool.submit(job.train_apart, cores): job for job in jobs}
+        for done, future in enumerate(as_completed(running), start=1):
+            wrong, seconds = future.result(), time.monotonic() - began
+            failed += bool(wrong)
+            what = f"{running[future].out} {wrong or 'is trained'}"
+            print(f"{done} of {len(jobs)} after {seconds:.0f} s: {what}", flush=True)
+    if failed:
+        raise SystemExit(f"{failed} of {len(jobs)} could not be trained; each log says why.")
+
+
 def main() -> None:
     """Train what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -78,19 +131,21 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--set", dest="settings", action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=1, help="models trained at a time")
     options = parser.parse_args()
     asked = read_pairs(options.settings)
     check(asked, {ROWS[row][0] for row in options.rows})
-    use_processes(half_the_cores())
+    jobs = []
     for name in options.sets:
-        folder = options.out / name
         for seed in options.seeds:
             for row in options.rows:
                 model, changed = ROWS[row]
                 settings = {"cache": str(options.out / "tokens")} | settings_for(model, asked) | dict(changed)
-                settings["seed"] = seed
-                train(model, options.data / name, folder / f"{row}-{seed}", **settings)
-        models = ",".join(["default", *RULES, *models_of(folder, options.rows, options.seeds)])
+                out = options.out / name / f"{row}-{seed}"
+                jobs.append(Job(model, options.data / name, out, settings | {"seed": seed}))
+    train_all(jobs, max(1, options.jobs))
+    for name in options.sets:
+        models = ",".join(["default", *RULES, *models_of(options.out / name, options.rows, options.seeds)])
         words = ["longmatch", "evaluate", "--data", str(options.data / name), "--models", models, "--protocol", "both"]
         print(f"To measure: {shlex.join(words)}")
 
