@@ -12,26 +12,27 @@ from torch import Tensor
 
 from longmatch.encoders.ragged import offsets_of, segment_ids, segment_sum
 
-Divergence = Literal["jensen-shannon", "symmetrised-kl"]
+Divergence = Literal["symmetrised-kl", "jensen-shannon"]
 Orthogonality = Literal["scaled", "written"]
 
 FLOOR = 1e-3  # of a share whose logarithm is taken: less than one sentence in forty can have
 
 
-def agreement_loss(assignment: Tensor, sizes: Tensor, divergence: Divergence = "jensen-shannon") -> Tensor:
+def agreement_loss(assignment: Tensor, sizes: Tensor, divergence: Divergence = "symmetrised-kl") -> Tensor:
     """L_p (SST equation 4): how far apart the cluster distributions of a pair's documents are: (pairs,).
 
         p_q = 1 / l_q * sum over the sentences i of q of Max(B_i), likewise p_d          JS(p_q || p_d)
 
     Max keeps a sentence's largest chance, in that cluster's place, and drops the others: p_q has an entry a cluster.
 
-    The paper names the Jensen-Shannon divergence and writes half the sum of both Kullback-Leibler divergences
-    (`symmetrised-kl`), which is infinite where one document has no sentence in a cluster; there a share of FLOOR stands
-    in for none. The divergence it names compares either with the mean of both, and is finite.
+    The paper names the Jensen-Shannon divergence and writes half the sum of both Kullback-Leibler divergences, which is
+    what we take. It is infinite where one document has no sentence in a cluster, so a share of FLOOR stands for none.
+    `jensen-shannon` compares either with the mean of both. It is finite, but all but flat where two documents have no
+    cluster in common, and from there training does not always find back.
 
-    >>> halves = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # one document in the first, another in both
-    >>> round(agreement_loss(halves, torch.tensor([[1, 2]])).item(), 4)  # (ln 4/3 + ln(2/3)/2 + ln(2)/2) / 2
-    0.2158
+    >>> three = torch.tensor([[1.0, 0.0], [0.8, 0.2], [0.4, 0.6]])  # shares 1, 0 and 0.4, 0.3
+    >>> round(agreement_loss(three, torch.tensor([[1, 2]])).item(), 4)  # (0.6 ln(1 / 0.4) + 0.299 ln(0.3 / 0.001)) / 2
+    1.1276
     """
     p, q = cluster_shares(assignment, sizes).unbind(1)  # (pairs, clusters) each
     if divergence == "symmetrised-kl":
