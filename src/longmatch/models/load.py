@@ -26,6 +26,7 @@ MODELS = {
     "tfidf": "longmatch.models.lexical.model:tfidf_matcher",
     "phrases": "longmatch.models.lexical.model:phrase_matcher",
     "bm25": "longmatch.models.lexical.model:bm25_matcher",
+    "lda": "longmatch.models.topics.model:LdaMatcher",
 }
 TRAINED = {  # more than a backbone: opened by their own `load`
     "colde": "longmatch.models.colde.matcher:ColdeMatcher",
@@ -35,8 +36,9 @@ TRAINED = {  # more than a backbone: opened by their own `load`
 }
 BASELINES = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED |= dict.fromkeys(BASELINES, "longmatch.models.baselines.matcher:VectorMatcher")
-LEXICAL = ("tfidf", "phrases", "bm25")  # read without a backbone
-FIXED = ("default", *LEXICAL)  # measured with the packaged backbone, or without any: they take no other
+LEXICAL = ("tfidf", "phrases", "bm25")  # the line every evaluation begins with
+WORDS_ALONE = (*LEXICAL, "lda")  # read without a backbone
+FIXED = ("default", *WORDS_ALONE)  # measured with the packaged backbone, or without any: they take no other
 RECORD = "longmatch.json"  # in the folder of a trained model: which model it is, and what made it
 
 
@@ -66,7 +68,7 @@ def _with_backbone(rule: str, place: str, backbone: "Backbone | None") -> Matche
 
         backbone = Backbone.load(place)
     make: Callable[..., Matcher] = _attribute(MODELS[rule])
-    return make(backbone=backbone) if backbone is not None and rule not in LEXICAL else make()
+    return make(backbone=backbone) if backbone is not None and rule not in WORDS_ALONE else make()
 
 
 def _trained(place: str) -> Matcher:

@@ -7,6 +7,7 @@ from longmatch.evaluation.scoring.lexical import LexicalScorer
 from longmatch.evaluation.scoring.rprs import RprsScorer
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.evaluation.scoring.sentences import PooledScorer, SdrScorer
+from longmatch.evaluation.scoring.topics import LdaScorer
 from longmatch.evaluation.scoring.vector import VectorScorer
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.lexical.model import LexicalMatcher
@@ -14,6 +15,7 @@ from longmatch.models.matcher import Matcher
 from longmatch.models.pooled.model import PooledMatcher
 from longmatch.models.rprs.model import RprsMatcher
 from longmatch.models.sdr.model import SdrMatcher
+from longmatch.models.topics.model import LdaMatcher
 
 SCORERS: dict[type[Matcher], type[Scorer]] = {
     LexicalMatcher: LexicalScorer,
@@ -21,6 +23,7 @@ SCORERS: dict[type[Matcher], type[Scorer]] = {
     SdrMatcher: SdrScorer,
     PooledMatcher: PooledScorer,
     RprsMatcher: RprsScorer,
+    LdaMatcher: LdaScorer,
 }
 
 

@@ -1,0 +1,1 @@
+"""Topic rows: documents compared by what they are about, LDA and BERTopic's steps, fitted on the collection asked."""
