@@ -8,7 +8,8 @@ from render_matches import example_pair
 
 from longmatch.matching.match import Match
 
-collect_ignore = [] if which("chromium") and find_spec("playwright") else ["test_render_browser.py"]
+BROWSER = ["test_render_browser.py", "test_render_subtopics_browser.py"]
+collect_ignore = [] if which("chromium") and find_spec("playwright") else BROWSER
 
 
 @pytest.fixture(scope="session")
