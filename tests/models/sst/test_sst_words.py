@@ -45,6 +45,10 @@ def test_a_word_keeps_how_it_is_written():
     assert list(written_words("Analysis of rivers")) == [("analysi", "analysis"), ("river", "rivers")]
 
 
+def test_an_english_possessive_is_the_word_itself():
+    assert [w for w, _ in written_words("It's the river's and the king’s.")] == ["river", "king"]
+
+
 def test_two_neighbouring_chinese_characters_are_a_word_and_one_alone_is_too():
     assert [w for w, _ in written_words("本院认为A案", "zh")] == ["本院", "院认", "认为", "a", "案"]
 
@@ -84,6 +88,12 @@ def test_pieces_without_a_gap_are_one_word(tokenizer):
 def test_of_tokens_too_function_words_and_punctuation_are_no_words(tokenizer):
     assert shared(tokenizer, "the river, rise.", "the kiln, burn.") == (0, 2, 2)
     assert shared(tokenizer, "the river, rise.", "the kiln, burn.", common=True) == (1, 3, 3)
+
+
+def test_a_tokenizer_that_pads_gives_the_same_words(tokenizer):
+    padding = Tokenizer.from_str(tokenizer.to_str())
+    padding.enable_padding(length=20)
+    assert (TokenWords.of(padding).left_out == TokenWords.of(tokenizer).left_out).all()
 
 
 def test_of_tokens_too_two_neighbouring_characters_are_a_word(tokenizer):

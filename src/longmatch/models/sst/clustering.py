@@ -1,13 +1,17 @@
 """Direct clustering: sentences of both documents into subtopics (SST section 3.2, equation 2).
 
-A sixth of all eigenvectors is wanted, so a dense solver is the fastest at every size (benchmarks/clustering.py); its
-time grows with the third power of the number of sentences.
+A sixth of all eigenvectors is wanted, so a dense solver is faster at every size than a sparse one (`--judge` of
+benchmarks/clustering.py); its time grows with the third power of the number of sentences. It runs on one thread: matrices
+this small gain little from more, and beside other work the threads wait for each other and it takes several times longer.
 """
+
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, qr, svd
 from scipy.sparse.csgraph import connected_components
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # of scikit-learn's requirements
 
 from longmatch.models.sst.similarity import Floats
 
@@ -39,7 +43,14 @@ def spectral_clusters(similarity: Floats, size: float = EXPECTED_SIZE) -> Ints:
     count = max(parts, alone + round((len(graph) - alone) / size))
     graph[lone, lone] = degrees[lone] = 1.0
     roots = np.sqrt(degrees)
-    return in_order(_cut(_leading_vectors(graph / roots[:, None] / roots, count)))
+    with _threads().limit(limits=1, user_api="blas"):
+        return in_order(_cut(_leading_vectors(graph / roots[:, None] / roots, count)))
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """What sets the number of threads; finding the libraries it does so for takes longer than clustering."""
+    return ThreadpoolController()
 
 
 def _leading_vectors(matrix: Floats, count: int) -> Floats:

@@ -35,7 +35,8 @@ class TokenWords:
         kinds[[number for number in tokenizer.get_added_tokens_decoder() if number < len(kinds)]] = 0
         words = [] if common else sorted(function_words(language))
         forms = tokenizer.encode_batch([*words, *(f" {word}" for word in words)], add_special_tokens=False)
-        hashes = [_mixed(np.array(form.ids), np.arange(len(form.ids))).sum() for form in forms]
+        ids = [np.array(form.ids)[np.array(form.attention_mask) > 0] for form in forms]  # without padding
+        hashes = [_mixed(each, np.arange(len(each))).sum() for each in ids]
         return TokenWords(kinds, np.unique(np.array(hashes, dtype=np.uint64)))
 
     def words(self, tokens: Tokens) -> Stream:

@@ -53,6 +53,8 @@ def is_character(word: str) -> bool:
 def written_words(text: str, language: str = "en", common: bool = False) -> Iterator[tuple[str, str]]:
     """The words of a sentence: as they are counted, and as they are written. `common` keeps function words.
 
+    Of an English word the 's at its end is no part.
+
     >>> [word for word, _ in written_words("The rivers of 本院认为 rise.")]
     ['river', '本院', '院认', '认为', 'rise']
     """
@@ -62,7 +64,8 @@ def written_words(text: str, language: str = "en", common: bool = False) -> Iter
         if characters:
             yield from ((pair, pair) for pair in (map("".join, pairwise(run)) if len(run) > 1 else run))
         else:
-            kept = (word for word in run if word not in left_out)
+            found = ((word.removesuffix("'s").removesuffix("’s") if language == "en" else word) for word in run)
+            kept = (word for word in found if word not in left_out)
             yield from ((singular(word) if language == "en" else word, word) for word in kept)
 
 
