@@ -27,6 +27,7 @@ MODELS = {
     "phrases": "longmatch.models.lexical.model:phrase_matcher",
     "bm25": "longmatch.models.lexical.model:bm25_matcher",
     "lda": "longmatch.models.topics.model:LdaMatcher",
+    "bertopic": "longmatch.models.topics.bertopic:BertopicMatcher",
 }
 TRAINED = {  # more than a backbone: opened by their own `load`
     "colde": "longmatch.models.colde.matcher:ColdeMatcher",

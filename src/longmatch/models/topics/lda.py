@@ -6,7 +6,6 @@ as in M. D. Hoffman, D. M. Blei, F. Bach: "Online Learning for Latent Dirichlet 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 from longmatch.models.lexical.terms import Counts
 from longmatch.models.topics.coherence import coherence
 from longmatch.models.topics.similarity import Floats, shares
-from longmatch.models.topics.vocabulary import Vocabulary
+from longmatch.models.topics.vocabulary import Vocabulary, digest
 
 COUNTS = (5, 10, 20, 50, 100)  # of topics, among which coherence chooses
 CHOOSING, LEARNING = 1_000, 5_000  # texts the number of topics is chosen with, and the topics are learnt from
@@ -36,7 +35,7 @@ class Lda:
 
         The order of the texts changes nothing. Of many, those with the lowest digests are learnt from.
         """
-        some = sorted(texts, key=_digest)[:LEARNING]
+        some = sorted(texts, key=digest)[:LEARNING]
         vocabulary = Vocabulary.of(some)
         if not len(vocabulary):
             return None
@@ -73,7 +72,3 @@ def _learn(matrix: sp.csr_array, count: int) -> Any:
     together = int(np.clip(matrix.shape[0] // 10, 1, 128))  # so that small collections too make many steps
     model = LatentDirichletAllocation(count, learning_method="online", batch_size=together, random_state=SEED)
     return model.fit(matrix)
-
-
-def _digest(text: Counts) -> bytes:
-    return blake2b(text.ids.tobytes() + text.counts.tobytes(), digest_size=16).digest()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,6 +10,11 @@ import scipy.sparse as sp
 from longmatch.models.lexical.terms import Counts, Hashes
 
 MOST = 20_000  # words
+
+
+def digest(text: Counts) -> bytes:
+    """Of a text's words: texts are put in the order of these, so that the order they come in changes nothing."""
+    return blake2b(text.ids.tobytes() + text.counts.tobytes(), digest_size=16).digest()
 
 
 @dataclass(frozen=True)
