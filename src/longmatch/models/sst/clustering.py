@@ -1,8 +1,8 @@
 """Direct clustering: sentences of both documents into subtopics (SST section 3.2, equation 2).
 
 A sixth of all eigenvectors is wanted, so a dense solver is faster at every size than a sparse one (`--judge` of
-benchmarks/clustering.py); its time grows with the third power of the number of sentences. It runs on one thread: matrices
-this small gain little from more, and beside other work the threads wait for each other and it takes several times longer.
+benchmarks/clustering.py); its time grows with the third power of the number of sentences. It runs on one thread:
+matrices this small gain little from more, and beside other work threads wait for each other for many times as long.
 """
 
 from functools import cache
