@@ -18,10 +18,15 @@ def cosine_measures(
 
     `vectors_of` gives one vector for each of some documents, each asked for once: (documents, width).
     """
-    rows = np.sort(np.random.default_rng(0).permutation(len(pairs))[: most or len(pairs)])
+    rows = looked_at(pairs, most)
     numbers, places = pairs.documents(rows)
     source, target = normalize(vectors_of(numbers), dim=1)[from_numpy(places)]
     return pair_measures((source * target).sum(1).double().numpy(), pairs.label[rows])
+
+
+def looked_at(pairs: PairTable, most: int | None = None) -> Ints:
+    """The rows of so many pairs at most, the same ones whatever the seed."""
+    return np.sort(np.random.default_rng(0).permutation(len(pairs))[: most or len(pairs)])
 
 
 def pair_measures(scores: npt.NDArray[np.float64], labels: Ints) -> dict[str, float]:

@@ -13,14 +13,23 @@ from longmatch.models.cross.model import CrossModel
 from longmatch.units import Tokens
 
 
+def save_learner(backbone: Path, folder: Path) -> Path:
+    """A backbone's folder with larger random weights and no dropout: so small a network learns pairs only then."""
+    from transformers import AutoModel
+
+    open_tokenizer(str(backbone)).save_pretrained(folder)
+    torch.manual_seed(0)
+    model = AutoModel.from_pretrained(str(backbone), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    _enlarge(model, 0.2)
+    model.save_pretrained(folder)
+    return folder
+
+
 def tiny_cross(backbone: Path, **settings: Any) -> CrossModel:
     """Its weights are large, so that scores differ without training."""
     torch.manual_seed(0)
     model = CrossModel.from_backbone(str(backbone), **settings).eval()
-    with torch.no_grad():
-        for weight in model.parameters():
-            if weight.dim() == 2:
-                weight.normal_(std=0.3)
+    _enlarge(model, 0.3)
     return model
 
 
@@ -36,3 +45,10 @@ def made_tokens(*lengths: int) -> Tokens:
     ids = 100 + np.arange(offsets[-1])
     home = np.zeros(len(lengths), dtype=np.int64)
     return Tokens(Document("made", "", "", ()), ids, none, np.ones(len(ids), bool), offsets, none, home, home)
+
+
+@torch.no_grad()
+def _enlarge(model: torch.nn.Module, size: float) -> None:
+    for weight in model.parameters():
+        if weight.dim() == 2:
+            weight.normal_(std=size)

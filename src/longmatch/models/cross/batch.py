@@ -1,6 +1,6 @@
 """Pairs of documents as the cross-encoder reads them: one row of tokens a pair and view, laid out flat."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,7 +65,7 @@ class Layout:
         """The token ids of either side, of each excerpt."""
         return [(mine.ids(pair[0]), theirs.ids(pair[1])) for mine, theirs in excerpts]
 
-    def lay_out(self, pairs: Sequence[Pair], views: Sequence[int]) -> CrossBatch:
+    def lay_out(self, pairs: Iterable[Pair], views: Sequence[int]) -> CrossBatch:
         """All views of the first pair, then of the next: (pairs x views) rows."""
         rows = [row for pair in pairs for row in self.rows(pair, self.excerpts(pair, views))]
         return CrossBatch.of(rows, self.specials)

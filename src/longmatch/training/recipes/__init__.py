@@ -13,6 +13,8 @@ RECIPES = {
     "sdr": "longmatch.training.recipes.sdr:SdrRecipe",
     "smith": "longmatch.training.recipes.smith:SmithRecipe",
     "smith-pretrain": "longmatch.training.recipes.smith_pretrain:SmithPretrainRecipe",
+    "cross": "longmatch.training.recipes.cross:CrossRecipe",
+    "sst-clusters": "longmatch.training.recipes.sst_clusters:ClusterRecipe",
     "first": "longmatch.training.recipes.siamese:SiameseRecipe",
     "dssm": "longmatch.training.recipes.baselines:DssmRecipe",
     "arc-i": "longmatch.training.recipes.baselines:ArcRecipe",

@@ -1,9 +1,8 @@
-"""What all recipes share that learn from labelled pairs of documents: draws, bounded memory, measures, files."""
+"""What all recipes share that learn vectors from labelled pairs of documents: batches, bounded memory, measures."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -11,12 +10,11 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
 from longmatch.training.pairs import cosine_measures
-from longmatch.training.recipe import Recipe
-from longmatch.training.samplers import Epochs, Ints
+from longmatch.training.recipes.labelled import LabelledRecipe, LabelledSettings
+from longmatch.training.samplers import Ints
 from longmatch.training.settings import TrainingSettings
 from longmatch.units import Tokens
 
@@ -48,16 +46,8 @@ class Layout(Protocol[D_co]):
         """All of them, in their order."""
 
 
-class PairSettings(Protocol):
-    """What such a recipe's own settings say, whatever else they do."""
-
-    @property
-    def backbone(self) -> str | None:
-        """A folder or hub id; the packaged MiniLM by default."""
-
-    @property
-    def validation_pairs(self) -> int | None:
-        """Looked at, drawn once; by default all."""
+class PairSettings(LabelledSettings, Protocol):
+    """Which of two ways of learning it is."""
 
     @property
     def contrastive(self) -> bool:
@@ -81,24 +71,18 @@ class PairBatch(Generic[D]):
         return PairBatch(self.documents.to(device), self.together.to(device))
 
 
-class PairRecipe(Recipe[PairBatch[D]], Generic[D]):
-    """A recipe says what its model begins with, how documents are cut, what their vectors are, and what is learnt."""
+class PairRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
+    """A recipe says how documents are cut for its model, what their vectors are, and what is learnt of them.
 
-    model: Any
+    A contrastive loss draws only the pairs that belong together.
+    """
+
     own: PairSettings
     layout: Layout[D]
 
     def __init__(self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, own: Any) -> None:
-        self.data, self.model, self.tokenizer, self.settings, self.own = data, model, tokenizer, settings, own
+        super().__init__(data, model, tokenizer, settings, own)
         self.layout = self._layout()
-        self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
-        self._rows = np.flatnonzero(self.pairs.label) if own.contrastive else np.arange(len(self.pairs))
-        self._epochs = Epochs(len(self._rows), max(1, settings.documents // 2), settings.seed)
-
-    @classmethod
-    @abstractmethod
-    def begin(cls, settings: TrainingSettings, own: Any) -> tuple[Any, Any]:
-        """The model that training begins with, and its tokenizer."""
 
     @abstractmethod
     def _layout(self) -> Layout[D]:
@@ -116,21 +100,9 @@ class PairRecipe(Recipe[PairBatch[D]], Generic[D]):
         """What validation compares: (documents, width)."""
         return self._vectors(documents)
 
-    @classmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: Any) -> Self:
-        """Open the model and the pairs."""
-        model, tokenizer = cls.begin(settings, own)
-        found = TrainingData.open(data, tokenizer.backend_tokenizer, cache, seed=settings.seed)
-        return cls(found, model, tokenizer, settings, own)
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Until every pair (of a contrastive loss: every one that belongs together) was drawn once."""
-        return self._epochs.steps_per_epoch
-
     def draw(self, step: int) -> PairBatch[D]:
         """The documents of some pairs, each document once."""
-        rows = self._rows[self._epochs.rows(step)]
+        rows = self._drawn(step)
         numbers, places = self.pairs.documents(rows)
         told = self.data.related(numbers) if self.own.contrastive else np.stack([*places, self.pairs.label[rows]])
         return PairBatch(self._lay_out(numbers), torch.from_numpy(told))
@@ -148,19 +120,8 @@ class PairRecipe(Recipe[PairBatch[D]], Generic[D]):
         """Cosines of the validation pairs: average precision decides."""
         return cosine_measures(self.held_out, self._document_vectors, self.own.validation_pairs)
 
-    def save(self, folder: Path) -> None:
-        """Config, weights and tokenizer."""
-        self.model.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """For the model card."""
-        return {"backbone": self.own.backbone or DEFAULT_NAME, **self.data.facts}
-
-    @property
-    def _budget(self) -> int:
-        return self.settings.token_budget(self.model.device.type == "cuda")
+    def _learnt_from(self) -> Ints:
+        return np.flatnonzero(self.pairs.label) if self.own.contrastive else super()._learnt_from()
 
     def _lay_out(self, numbers: Ints) -> D:
         return self.layout.lay_out([self.data.shelf[number] for number in numbers.tolist()])
