@@ -1,0 +1,136 @@
+"""CIG's concept graph: what two documents speak of, which sentences of either do, and how alike these are.
+
+B. Liu, D. Niu, H. Wei, J. Lin, Y. He, K. Lai, Y. Xu: "Matching Article Pairs with Graphical Decomposition and
+Convolutions", ACL 2019.
+
+The keywords of both documents are linked where a sentence holds two of them, and closely linked ones are a concept.
+Every sentence belongs to the concept it is most like, by TF-IDF; those without a keyword have a place of their own. A
+concept is a node: what the sentences of either document at it share is told by five similarities of words (the paper's
+term-based features), and two nodes are linked by how alike all their sentences are. A graph network then decides.
+
+Where this departs: keywords are the heaviest words by TF-IDF of each document (the paper: named entities and its own
+keyword extraction), and concepts are found by modularity, Louvain's way, not by the betweenness of links, which takes
+a second for a pair. The features of a convolution over word vectors, which the paper adds to the five, are left out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.models.lexical.terms import Counts, Hashes, Stream
+from longmatch.models.lexical.weights import Idf, TermMatrix, Weighted, tfidf
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+KEYWORDS = 20  # of each document
+FEATURES = 7  # five similarities; does the node hold sentences of both; is it the one without keywords
+K1, B = 1.5, 0.75  # of BM25
+SEED = 0
+
+
+@dataclass(frozen=True)
+class ConceptGraph:
+    """Nodes, each with its keywords, the sentences of either document, and what these share; and the links."""
+
+    concepts: tuple[Hashes, ...]  # keywords of each node; none for the last, where there are sentences without
+    a: Ints  # the node of each sentence
+    b: Ints
+    features: Floats  # (nodes, FEATURES)
+    links: Floats  # (nodes, nodes), 1 on the diagonal
+    whole: Floats  # the five similarities of the documents as a whole
+
+    def __len__(self) -> int:
+        return len(self.concepts)
+
+
+def concept_graph(a: Stream, b: Stream, idf: Idf, keywords: int = KEYWORDS) -> ConceptGraph:
+    """The graph of two documents, each given as the words of its sentences; `idf` tells rare words from common ones."""
+    sentences = [*a.sentence_counts(), *b.sentence_counts()]
+    found = communities(keywords_of([a.counts, b.counts], idf, keywords), sentences)
+    node = assign(sentences, found, idf)
+    used = np.unique(node)  # a concept that no sentence prefers is no node
+    node, first = np.searchsorted(used, node), len(a.offsets) - 1
+    texts = [(_bag(a, node[:first] == n), _bag(b, node[first:] == n)) for n in range(len(used))]
+    concepts = tuple(found[n] if n < len(found) else np.empty(0, np.uint64) for n in used.tolist())
+    told = [
+        [*similarities(x, y, idf), float(len(x.ids) > 0 < len(y.ids)), float(not len(c))]
+        for (x, y), c in zip(texts, concepts, strict=True)
+    ]
+    weights = [tfidf(_joined(x, y), idf) for x, y in texts]
+    matrix = TermMatrix.of(weights)
+    links = np.array([matrix.scores(one) for one in weights])
+    np.fill_diagonal(links, 1.0)
+    return ConceptGraph(
+        concepts, node[:first], node[first:], np.array(told), links, similarities(a.counts, b.counts, idf)
+    )
+
+
+def keywords_of(documents: Sequence[Counts], idf: Idf, most: int = KEYWORDS) -> Hashes:
+    """The heaviest words of each document by TF-IDF, of all documents together, each once."""
+    heaviest = [
+        weights.ids[np.argsort(-weights.values, kind="stable")[:most]] for weights in (tfidf(d, idf) for d in documents)
+    ]
+    return np.unique(np.concatenate(heaviest))
+
+
+def communities(keywords: Hashes, sentences: Sequence[Counts]) -> list[Hashes]:
+    """Keywords that stand in the same sentences, as concepts; one that stands with no other is a concept of its own."""
+    import networkx  # type: ignore[import-untyped]  # a requirement of torch
+
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(len(keywords)))
+    held = np.array([np.isin(keywords, sentence.ids) for sentence in sentences], dtype=np.float64)
+    together = held.T @ held  # in how many sentences two keywords stand
+    first, second = np.triu_indices(len(keywords), 1)
+    ties = zip(first.tolist(), second.tolist(), together[first, second].tolist(), strict=True)
+    graph.add_weighted_edges_from(tie for tie in ties if tie[2])
+    found = networkx.community.louvain_communities(graph, seed=SEED)
+    return [keywords[sorted(members)] for members in sorted(found, key=min)]
+
+
+def assign(sentences: Sequence[Counts], concepts: Sequence[Hashes], idf: Idf) -> Ints:
+    """The concept each sentence is most like, of equals the first; len(concepts) for one that holds no keyword."""
+    bags = [tfidf(Counts(ids, np.ones(len(ids), dtype=np.int64)), idf) for ids in concepts]
+    matrix = TermMatrix.of(bags)
+    scores = np.array([[*matrix.scores(tfidf(sentence, idf)), 1e-12] for sentence in sentences])  # none: the last
+    return np.asarray(scores.reshape(len(sentences), len(bags) + 1).argmax(1), dtype=np.int64)
+
+
+def similarities(x: Counts, y: Counts, idf: Idf) -> Floats:
+    """TF-IDF cosine, TF cosine, BM25 (as a share of the texts' own, both directions), Jaccard, Ochiai: from 0 to 1."""
+    if not len(x.ids) or not len(y.ids):
+        return np.zeros(5)
+    shared = len(np.intersect1d(x.ids, y.ids, assume_unique=True))
+    either = len(x.ids) + len(y.ids) - shared
+    return np.array(
+        [
+            tfidf(x, idf).dot(tfidf(y, idf)),
+            _plain(x).dot(_plain(y)) / np.sqrt(_plain(x).dot(_plain(x)) * _plain(y).dot(_plain(y))),
+            (_bm25(x, y, idf) + _bm25(y, x, idf)) / max(_bm25(x, x, idf) + _bm25(y, y, idf), 1e-12),
+            shared / either,
+            shared / np.sqrt(len(x.ids) * len(y.ids)),
+        ]
+    ).clip(0.0, 1.0)
+
+
+def _bm25(query: Counts, text: Counts, idf: Idf) -> float:
+    """The distinct words of one looked for in the other, both being of middling length."""
+    saturated = text.counts / (text.counts + K1)
+    return Weighted(query.ids, idf.idf(query.ids)).dot(Weighted(text.ids, saturated))
+
+
+def _plain(text: Counts) -> Weighted:
+    return Weighted(text.ids, text.counts.astype(np.float64))
+
+
+def _bag(stream: Stream, chosen: npt.NDArray[np.bool_]) -> Counts:
+    """The words of some sentences."""
+    return Counts.of(stream.ids[chosen[stream.sentence]])
+
+
+def _joined(x: Counts, y: Counts) -> Counts:
+    ids, place = np.unique(np.concatenate([x.ids, y.ids]), return_inverse=True)
+    return Counts(ids, np.bincount(place, np.concatenate([x.counts, y.counts]), len(ids)).astype(np.int64))
