@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel
 
+from longmatch.encoders.ragged import offsets_of, segment_ids, segment_mean
 from longmatch.errors import LongmatchError
 from longmatch.models.sst.graph import SentenceGraph
 
@@ -19,7 +20,9 @@ class ClusterConfig(PretrainedConfig):  # type: ignore[misc]
 
     Where the paper is silent we chose: one layer of 4 heads, 256 wide together, with DMoN's SELU and its skip
     connection; an edge's weight takes part in its attention; a sentence keeps 5 neighbours, as many as it has fellows
-    in a cluster of 6; a pair with m clusters uses the first m of those that the head knows, and has 2 at least.
+    in a cluster of 6; a pair with m clusters uses the first m of those that the head knows, and has 2 at least. The
+    layer reads vectors as seen from the mean of their pair: what all of a pair's sentences have in common tells no
+    subtopics apart, and drew most of them into one cluster.
     """
 
     model_type = "longmatch-sst-clusters"
@@ -31,7 +34,7 @@ class ClusterConfig(PretrainedConfig):  # type: ignore[misc]
         hidden: int = 256,
         heads: int = 4,
         neighbours: int = 5,
-        cluster_size: int = 6,
+        cluster_size: float = 6.0,
         max_sentences: int = 40,
         dropout: float = 0.0,
         **others: Any,
@@ -90,18 +93,31 @@ class ClusterModel(PreTrainedModel):  # type: ignore[misc]
         In full precision: the network is small, and a chance of 0.5 must not be a tie by rounding.
         """
         with torch.autocast(graph.vectors.device.type, enabled=False):
-            # vectors of length 1 have numbers near 0; as large as 1 on average, the first chances are not all alike
-            features = graph.vectors.float() * self.config.vector_width**0.5
+            pairs = offsets_of(graph.sizes.sum(1)).to(graph.vectors.device)
+            features = standardised(graph.vectors.float(), pairs)
             hidden = nn.functional.selu(self.attention(features, graph.edges, graph.weights[:, None].float()))
             scores: Tensor = self.head(hidden)
-            clusters = self.config.cluster_counts(graph.sizes).to(scores.device)
-            sentences = graph.sizes.sum(1).to(scores.device)
-            own = torch.arange(scores.shape[1], device=scores.device) < clusters.repeat_interleave(sentences)[:, None]
+            clusters = self.config.cluster_counts(graph.sizes).to(scores.device)[segment_ids(pairs)]
+            own = torch.arange(scores.shape[1], device=scores.device) < clusters[:, None]
             return scores.masked_fill(~own, float("-inf")).softmax(1)
 
     def graph(self, vectors: Tensor, sizes: Tensor) -> SentenceGraph:
         """The graph it reads, over sentence vectors (sentences, vector_width) of pairs of such sizes (pairs, 2)."""
         return SentenceGraph.of(vectors, sizes, self.config.neighbours)
+
+
+def standardised(vectors: Tensor, pairs: Tensor) -> Tensor:
+    """Vectors as seen from the mean of their pair, in units of the pair's spread; `pairs` is where each pair begins.
+
+    >>> standardised(torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), torch.tensor([0, 2, 3])).round(decimals=2)
+    tensor([[ 0.4500, -1.3400],
+            [-0.4500,  1.3400],
+            [ 0.0000,  0.0000]])
+    """
+    pair = segment_ids(pairs)
+    centred = vectors - segment_mean(vectors, pairs)[pair]
+    spread = segment_mean(centred.square(), pairs).mean(1, keepdim=True).sqrt()
+    return centred / spread.clamp(min=1e-6)[pair]
 
 
 def _graph_attention() -> Any:

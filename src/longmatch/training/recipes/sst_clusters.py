@@ -1,0 +1,184 @@
+"""How SST's adaptive clustering learns (section 3.2, equation 6): from labelled pairs, over sentence vectors."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.errors import LongmatchError
+from longmatch.losses import agreement_loss, separation_loss, subtopic_loss
+from longmatch.losses.subtopics import Divergence, Orthogonality
+from longmatch.models.sst.graph import SentenceGraph
+from longmatch.models.sst.network import ClusterConfig, ClusterModel
+from longmatch.training.data import PairTable, TrainingData
+from longmatch.training.limits import above_zero, at_least
+from longmatch.training.pairs import looked_at
+from longmatch.training.recipe import Recipe
+from longmatch.training.samplers import Epochs, Ints
+from longmatch.training.settings import TrainingSettings
+from longmatch.training.vectors import VectorShelf
+
+LAID_OUT = 64  # validation pairs at a time
+
+
+@dataclass(frozen=True)
+class ClusterSettings:
+    """What the cluster model knows beside the settings of all models; `tokens_at_once` and `precision` mean nothing.
+
+    L_u = agreement * L_p + separation * L_n; `separation` is the paper's lambda, one of 0.1, 1 and 10. The ablations of
+    table 4: `separation=0` is without L_n, `agreement=0` without L_p. For `divergence` and `orthogonality` see the
+    losses; for the rest, what the model is made of, its config.
+    """
+
+    backbone: str | None = None  # a folder or hub id, which stays as it is; the packaged MiniLM by default
+    agreement: float = 1.0
+    separation: float = 1.0
+    divergence: Divergence = "symmetrised-kl"
+    orthogonality: Orthogonality = "scaled"
+    cluster_size: float = 6.0  # sentences
+    max_sentences: int = 40  # read of a document
+    neighbours: int = 5  # that a sentence has in the graph
+    hidden: int = 256
+    heads: int = 4
+    dropout: float = 0.0  # of the attention
+    validation_pairs: int | None = None  # looked at, drawn once; by default all
+
+    def __post_init__(self) -> None:
+        at_least(self, agreement=0, separation=0, max_sentences=1, neighbours=1, hidden=1, heads=1, validation_pairs=2)
+        above_zero(self, "cluster_size")
+        if not 0 <= self.dropout < 1:
+            raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and below 1.")
+        if not self.agreement and not self.separation:
+            raise LongmatchError("With agreement=0 and separation=0 nothing is left to learn; drop one of them.")
+
+    def config(self, width: int) -> ClusterConfig:
+        """The model's, over vectors so wide."""
+        facts = {key: value for key, value in asdict(self).items() if key not in OF_TRAINING}
+        return ClusterConfig(vector_width=width, **facts)
+
+
+OF_TRAINING = ("agreement", "separation", "divergence", "orthogonality", "validation_pairs")
+
+
+@dataclass(frozen=True)
+class LabelledGraph:
+    """Pairs as the model reads them, and which of them match."""
+
+    graph: SentenceGraph
+    label: Tensor  # (pairs,)
+
+    @property
+    def tokens(self) -> int:
+        """Sentences, which are to this model what tokens are to others."""
+        return len(self.graph.vectors)
+
+    def to(self, device: torch.device) -> "LabelledGraph":
+        """The same on another device."""
+        return LabelledGraph(self.graph.to(device), self.label.to(device))
+
+
+class ClusterRecipe(Recipe[LabelledGraph]):
+    """The backbone reads each document once, before the first step. A batch holds as many matches as others."""
+
+    name: ClassVar[str] = "sst-clusters"
+    Settings: ClassVar[type] = ClusterSettings
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "documents": 64,
+        "epochs": 10,
+        "patience": 3,
+        "learning_rate": 1e-3,
+        "schedule": "constant",
+        "warmup": 0.0,
+    }
+    model: ClusterModel
+
+    def __init__(
+        self, data: TrainingData, vectors: VectorShelf, model: ClusterModel, settings: TrainingSettings, own: Any
+    ) -> None:
+        self.data, self.vectors, self.model, self.own = data, vectors, model, own
+        self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
+        kinds = [np.flatnonzero(self.pairs.label == label) for label in (1, 0)]
+        each = max(1, settings.documents // 4)  # pairs of either kind
+        self._kinds = [(rows, Epochs(len(rows), each, settings.seed)) for rows in kinds]
+
+    @classmethod
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: ClusterSettings) -> Self:
+        """Open the pairs, and encode the sentences of their documents unless that was done before."""
+        backbone = Backbone.load(own.backbone, device="cpu" if settings.device == "cpu" else None)
+        model = ClusterModel(own.config(backbone.width))
+        found = TrainingData.open(data, backbone.tokenizer, cache, seed=settings.seed)
+        pairs = [found.pairs("train"), found.pairs("validation")]
+        numbers = np.unique(np.concatenate([side for table in pairs for side in (table.source, table.target)]))
+        return cls(
+            found, VectorShelf.build(cache, found.shelf, numbers, backbone, own.max_sentences), model, settings, own
+        )
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Until every pair was drawn once; of the rarer kind some are drawn again by then."""
+        return max(epochs.steps_per_epoch for _, epochs in self._kinds)
+
+    def draw(self, step: int) -> LabelledGraph:
+        """As many pairs that match as pairs that do not (appendix B.1)."""
+        return self._lay_out(self.pairs, np.concatenate([rows[epochs.rows(step)] for rows, epochs in self._kinds]))
+
+    def backward(self, model: PreTrainedModel, batch: LabelledGraph) -> dict[str, Tensor]:
+        """In one pass: the network is small."""
+        agreement, separation = self._losses(batch.graph)
+        loss = subtopic_loss(self.own.agreement * agreement, separation, batch.label, self.own.separation)
+        loss.backward()  # type: ignore[no-untyped-call]
+        matches = batch.label == 1
+        parts = {"agreement_loss": agreement[matches], "separation_loss": separation[~matches]}
+        return {"loss": loss.detach(), **{name: part.detach().mean() for name, part in parts.items()}}
+
+    def validate(self, model: PreTrainedModel) -> dict[str, float]:
+        """L_u of the validation pairs decides; and both its terms for both kinds of pairs."""
+        found = [
+            torch.stack(self._losses(batch.graph.to(self.model.device))).cpu() for batch in self._held_out_batches()
+        ]
+        agreement, separation = torch.cat(found, dim=1)  # (pairs,) each
+        matches = torch.from_numpy(self.held_out.label[looked_at(self.held_out, self.own.validation_pairs)]) == 1
+        loss = subtopic_loss(self.own.agreement * agreement, separation, matches, self.own.separation)
+        return {
+            "loss": loss.item(),
+            "agreement_loss": agreement[matches].mean().item(),
+            "separation_loss": separation[~matches].mean().item(),
+            "agreement_of_others": agreement[~matches].mean().item(),
+            "separation_of_matches": separation[matches].mean().item(),
+        }
+
+    def save(self, folder: Path) -> None:
+        """Config and weights; the backbone is named in the config."""
+        self.model.save_pretrained(folder)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """For the model card."""
+        return {"backbone": self.own.backbone or DEFAULT_NAME, **self.data.facts}
+
+    def _losses(self, graph: SentenceGraph) -> tuple[Tensor, Tensor]:
+        """L_p and L_n of each pair, whatever its label: (pairs,) each."""
+        assignment: Tensor = self.model(graph)
+        clusters = self.model.config.cluster_counts(graph.sizes)
+        return (
+            agreement_loss(assignment, graph.sizes, self.own.divergence),
+            separation_loss(assignment, graph.sizes, clusters, self.own.orthogonality),
+        )
+
+    def _held_out_batches(self) -> Iterator[LabelledGraph]:
+        rows = looked_at(self.held_out, self.own.validation_pairs)
+        return (self._lay_out(self.held_out, part) for part in np.array_split(rows, -(-len(rows) // LAID_OUT)))
+
+    def _lay_out(self, table: PairTable, rows: Ints) -> LabelledGraph:
+        numbers = np.stack([table.source[rows], table.target[rows]], axis=1)  # (pairs, 2)
+        sides = [self.vectors[number] for number in numbers.flatten().tolist()]
+        sizes = torch.tensor([len(side) for side in sides]).view(-1, 2)
+        graph = self.model.graph(torch.from_numpy(np.concatenate(sides)), sizes)
+        return LabelledGraph(graph, torch.from_numpy(table.label[rows]))
