@@ -35,6 +35,9 @@ def evaluate(
     shuffle_sections: Annotated[
         bool, typer.Option("--shuffle-sections", help="Measure also with every document's sections in random order.")
     ] = False,
+    rerank_depth: Annotated[
+        int, typer.Option(min=1, help="How many of bm25's best a model ranks that reads two documents together.")
+    ] = 40,
     study: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,6 +78,7 @@ def evaluate(
         limit=limit_queries,
         fidelity=fidelity,
         shuffle_sections=shuffle_sections,
+        rerank_depth=rerank_depth,
         studies=parse_studies(study or []),
         processes=processes or half_the_cores(),
         watch=progress,

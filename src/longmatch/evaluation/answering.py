@@ -18,6 +18,7 @@ from longmatch.evaluation.made import made
 from longmatch.evaluation.protocols import Task, Wanted, run
 from longmatch.evaluation.runs import Run, run_path, verdicts_of
 from longmatch.evaluation.scoring.choose import scorer_of
+from longmatch.evaluation.scoring.pairs import DEPTH
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.models.matcher import Matcher, Progress
 
@@ -40,6 +41,7 @@ class Question:
     wanted: Wanted
     limit: int | None
     seed: int
+    depth: int = DEPTH  # of re-ranking, for models that read two documents together
 
     def facts(self, scorer: Scorer) -> dict[str, Any]:
         """All that a model's answers depend on."""
@@ -57,7 +59,7 @@ class Question:
 def answer(question: Question, entrant: Entrant, matcher: Matcher, out: Path, command: str, watch: Watch) -> None:
     """Score one model on one set and save the run, unless that is done."""
     corpus, name = question.corpus, entrant.name(question.corpus.name)
-    scorer = scorer_of(matcher)
+    scorer = scorer_of(matcher, question.depth)
     facts = question.facts(scorer)
     path = run_path(out, corpus.name, name, question.split, question.limit, entrant.seed)
     if path.exists() and _suffices(Run.load(path).facts, facts):
@@ -69,7 +71,7 @@ def answer(question: Question, entrant: Entrant, matcher: Matcher, out: Path, co
         stored = Store(out / "encodings", corpus).build(scorer.layers, progress)
         scorer.open(stored, corpus)
     started = time.perf_counter()
-    with watch(f"{corpus.name}: scoring with {name}", len(task.numbers(corpus))) as progress:
+    with watch(f"{corpus.name}: scoring with {name}", task.steps(corpus, scorer)) as progress:
         outcome = run(task, corpus, scorer, progress)
     seconds = time.perf_counter() - started
     verdicts, sources = verdicts_of(outcome, task)

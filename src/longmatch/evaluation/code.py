@@ -26,6 +26,18 @@ def home_of(thing: object) -> tuple[str, ...]:
     return ("/".join(folders), *MATCHING) if package == "longmatch" and folders else MATCHING
 
 
+def homes_of(thing: object) -> tuple[str, ...]:
+    """The same with the folders of all classes it is made from, each once, its own first.
+
+    >>> from longmatch.models.cross.matcher import CrossMatcher
+    >>> homes_of(CrossMatcher.__new__(CrossMatcher))[0]
+    'models/cross'
+    """
+    modules = (kind.__module__.split(".") for kind in type(thing).__mro__)
+    folders = ("/".join(parts[1:-1]) for parts in modules if parts[0] == "longmatch" and len(parts) > 3)
+    return (*dict.fromkeys(folders), *MATCHING)
+
+
 @cache
 def code_digest(*places: str) -> str:
     """Of files of the package, and of the Python files of its folders.

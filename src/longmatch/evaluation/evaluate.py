@@ -18,6 +18,7 @@ from longmatch.evaluation.entrants import Entrant, entrants_of, rule_and_place, 
 from longmatch.evaluation.measures import Measure
 from longmatch.evaluation.protocols import Protocol, Wanted
 from longmatch.evaluation.rows import Row
+from longmatch.evaluation.scoring.pairs import DEPTH
 from longmatch.evaluation.studies import StudyPlan
 from longmatch.models.load import MODELS, WORDS_ALONE, load
 from longmatch.models.matcher import Matcher, Progress
@@ -38,6 +39,7 @@ class Evaluation:
     limit: int | None = None
     fidelity: int = 0  # pairs to measure explanations on
     shuffle_sections: bool = False  # measure also with the sections of every document in random order
+    rerank_depth: int = DEPTH  # documents a model ranks anew that reads two together
     studies: Sequence[StudyPlan] = ()  # models to train for each value of a setting
     processes: int = 1  # that read documents; more need a script with `if __name__ == "__main__"`
     watch: Watch | None = None
@@ -60,7 +62,7 @@ class Evaluation:
         for folder in folders:
             entrants = [*named, *(found for plan in self.studies for found in plan.entrants(self.out, folder.path))]
             for corpus in self._corpora(folder):
-                question = Question(corpus, self.split, self._wanted(folder), self.limit, self.seed)
+                question = Question(corpus, self.split, self._wanted(folder), self.limit, self.seed, self.rerank_depth)
                 explained: set[str] = set()
                 for entrant in entrants:
                     matcher = open_already.get(entrant.word) or self._load(entrant.word)
@@ -86,6 +88,7 @@ class Evaluation:
             "--seed": self.seed or None,
             "--limit-queries": self.limit,
             "--fidelity": self.fidelity or None,
+            "--rerank-depth": self.rerank_depth if self.rerank_depth != DEPTH else None,
         }
         words += [str(word) for option in options.items() if option[1] is not None for word in option]
         words += ["--shuffle-sections"] if self.shuffle_sections else []

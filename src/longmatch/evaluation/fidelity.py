@@ -8,7 +8,8 @@ rebuilt without the others.
 import json
 import random
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.scoring.choose import scorer_of
 from longmatch.matching.match import Match, Passage
 from longmatch.models.matcher import Matcher, Progress
+from longmatch.models.pair_matcher import PairMatcher
 
 SHARE = 0.1  # of a document's sentences
 DRAWS = 5  # of random sentences
@@ -141,6 +143,7 @@ def measure_fidelity(
     facts = {
         "documents": corpus.fingerprint,
         "layers": [layer.key for layer in scorer.layers],
+        "model": dict(scorer.facts),
         "count": count,
         "seed": seed,
         "code": code_digest(*scorer.code),
@@ -185,10 +188,19 @@ def summary(measured: Sequence[Fidelity]) -> dict[str, Any]:
 
 def _score(matcher: Matcher, pair: tuple[Document, Document], chosen: Sequence[set[int]], keep: bool) -> float:
     a, b = (rebuild(document, mine, keep) for document, mine in zip(pair, chosen, strict=True))
-    return _compare(matcher, a, b).score
+    if not isinstance(matcher, PairMatcher):
+        return _compare(matcher, a, b).score
+    with _quiet():
+        return float(matcher.score_pairs([(a, b)])[0])  # without an explanation, for which it would have to read much
 
 
 def _compare(matcher: Matcher, a: Document, b: Document) -> Match:
+    with _quiet():
+        return matcher.compare(a, b)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LongmatchWarning)  # that a model reads only a part is in the table already
-        return matcher.compare(a, b)
+        yield

@@ -16,6 +16,7 @@ from longmatch.datasets.records import Pair, Split
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.measures import Answers, Measure, RankingMeasure, Verdicts, best_threshold
 from longmatch.evaluation.measures.answers import Floats, locate
+from longmatch.evaluation.scoring.pairs import PairScorer
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.models.matcher import Progress
 
@@ -74,6 +75,12 @@ class Task:
             chosen,
         )
 
+    def steps(self, corpus: Corpus, scorer: Scorer) -> int:
+        """How often `run` tells of progress: once a document that is asked about, or once for each way of asking."""
+        if not isinstance(scorer, PairScorer):
+            return len(self.numbers(corpus))
+        return len(self.qrels) + len({pair.source for pair in [*self.pairs, *self.validation]})
+
     def numbers(self, corpus: Corpus) -> list[int]:
         """The documents whose scores with the collection are needed."""
         sources = [*self.qrels, *(pair.source for pair in [*self.pairs, *self.validation])]
@@ -103,7 +110,11 @@ def run(task: Task, corpus: Corpus, scorer: Scorer, progress: Progress | None = 
     targets: dict[str, list[str]] = {}
     for pair in [*task.pairs, *task.validation]:
         targets.setdefault(pair.source, []).append(pair.target)
-    for number, scores in scorer.scores(task.numbers(corpus)):
+    numbers = task.numbers(corpus)
+    if isinstance(scorer, PairScorer):  # it scores no more than it is asked about, and a ranking knows of no pairs
+        known = _pair_by_pair(targets, corpus, scorer, progress)
+        numbers, targets = _numbers(corpus, sorted(task.qrels)), {}
+    for number, scores in scorer.scores(numbers):
         id = corpus.ids[number]
         if scores is not None:
             if id in task.qrels:
@@ -116,12 +127,33 @@ def run(task: Task, corpus: Corpus, scorer: Scorer, progress: Progress | None = 
     return outcome
 
 
+def _pair_by_pair(
+    targets: Mapping[str, Sequence[str]],
+    corpus: Corpus,
+    scorer: PairScorer,
+    progress: Progress | None,
+) -> dict[tuple[str, str], float]:
+    """The scores of the pairs alone; `progress` is told of sources."""
+    known: dict[tuple[str, str], float] = {}
+    asked = {corpus.number[source]: _numbers(corpus, others) for source, others in targets.items()}
+    for number, found in scorer.of_pairs(asked):
+        id = corpus.ids[number]
+        known.update({(id, target): _number(score) for target, score in zip(targets[id], found, strict=True)})
+        if progress:
+            progress(1)
+    return known
+
+
 def answers_of(corpus: Corpus, query: str, grades: Mapping[str, int], scores: Floats) -> Answers:
     """Rank the query's pool; an answer outside the pool counts as not found."""
     pool = np.array([corpus.number[id] for id in corpus.folder.pool(query)], dtype=np.int64)
     place = {int(number): i for i, number in enumerate(pool)}
     found = [(place[corpus.number[id]], grade) for id, grade in grades.items() if corpus.number[id] in place]
     return locate(scores[pool], corpus.order[pool], [p for p, _ in found], [g for _, g in found], grades)
+
+
+def _numbers(corpus: Corpus, ids: Sequence[str]) -> list[int]:
+    return [corpus.number[id] for id in ids]
 
 
 def _number(value: Any) -> float:

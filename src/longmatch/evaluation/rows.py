@@ -55,6 +55,12 @@ class Row:
         return [run.trained for run in self.runs if run.trained is not None]
 
     @property
+    def depth(self) -> int | None:
+        """Of a model that reads two documents together: how many it ranked anew."""
+        found: int | None = self.run.facts.get("model", {}).get("depth")
+        return found
+
+    @property
     def seconds_per_document(self) -> float:
         """Of encoding."""
         return float(np.mean([run.encoding_seconds / max(1, run.documents) for run in self.runs]))
@@ -96,6 +102,8 @@ class Row:
             found["against_best_untrained"] = _named(self.best_untrained)
         if self.unshuffled:
             found["against_unshuffled"] = {name: asdict(c) for name, c in self.unshuffled.items()}
+        if self.depth is not None:
+            found["rerank_depth"] = self.depth
         if run.study:
             found["study"] = dict(run.study)
         return found | ({"fidelity": self.fidelity} if self.fidelity else {})

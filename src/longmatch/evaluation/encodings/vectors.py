@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from torch import Tensor, nn
@@ -41,10 +41,25 @@ class VectorEncoder(Protocol):
         """The score of a query's vector with every document's."""
 
 
-def precision_of(matcher: VectorEncoder) -> str:
+def precision_of(matcher: Any) -> str:
     """What it computes in: as it says, else the type of its weights."""
     kind = next(matcher.model.parameters()).dtype
     return str(getattr(matcher, "precision", kind)).removeprefix("torch.")
+
+
+def network_facts(matcher: Any) -> dict[str, Any]:
+    """What a matcher's network computes depends on, besides the code: its weights and settings. Some have none."""
+    kind: dict[str, Any] = {"matcher": type(matcher).__name__}
+    model = getattr(matcher, "model", None)
+    if model is None:
+        return kind
+    config: dict[str, Any] = model.config.to_dict() if hasattr(model, "config") else {}
+    return kind | {
+        "weights": weights_digest(model),
+        "precision": precision_of(matcher),
+        "layout": str(getattr(matcher, "layout", "")),  # how documents are cut, where the matcher says so
+        "settings": {key: value for key, value in config.items() if key not in UNTOLD},
+    }
 
 
 class Vectors(Layer):
@@ -58,16 +73,8 @@ class Vectors(Layer):
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
         """The weights themselves, the network's settings, and the code that reads; not where the folder lies."""
-        model = self.matcher.model
-        config: dict[str, Any] = cast(Any, model).config.to_dict() if hasattr(model, "config") else {}
-        return {
-            "matcher": type(self.matcher).__name__,
-            "weights": weights_digest(model),
-            "precision": precision_of(self.matcher),
-            "layout": str(getattr(self.matcher, "layout", "")),  # how documents are cut, where the matcher says so
-            "settings": {key: value for key, value in config.items() if key not in UNTOLD},
-            "code": code_digest("documents", "units", "encoders", *home_of(self.matcher)),
-        }
+        code = code_digest("documents", "units", "encoders", *home_of(self.matcher))
+        return {**network_facts(self.matcher), "code": code}
 
     @property
     def shapes(self) -> Mapping[str, Any]:

@@ -67,7 +67,18 @@ class Table:
     def legend(self) -> str:
         """What the marks in it mean."""
         trained = TRAINED_MARKS if any(row.trained for row in self.rows) else ""
-        return MARKS + trained + (SEVERAL_SEEDS if any(len(row.runs) > 1 for row in self.rows) else "")
+        seeds = SEVERAL_SEEDS if any(len(row.runs) > 1 for row in self.rows) else ""
+        return MARKS + trained + seeds + self._reranked
+
+    @property
+    def _reranked(self) -> str:
+        """Which rows rank anew what bm25 found."""
+        if not any(isinstance(parse(name), RankingMeasure) for name in self.measures):
+            return ""
+        told = (
+            f" {row.model} : bm25's {row.depth} best ranked anew; it finds no others." for row in self.rows if row.depth
+        )
+        return "".join(told)
 
     @property
     def fidelity(self) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ BLOCK = 64  # queries that share the reading of a slice
 
 class Scorer(ABC):
     """A model over a corpus. Documents it cannot handle score minus infinity."""
+
+    block: ClassVar[int] = BLOCK
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
@@ -58,8 +60,8 @@ class Scorer(ABC):
         yield from ((number, None) for number in numbers if number in self.unhandled)
         able = [number for number in numbers if number not in self.unhandled]
         bad = np.fromiter(self.unhandled, np.int64, len(self.unhandled))
-        for start in range(0, len(able), BLOCK):
-            block = able[start : start + BLOCK]
+        for start in range(0, len(able), self.block):
+            block = able[start : start + self.block]
             for number, scores in zip(block, self.score_block(block), strict=True):
                 scores[bad] = -np.inf
                 yield number, scores
