@@ -34,6 +34,7 @@ TRAINED = {  # more than a backbone: opened by their own `load`
     "smith": "longmatch.models.smith.matcher:SmithMatcher",
     "smith-pretrain": "longmatch.models.smith.matcher:SmithMatcher",
     "cross": "longmatch.models.cross.matcher:CrossMatcher",
+    "sst": "longmatch.models.sst.matcher:SstMatcher",
 }
 BASELINES = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED |= dict.fromkeys(BASELINES, "longmatch.models.baselines.matcher:VectorMatcher")

@@ -9,6 +9,7 @@ from numpy.lib.format import open_memmap
 
 from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.models.sst.vectors import first_sentence_vectors
+from longmatch.training.data import TrainingData
 from longmatch.training.samplers import Ints
 from longmatch.units import TokenShelf
 
@@ -38,6 +39,13 @@ class VectorShelf:
             if not path.is_file():
                 _write(path, shelf, np.flatnonzero(counts), int(counts.sum()), backbone, most)
         return cls(path, counts)
+
+    @classmethod
+    def of_pairs(cls, cache: Path, data: TrainingData, backbone: Backbone, most: int) -> "VectorShelf":
+        """The same for all documents of the training and validation pairs."""
+        pairs = [data.pairs("train"), data.pairs("validation")]
+        numbers = np.unique(np.concatenate([side for table in pairs for side in (table.source, table.target)]))
+        return cls.build(cache, data.shelf, numbers, backbone, most)
 
     def __getitem__(self, number: int) -> Vectors:
         """One document's: (sentences, width)."""

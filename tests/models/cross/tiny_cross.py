@@ -20,7 +20,7 @@ def save_learner(backbone: Path, folder: Path) -> Path:
     open_tokenizer(str(backbone)).save_pretrained(folder)
     torch.manual_seed(0)
     model = AutoModel.from_pretrained(str(backbone), hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
-    _enlarge(model, 0.2)
+    enlarge(model, 0.2)
     model.save_pretrained(folder)
     return folder
 
@@ -29,7 +29,7 @@ def tiny_cross(backbone: Path, **settings: Any) -> CrossModel:
     """Its weights are large, so that scores differ without training."""
     torch.manual_seed(0)
     model = CrossModel.from_backbone(str(backbone), **settings).eval()
-    _enlarge(model, 0.3)
+    enlarge(model, 0.3)
     return model
 
 
@@ -48,7 +48,8 @@ def made_tokens(*lengths: int) -> Tokens:
 
 
 @torch.no_grad()
-def _enlarge(model: torch.nn.Module, size: float) -> None:
+def enlarge(model: torch.nn.Module, size: float) -> None:
+    """Draw all weight matrices anew, with a larger spread."""
     for weight in model.parameters():
         if weight.dim() == 2:
             weight.normal_(std=size)

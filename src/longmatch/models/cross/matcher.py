@@ -95,13 +95,14 @@ class CrossMatcher(PairMatcher):
         found = self.layout.excerpts(pair, range(self.model.config.views))
         if not self._warned and any(coverage(pair[side], [one[side] for one in found]) < 1 for side in (0, 1)):
             self._warned = True
-            views = f" in each of {len(found)} views" if len(found) > 1 else ""
-            warnings.warn(
-                f"The model {self.name} reads no more than {self.layout.limit} tokens of a document{views}.",
-                LongmatchWarning,
-                stacklevel=3,
-            )
+            warnings.warn(f"The model {self.name} reads {self._reads}.", LongmatchWarning, stacklevel=3)
         return found
+
+    @property
+    def _reads(self) -> str:
+        """How much of a document that is not read whole."""
+        views = int(self.model.config.views)
+        return f"no more than {self.layout.limit} tokens of a document" + f" in each of {views} views" * (views > 1)
 
     def _tokens(self, documents: Sequence[Document], known: dict[int, Tokens]) -> dict[int, Tokens]:
         each = {id(document): document for document in documents}

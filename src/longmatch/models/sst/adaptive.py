@@ -1,8 +1,10 @@
 """Adaptive clustering as it is used once it is trained: two documents in, a soft assignment of their sentences out."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,12 @@ from torch import Tensor
 from transformers.utils import logging
 
 from longmatch.encoders.backbone import Backbone, Vectors
-from longmatch.encoders.pretrained import checkpoint_errors
+from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors
 from longmatch.models.sst.network import ClusterConfig, ClusterModel
 from longmatch.models.sst.vectors import first_sentence_vectors
 from longmatch.units import Tokens
 
+INSIDE = "backbone"  # the folder of a copy's own backbone
 Assignment = npt.NDArray[np.float32]
 
 
@@ -29,7 +32,7 @@ class AdaptiveClustering:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], device: str | None = None) -> "AdaptiveClustering":
-        """What `longmatch train sst-clusters` left in a folder."""
+        """What `longmatch train sst-clusters` left in a folder, or a copy of it that has its backbone inside."""
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         advice = "Name a folder that `longmatch train sst-clusters` made."
@@ -38,8 +41,15 @@ class AdaptiveClustering:
             if kind != ClusterConfig.model_type:
                 raise ValueError(f"it holds a model of the kind {kind}")
             model: Any = ClusterModel.from_pretrained(folder)
-        backbone = Backbone.load(model.config.backbone, device)
+        inside = Path(folder) / INSIDE
+        backbone = Backbone.load(str(inside) if inside.is_dir() else model.config.backbone, device)
         return cls(model.to(backbone.device).eval().requires_grad_(False), backbone)
+
+    def save(self, folder: Path) -> None:
+        """A copy that opens wherever it is taken: with the backbone, where that is a folder on this machine."""
+        self.model.save_pretrained(folder)
+        if self.model.config.backbone not in (None, DEFAULT_NAME) and Path(self.backbone.name).is_dir():
+            shutil.copytree(self.backbone.name, folder / INSIDE, ignore=shutil.ignore_patterns("training"))
 
     def assign(self, a: Tokens, b: Tokens) -> Assignment:
         """B of a pair: (sentences of a and then of b, clusters), of each document the first `max_sentences`.

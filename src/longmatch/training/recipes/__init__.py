@@ -14,6 +14,7 @@ RECIPES = {
     "smith": "longmatch.training.recipes.smith:SmithRecipe",
     "smith-pretrain": "longmatch.training.recipes.smith_pretrain:SmithPretrainRecipe",
     "cross": "longmatch.training.recipes.cross:CrossRecipe",
+    "sst": "longmatch.training.recipes.sst:SstRecipe",
     "sst-clusters": "longmatch.training.recipes.sst_clusters:ClusterRecipe",
     "first": "longmatch.training.recipes.siamese:SiameseRecipe",
     "dssm": "longmatch.training.recipes.baselines:DssmRecipe",

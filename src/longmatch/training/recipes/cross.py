@@ -97,9 +97,13 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
 
     def draw(self, step: int) -> LabelledRows:
         """Some pairs, in the view of the step's epoch."""
-        chosen, view = self._drawn(step), step // self.steps_per_epoch
-        rows = self.layout.lay_out(self._tokens(self.pairs, chosen), [view])
+        chosen = self._drawn(step)
+        rows = self.layout.lay_out(self._tokens(self.pairs, chosen), [self._view(step)])
         return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
+
+    def _view(self, step: int) -> int:
+        """Which view a step reads: its epoch's."""
+        return step // self.steps_per_epoch
 
     def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
         """The mean cross-entropy of the pairs; as it is a sum over them, one group after another."""

@@ -114,11 +114,8 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         backbone = Backbone.load(own.backbone, device="cpu" if settings.device == "cpu" else None)
         model = ClusterModel(own.config(backbone.width))
         found = TrainingData.open(data, backbone.tokenizer, cache, seed=settings.seed)
-        pairs = [found.pairs("train"), found.pairs("validation")]
-        numbers = np.unique(np.concatenate([side for table in pairs for side in (table.source, table.target)]))
-        return cls(
-            found, VectorShelf.build(cache, found.shelf, numbers, backbone, own.max_sentences), model, settings, own
-        )
+        vectors = VectorShelf.of_pairs(cache, found, backbone, own.max_sentences)
+        return cls(found, vectors, model, settings, own)
 
     @property
     def steps_per_epoch(self) -> int:

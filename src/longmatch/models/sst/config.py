@@ -1,0 +1,34 @@
+"""SST's settings: how sentences become subtopics, and subtopics views."""
+
+from typing import Any, Literal
+
+from longmatch.models.cross.config import CrossConfig
+from longmatch.models.sst.clustering import EXPECTED_SIZE
+from longmatch.models.sst.views import Method
+
+Kind = Literal["direct", "adaptive"]
+
+
+class SstConfig(CrossConfig):
+    """What is read of two documents, beside what the network is made of.
+
+    - `clustering`: direct, by shared words; or adaptive, by the cluster network in the model's own folder;
+    - `cluster_size`: sentences a subtopic is expected to have;
+    - `max_sentences`: of each document, from its beginning, that views are drawn from; None: of all;
+    - `sampling`: how a view is drawn from the subtopics.
+    """
+
+    model_type = "longmatch-sst"
+
+    def __init__(
+        self,
+        clustering: Kind = "direct",
+        cluster_size: float = EXPECTED_SIZE,
+        max_sentences: int | None = 40,
+        sampling: Method = "soft",
+        views: int = 3,
+        **others: Any,
+    ) -> None:
+        self.clustering, self.cluster_size, self.max_sentences = clustering, cluster_size, max_sentences
+        self.sampling = sampling
+        super().__init__(views=views, **others)

@@ -1,0 +1,85 @@
+"""SST as a matcher: views of both documents, drawn from the subtopics of the pair, and one network that reads them."""
+
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any, ClassVar
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Vectors
+from longmatch.matching.subtopics import Subtopics
+from longmatch.models.cross.matcher import CrossMatcher
+from longmatch.models.cross.model import CrossModel
+from longmatch.models.sst.adaptive import AdaptiveClustering
+from longmatch.models.sst.config import SstConfig
+from longmatch.models.sst.explain import subtopics
+from longmatch.models.sst.selection import Clustering, DirectClustering, NetworkClustering, SubtopicViews
+from longmatch.models.sst.token_words import TokenWords
+from longmatch.models.trained import tokens_of
+from longmatch.units import Tokens, tokenize
+
+CLUSTERS = "clusters"  # the cluster network's folder in that of the model
+REMEMBERED = 256  # documents whose sentence vectors are kept: a query is read with many
+
+
+class SstModel(CrossModel):
+    """The cross-encoder, with SST's settings beside its own."""
+
+    config_class = SstConfig  # type: ignore[assignment]
+
+
+class SstMatcher(CrossMatcher):
+    """The chance that two documents belong together, from views of their common subtopics and of the others.
+
+    The views of a pair depend on the model's seed and on the documents alone. The model's folder holds all it needs.
+    """
+
+    name = "sst"
+    Model: ClassVar[type[CrossModel]] = SstModel
+    views: SubtopicViews
+
+    def selection(self) -> SubtopicViews:
+        """Views drawn as the model's settings say; an adaptive clustering lies in the folder it was opened from."""
+        config = self.model.config
+        if config.clustering == "adaptive":
+            network = AdaptiveClustering.load(Path(str(self.model.name_or_path)) / CLUSTERS, str(self.device))
+            clustering: Clustering = NetworkClustering(network, _Encoded(network))
+        else:
+            clustering = direct_clustering(self.tokenizer, config)
+        self.views = SubtopicViews(clustering, config.sampling, config.max_sentences)
+        return self.views
+
+    def subtopics(self, a: Document, b: Document) -> Subtopics:
+        """What the two documents speak of, together and alone, as the model finds it before it draws its views."""
+        pair = tokens_of(a, self.tokenizer), tokens_of(b, self.tokenizer)
+        return subtopics(a, b, self.views.clusters(*pair), self.views.clustering.similarity(*pair))
+
+    @property
+    def _reads(self) -> str:
+        most = self.model.config.max_sentences
+        return super()._reads + (f", drawn from its first {most} sentences" if most is not None else "")
+
+
+def direct_clustering(tokenizer: Any, config: Any) -> DirectClustering:
+    """By the words that a model's tokens make."""
+    return DirectClustering(TokenWords.of(tokenizer.backend_tokenizer), config.cluster_size, config.max_sentences)
+
+
+class _Encoded:
+    """The sentence vectors of documents, of the last ones kept.
+
+    They are cut into tokens again: the cluster network's backbone may have a tokenizer of its own.
+    """
+
+    def __init__(self, network: AdaptiveClustering) -> None:
+        self.network = network
+        self._known: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+
+    def __call__(self, tokens: Tokens) -> Vectors:
+        document = tokens.document
+        key = document.id, document.text
+        if key not in self._known:
+            self._known[key] = self.network.vectors(tokenize(document, self.network.backbone.tokenizer))
+        self._known.move_to_end(key)
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return self._known[key]
