@@ -77,6 +77,14 @@ def test_info_nce_by_hand_with_an_extra_negative():
     assert info_nce_loss(queries, documents, temperature=1.0).item() == pytest.approx(expected, abs=1e-6)
 
 
+def test_info_nce_leaves_out_the_answers_that_are_not_the_querys_own():
+    queries, documents = torch.eye(2), torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    answers = torch.tensor([[True, False, True], [False, True, False]])
+    one, other = -math.log(math.e / (math.e + 1)), -math.log(math.e / (math.e + 2))
+    found = info_nce_loss(queries, documents, temperature=1.0, answers=answers).item()
+    assert found == pytest.approx((one + other) / 2, abs=1e-6)
+
+
 def test_cosine_loss_by_hand():
     a, b = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[3.0, 4.0], [3.0, 4.0]])
     assert cosine_loss(a, b, torch.tensor([1, 0])).item() == pytest.approx((0.4**2 + 0.6**2) / 2)

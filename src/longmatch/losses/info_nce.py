@@ -4,13 +4,16 @@ import torch
 from torch import Tensor, nn
 
 
-def info_nce_loss(queries: Tensor, documents: Tensor, temperature: float = 0.05) -> Tensor:
+def info_nce_loss(
+    queries: Tensor, documents: Tensor, temperature: float = 0.05, answers: Tensor | None = None
+) -> Tensor:
     """InfoNCE with in-batch negatives (van den Oord et al., 2018; SST's dual encoder), averaged over the queries.
 
         L_i = -log( exp(q_i d_i / t) / sum over j of exp(q_i d_j / t) )
 
     Row i of `documents` answers row i of `queries` (queries, width); further rows are extra negatives. Rows are brought
-    to length 1. The batch must not hold two documents that both answer a query.
+    to length 1. Where the batch holds several documents that answer a query, `answers` says which do, and those that
+    are not its own are left out of its sum: (queries, documents).
 
     >>> vectors = torch.eye(2)
     >>> round(info_nce_loss(vectors, vectors, temperature=1.0).item(), 4)  # ln(1 + 1/e)
@@ -18,4 +21,9 @@ def info_nce_loss(queries: Tensor, documents: Tensor, temperature: float = 0.05)
     """
     q = nn.functional.normalize(queries.float(), dim=1)
     d = nn.functional.normalize(documents.float(), dim=1)
-    return nn.functional.cross_entropy(q @ d.T / temperature, torch.arange(len(q), device=q.device))
+    own = torch.arange(len(q), device=q.device)
+    similarity = q @ d.T / temperature
+    if answers is not None:
+        others = answers.bool().index_put((own, own), torch.zeros_like(own, dtype=torch.bool))
+        similarity = similarity.masked_fill(others, float("-inf"))
+    return nn.functional.cross_entropy(similarity, own)

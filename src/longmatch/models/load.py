@@ -35,6 +35,7 @@ TRAINED = {  # more than a backbone: opened by their own `load`
     "smith-pretrain": "longmatch.models.smith.matcher:SmithMatcher",
     "cross": "longmatch.models.cross.matcher:CrossMatcher",
     "sst": "longmatch.models.sst.matcher:SstMatcher",
+    "sst-dual": "longmatch.models.sst.matcher:SstMatcher",
 }
 BASELINES = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED |= dict.fromkeys(BASELINES, "longmatch.models.baselines.matcher:VectorMatcher")

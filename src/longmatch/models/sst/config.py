@@ -6,6 +6,7 @@ from longmatch.models.cross.config import CrossConfig
 from longmatch.models.sst.clustering import EXPECTED_SIZE
 from longmatch.models.sst.views import Method
 
+Head = Literal["cross", "dual"]
 Kind = Literal["direct", "adaptive"]
 
 
@@ -15,7 +16,8 @@ class SstConfig(CrossConfig):
     - `clustering`: direct, by shared words; or adaptive, by the cluster network in the model's own folder;
     - `cluster_size`: sentences a subtopic is expected to have;
     - `max_sentences`: of each document, from its beginning, that views are drawn from; None: of all;
-    - `sampling`: how a view is drawn from the subtopics.
+    - `sampling`: how a view is drawn from the subtopics;
+    - `head`: whether both views are read together (cross) or each alone (dual); `loss_temperature` is the latter's.
     """
 
     model_type = "longmatch-sst"
@@ -27,8 +29,10 @@ class SstConfig(CrossConfig):
         max_sentences: int | None = 40,
         sampling: Method = "soft",
         views: int = 3,
+        head: Head = "cross",
+        loss_temperature: float = 0.05,
         **others: Any,
     ) -> None:
         self.clustering, self.cluster_size, self.max_sentences = clustering, cluster_size, max_sentences
-        self.sampling = sampling
+        self.sampling, self.head, self.loss_temperature = sampling, head, loss_temperature
         super().__init__(views=views, **others)

@@ -1,17 +1,19 @@
 """SST as a matcher: views of both documents, drawn from the subtopics of the pair, and one network that reads them."""
 
 from collections import OrderedDict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Vectors
+from longmatch.matching.match import Match
 from longmatch.matching.subtopics import Subtopics
 from longmatch.models.cross.matcher import CrossMatcher
 from longmatch.models.cross.model import CrossModel
 from longmatch.models.sst.adaptive import AdaptiveClustering
-from longmatch.models.sst.config import SstConfig
 from longmatch.models.sst.explain import subtopics
+from longmatch.models.sst.model import SstModel
 from longmatch.models.sst.selection import Clustering, DirectClustering, NetworkClustering, SubtopicViews
 from longmatch.models.sst.token_words import TokenWords
 from longmatch.models.trained import tokens_of
@@ -19,12 +21,6 @@ from longmatch.units import Tokens, tokenize
 
 CLUSTERS = "clusters"  # the cluster network's folder in that of the model
 REMEMBERED = 256  # documents whose sentence vectors are kept: a query is read with many
-
-
-class SstModel(CrossModel):
-    """The cross-encoder, with SST's settings beside its own."""
-
-    config_class = SstConfig  # type: ignore[assignment]
 
 
 class SstMatcher(CrossMatcher):
@@ -47,6 +43,11 @@ class SstMatcher(CrossMatcher):
             clustering = direct_clustering(self.tokenizer, config)
         self.views = SubtopicViews(clustering, config.sampling, config.max_sentences)
         return self.views
+
+    def compare(self, a: Document, b: Document) -> Match:
+        """Two documents compared, explained by the sentences that were read; a dual encoder's score is no chance."""
+        match = super().compare(a, b)
+        return replace(match, probability=None) if self.model.config.head == "dual" else match
 
     def subtopics(self, a: Document, b: Document) -> Subtopics:
         """What the two documents speak of, together and alone, as the model finds it before it draws its views."""

@@ -15,6 +15,7 @@ RECIPES = {
     "smith-pretrain": "longmatch.training.recipes.smith_pretrain:SmithPretrainRecipe",
     "cross": "longmatch.training.recipes.cross:CrossRecipe",
     "sst": "longmatch.training.recipes.sst:SstRecipe",
+    "sst-dual": "longmatch.training.recipes.sst_dual:DualRecipe",
     "sst-clusters": "longmatch.training.recipes.sst_clusters:ClusterRecipe",
     "first": "longmatch.training.recipes.siamese:SiameseRecipe",
     "dssm": "longmatch.training.recipes.baselines:DssmRecipe",

@@ -14,7 +14,8 @@ from longmatch.models.cross.model import CrossModel
 from longmatch.models.sst.adaptive import AdaptiveClustering
 from longmatch.models.sst.clustering import EXPECTED_SIZE
 from longmatch.models.sst.config import Kind
-from longmatch.models.sst.matcher import CLUSTERS, SstModel, direct_clustering
+from longmatch.models.sst.matcher import CLUSTERS, direct_clustering
+from longmatch.models.sst.model import SstModel
 from longmatch.models.sst.selection import Clustering, NetworkClustering, SubtopicViews
 from longmatch.models.sst.views import Method
 from longmatch.training.data import TrainingData

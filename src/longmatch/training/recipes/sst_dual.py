@@ -1,0 +1,72 @@
+"""SST with a dual encoder (appendix B.1): views are read one by one; InfoNCE tells a query's answer from others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from longmatch.losses import info_nce_loss
+from longmatch.models.cross.batch import CrossBatch
+from longmatch.models.cross.config import Pool
+from longmatch.models.cross.reading import read
+from longmatch.training.caching import cached_backward
+from longmatch.training.limits import above_zero
+from longmatch.training.recipes.cross import LabelledRows
+from longmatch.training.recipes.sst import SstRecipe, SstSettings
+from longmatch.training.samplers import Ints
+
+
+@dataclass(frozen=True)
+class DualSettings(SstSettings):
+    """SST's settings, with the paper's for ranking as defaults."""
+
+    side_tokens: int = 510  # read of each document, special ones not counted; at most what the backbone reads at once
+    pool: Pool = "mean"
+    loss_temperature: float = 0.05
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        above_zero(self, "loss_temperature")
+
+    def model(self, max_tokens: int | None) -> dict[str, Any]:
+        """The settings that are the model's own."""
+        return super().model(max_tokens) | {"head": "dual", "loss_temperature": self.loss_temperature}
+
+
+class DualRecipe(SstRecipe):
+    """A batch holds pairs that belong together; the other documents in it are what an answer is told from.
+
+    A document has another view with each query, and is read in its own pair's.
+    """
+
+    name: ClassVar[str] = "sst-dual"
+    Settings: ClassVar[type] = DualSettings
+    defaults: ClassVar[Mapping[str, Any]] = {"documents": 128, "epochs": 10, "patience": 3}
+    own: DualSettings
+
+    def draw(self, step: int) -> LabelledRows:
+        """Some pairs, in the view of the step's epoch; and which document answers which query: (pairs, pairs)."""
+        chosen, batch = self._drawn(step), super().draw(step)
+        source, target = self.pairs.source[chosen], self.pairs.target[chosen]
+        related = self.data.related(np.concatenate([source, target]))
+        return LabelledRows(batch.rows, torch.from_numpy(related[: len(source), len(source) :]))
+
+    def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
+        """In one pass where the device holds the whole batch; else, by gradient caching, in as many as it takes."""
+
+        def vectors(rows: CrossBatch) -> Tensor:
+            return read(self.model, rows).vectors
+
+        def loss(found: Tensor) -> Tensor:
+            with torch.autocast(found.device.type, enabled=False):
+                queries, documents = found.float().chunk(2, dim=1)
+                return info_nce_loss(queries, documents, self.own.loss_temperature, batch.label)
+
+        return {"loss": cached_backward(vectors, list(batch.rows.groups(self._budget)), loss)}
+
+    def _learnt_from(self) -> Ints:
+        return np.flatnonzero(self.pairs.label)
