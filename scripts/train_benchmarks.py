@@ -7,6 +7,7 @@ DATA holds the sets' folders. Each model goes into OUT/SET/ROW-SEED, the tokenis
 is trained already is left as it is, and what was stopped goes on. `--set` applies to every row it fits, with a model's
 name before it to that model's rows alone. With `--jobs 4` four models are trained at a time, each in a process of its
 own that writes to ROW-SEED.log, so that small models fill a GPU together; one that fails does not stop the others.
+SST's cluster networks come first: the rows that need one add it themselves.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,8 @@ from longmatch.training.recipes import find_recipe
 from longmatch.training.settings import TrainingSettings, read_pairs
 from longmatch.training.train import train
 
+ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained before
+ALONE = {"temporal": False, "views": 1}  # SST without aggregation
 ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "colde": ("colde", {}),
     "colde-no-sections": ("colde", {"augmented": False}),  # CoLDE's table 2: -Aug
@@ -41,7 +45,28 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "han": ("han", {}),
     "smash": ("smash", {}),
     "s-long": ("s-long", {}),
+    "cross": ("cross", {}),
+    "sst-clusters": ("sst-clusters", {}),
+    "sst-direct-hard": ("sst", {"sampling": "hard"}),  # SST's table 2
+    "sst-direct-soft": ("sst", {}),
+    "sst-adaptive-hard": ("sst", ADAPTIVE | {"sampling": "hard"}),
+    "sst-adaptive-soft": ("sst", ADAPTIVE),
+    "sst-one-view": ("sst", ADAPTIVE | {"views": 1}),  # SST's table 4: w/o aggregation inference
+    "sst-not-temporal": ("sst", ADAPTIVE | {"temporal": False}),
+    "sst-uniform": ("sst", ADAPTIVE | {"sampling": "uniform"}),
+    "sst-negative": ("sst", ADAPTIVE | {"sampling": "negative"}),
+    "sst-random": ("sst", {"sampling": "random"}),
+    "sst-clusters-no-separation": ("sst-clusters", {"separation": 0.0}),
+    "sst-clusters-no-agreement": ("sst-clusters", {"agreement": 0.0}),
+    "sst-no-separation": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-separation"}),  # w/o L_n
+    "sst-no-agreement": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-agreement"}),  # w/o L_p
+    "sst-no-losses": ("sst", ALONE),  # w/o both: direct clustering
+    "sst-dual-direct-hard": ("sst-dual", {"sampling": "hard"}),  # SST's table 3
+    "sst-dual-direct-soft": ("sst-dual", {}),
+    "sst-dual-adaptive-hard": ("sst-dual", ADAPTIVE | {"sampling": "hard"}),
+    "sst-dual-adaptive-soft": ("sst-dual", ADAPTIVE),
 }
+STEPS_BEFORE = ("sst-clusters",)  # models that others need and that match nothing themselves
 RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # ways to score with what SDR trained
 
 
@@ -68,10 +93,24 @@ def check(asked: Mapping[str, str], models: set[str]) -> None:
 def models_of(folder: Path, rows: Sequence[str], seeds: Sequence[int]) -> list[str]:
     """What to name in `longmatch evaluate --models`: each folder, and the other rules for what SDR trained."""
     names = []
-    for row in rows:
+    for row in (row for row in rows if ROWS[row][0] not in STEPS_BEFORE):
         for place in (str(folder / f"{row}-{seed}") for seed in seeds):
             names += [f"{rule}@{place}" for rule in RULES] if row == "sdr" else [place]
     return names
+
+
+def needed_first(rows: Sequence[str]) -> list[str]:
+    """The rows whose folders others name, each once, in the order of ROWS."""
+    named = {str(value)[1:] for row in rows for value in ROWS[row][1].values() if str(value).startswith("@")}
+    return [row for row in ROWS if row in named]
+
+
+def resolved(changed: Mapping[str, Any], folder: Path, seed: int) -> dict[str, Any]:
+    """A row's settings, each @ROW as that row's folder."""
+    return {
+        key: str(folder / f"{value[1:]}-{seed}") if isinstance(value, str) and value.startswith("@") else value
+        for key, value in changed.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -134,16 +173,17 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="models trained at a time")
     options = parser.parse_args()
     asked = read_pairs(options.settings)
-    check(asked, {ROWS[row][0] for row in options.rows})
-    jobs = []
-    for name in options.sets:
-        for seed in options.seeds:
-            for row in options.rows:
-                model, changed = ROWS[row]
-                settings = {"cache": str(options.out / "tokens")} | settings_for(model, asked) | dict(changed)
-                out = options.out / name / f"{row}-{seed}"
-                jobs.append(Job(model, options.data / name, out, settings | {"seed": seed}))
-    train_all(jobs, max(1, options.jobs))
+    check(asked, {ROWS[row][0] for row in [*needed_first(options.rows), *options.rows]})
+    first = needed_first(options.rows)
+    for rows in (first, [row for row in options.rows if row not in first]):
+        jobs = []
+        for name, seed, row in product(options.sets, options.seeds, rows):
+            (model, changed), folder = ROWS[row], options.out / name
+            settings = {"cache": str(options.out / "tokens")} | settings_for(model, asked)
+            settings |= resolved(changed, folder, seed) | {"seed": seed}
+            jobs.append(Job(model, options.data / name, folder / f"{row}-{seed}", settings))
+        if jobs:
+            train_all(jobs, max(1, options.jobs))
     for name in options.sets:
         models = ",".join(["default", *RULES, *models_of(options.out / name, options.rows, options.seeds)])
         words = ["longmatch", "evaluate", "--data", str(options.data / name), "--models", models, "--protocol", "both"]

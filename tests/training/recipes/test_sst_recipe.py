@@ -81,7 +81,7 @@ def test_training_on_views_lifts_the_average_precision_of_validation_pairs(recip
     before = average_precision(found)
     optimizer = torch.optim.AdamW(found.model.parameters(), lr=2e-3)
     found.model.train()
-    for step in range(100):
+    for step in range(60):
         optimizer.zero_grad()
         found.backward(found.model, found.draw(step))
         optimizer.step()
