@@ -58,9 +58,10 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sst-random": ("sst", {"sampling": "random"}),
     "sst-clusters-no-separation": ("sst-clusters", {"separation": 0.0}),
     "sst-clusters-no-agreement": ("sst-clusters", {"agreement": 0.0}),
+    "sst-clusters-no-losses": ("sst-clusters", {"agreement": 0.0, "separation": 0.0, "modularity": 1.0}),
     "sst-no-separation": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-separation"}),  # w/o L_n
     "sst-no-agreement": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-agreement"}),  # w/o L_p
-    "sst-no-losses": ("sst", ALONE),  # w/o both: direct clustering
+    "sst-no-losses": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-losses"}),  # w/o both
     "sst-dual-direct-hard": ("sst-dual", {"sampling": "hard"}),  # SST's table 3
     "sst-dual-direct-soft": ("sst-dual", {}),
     "sst-dual-adaptive-hard": ("sst-dual", ADAPTIVE | {"sampling": "hard"}),
