@@ -6,6 +6,7 @@ from longmatch.losses.info_nce import info_nce_loss
 from longmatch.losses.margin import margin_contrastive_loss
 from longmatch.losses.masked_blocks import masked_block_loss
 from longmatch.losses.masked_words import mask_words, masked_word_loss
+from longmatch.losses.modularity import modularity_loss
 from longmatch.losses.subtopics import agreement_loss, separation_loss, subtopic_loss
 from longmatch.losses.supervised_contrastive import supervised_contrastive_loss
 
@@ -17,6 +18,7 @@ __all__ = [
     "mask_words",
     "masked_block_loss",
     "masked_word_loss",
+    "modularity_loss",
     "pair_cross_entropy_loss",
     "separation_loss",
     "subtopic_loss",

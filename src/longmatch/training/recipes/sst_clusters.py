@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
-from longmatch.losses import agreement_loss, separation_loss, subtopic_loss
+from longmatch.losses import agreement_loss, modularity_loss, separation_loss, subtopic_loss
 from longmatch.losses.subtopics import Divergence, Orthogonality
 from longmatch.models.sst.graph import SentenceGraph
 from longmatch.models.sst.network import ClusterConfig, ClusterModel
@@ -30,16 +30,20 @@ LAID_OUT = 64  # validation pairs at a time
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """What the cluster model knows beside the settings of all models; `tokens_at_once` and `precision` mean nothing.
+    """What the cluster model knows beside the settings of all models.
 
-    L_u = agreement * L_p + separation * L_n; `separation` is the paper's lambda, one of 0.1, 1 and 10. The ablations of
-    table 4: `separation=0` is without L_n, `agreement=0` without L_p. For `divergence` and `orthogonality` see the
-    losses; for the rest, what the model is made of, its config.
+    L_u = agreement * L_p + separation * L_n; `separation` is the paper's lambda, one of 0.1, 1 and 10. DMoN's own loss,
+    of all pairs whatever their label, is not in the paper's L_u, and has no weight by default.
+
+    The ablations of table 4: `separation=0` is without L_n, `agreement=0` without L_p, and without both `modularity=1`
+    is what is left to learn. For `divergence` and `orthogonality` see the losses; for the rest, what the model is made
+    of, its config. Of the settings of all models `max_tokens`, `tokens_at_once` and `precision` mean nothing here.
     """
 
     backbone: str | None = None  # a folder or hub id, which stays as it is; the packaged MiniLM by default
     agreement: float = 1.0
     separation: float = 1.0
+    modularity: float = 0.0
     divergence: Divergence = "symmetrised-kl"
     orthogonality: Orthogonality = "scaled"
     cluster_size: float = 6.0  # sentences
@@ -51,12 +55,22 @@ class ClusterSettings:
     validation_pairs: int | None = None  # looked at, drawn once; by default all
 
     def __post_init__(self) -> None:
-        at_least(self, agreement=0, separation=0, max_sentences=1, neighbours=1, hidden=1, heads=1, validation_pairs=2)
+        at_least(
+            self,
+            agreement=0,
+            separation=0,
+            modularity=0,
+            max_sentences=1,
+            neighbours=1,
+            hidden=1,
+            heads=1,
+            validation_pairs=2,
+        )
         above_zero(self, "cluster_size")
         if not 0 <= self.dropout < 1:
             raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and below 1.")
-        if not self.agreement and not self.separation:
-            raise LongmatchError("With agreement=0 and separation=0 nothing is left to learn; drop one of them.")
+        if not self.agreement and not self.separation and not self.modularity:
+            raise LongmatchError("With agreement=0 and separation=0 nothing is left to learn; set modularity=1.")
 
     def config(self, width: int) -> ClusterConfig:
         """The model's, over vectors so wide."""
@@ -64,7 +78,7 @@ class ClusterSettings:
         return ClusterConfig(vector_width=width, **facts)
 
 
-OF_TRAINING = ("agreement", "separation", "divergence", "orthogonality", "validation_pairs")
+OF_TRAINING = ("agreement", "separation", "modularity", "divergence", "orthogonality", "validation_pairs")
 
 
 @dataclass(frozen=True)
@@ -128,28 +142,19 @@ class ClusterRecipe(Recipe[LabelledGraph]):
 
     def backward(self, model: PreTrainedModel, batch: LabelledGraph) -> dict[str, Tensor]:
         """In one pass: the network is small."""
-        agreement, separation = self._losses(batch.graph)
-        loss = subtopic_loss(self.own.agreement * agreement, separation, batch.label, self.own.separation)
-        loss.backward()  # type: ignore[no-untyped-call]
-        matches = batch.label == 1
-        parts = {"agreement_loss": agreement[matches], "separation_loss": separation[~matches]}
-        return {"loss": loss.detach(), **{name: part.detach().mean() for name, part in parts.items()}}
+        found = self._losses(batch.graph)
+        losses = self._measures(found, batch.label)
+        losses["loss"].backward()  # type: ignore[no-untyped-call]
+        return {name: loss.detach() for name, loss in losses.items()}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """L_u of the validation pairs decides; and both its terms for both kinds of pairs."""
-        found = [
-            torch.stack(self._losses(batch.graph.to(self.model.device))).cpu() for batch in self._held_out_batches()
-        ]
-        agreement, separation = torch.cat(found, dim=1)  # (pairs,) each
-        matches = torch.from_numpy(self.held_out.label[looked_at(self.held_out, self.own.validation_pairs)]) == 1
-        loss = subtopic_loss(self.own.agreement * agreement, separation, matches, self.own.separation)
-        return {
-            "loss": loss.item(),
-            "agreement_loss": agreement[matches].mean().item(),
-            "separation_loss": separation[~matches].mean().item(),
-            "agreement_of_others": agreement[~matches].mean().item(),
-            "separation_of_matches": separation[matches].mean().item(),
-        }
+        """The loss of the validation pairs decides; beside its terms, those of the other kind of pairs."""
+        batches = list(self._held_out_batches())
+        found = torch.cat([self._losses(batch.graph.to(self.model.device)).cpu() for batch in batches], dim=1)
+        label = torch.cat([batch.label for batch in batches])
+        others = {"agreement_of_others": found[0, label == 0], "separation_of_matches": found[1, label == 1]}
+        measures = self._measures(found, label) | {name: values.mean() for name, values in others.items()}
+        return {name: value.item() for name, value in measures.items()}
 
     def save(self, folder: Path) -> None:
         """Config and weights; the backbone is named in the config."""
@@ -160,14 +165,28 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         """For the model card."""
         return {"backbone": self.own.backbone or DEFAULT_NAME, **self.data.facts}
 
-    def _losses(self, graph: SentenceGraph) -> tuple[Tensor, Tensor]:
-        """L_p and L_n of each pair, whatever its label: (pairs,) each."""
+    def _losses(self, graph: SentenceGraph) -> Tensor:
+        """L_p, L_n and DMoN's loss of each pair, whatever its label: (3, pairs)."""
         assignment: Tensor = self.model(graph)
-        clusters = self.model.config.cluster_counts(graph.sizes)
-        return (
-            agreement_loss(assignment, graph.sizes, self.own.divergence),
-            separation_loss(assignment, graph.sizes, clusters, self.own.orthogonality),
+        sizes, clusters = graph.sizes, self.model.config.cluster_counts(graph.sizes)
+        return torch.stack(
+            [
+                agreement_loss(assignment, sizes, self.own.divergence),
+                separation_loss(assignment, sizes, clusters, self.own.orthogonality),
+                modularity_loss(assignment, graph.edges, graph.weights, sizes, clusters),
+            ]
         )
+
+    def _measures(self, found: Tensor, label: Tensor) -> dict[str, Tensor]:
+        """What is minimised, and its terms."""
+        agreement, separation, modularity = found
+        terms = {
+            "agreement_loss": agreement[label == 1].mean(),
+            "separation_loss": separation[label == 0].mean(),
+            "modularity_loss": modularity.mean(),
+        }
+        loss = subtopic_loss(self.own.agreement * agreement, separation, label, self.own.separation)
+        return {"loss": loss + self.own.modularity * terms["modularity_loss"], **terms}
 
     def _held_out_batches(self) -> Iterator[LabelledGraph]:
         rows = looked_at(self.held_out, self.own.validation_pairs)
