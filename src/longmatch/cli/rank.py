@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -17,7 +18,7 @@ from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
     from longmatch.library.library import Library
-    from longmatch.models.matcher import Hit
+    from longmatch.models.matcher import Hit, Matcher
 
 
 ASKED = ("default", "sdr")  # the models whose scores a library gives
@@ -36,27 +37,38 @@ def rank(
     ] = None,
     as_json: AsJson = False,
     model: Model = "default",
+    rerank: Annotated[
+        str | None,
+        typer.Option(
+            help="Read the best of these once more: the folder of a trained model, or a name.", metavar="MODEL"
+        ),
+    ] = None,
+    rerank_depth: Annotated[int, typer.Option(min=1, help="How many of the best --rerank reads.")] = 40,
 ) -> None:
     """Rank documents by how much they belong with one."""
     from longmatch.matching.render.terminal import print_ranking
 
     refuse_missing(query, folder)
+    second = load_model(rerank) if rerank else None
     library, unreadable = open_library(folder) if model in ASKED else (None, [])
     if library is not None:
         asked = read_query(query) if query == "-" else library.resolve(query)
-        with progress("searching"):
+        total = min(max(k, rerank_depth), len(library)) if second else None
+        with progress(f"searching, then reading with {rerank}" if second else "searching", total) as report:
             by: Literal["default", "sdr"] = "sdr" if model == "sdr" else "default"
-            hits = library.rank(query if query in library else asked, k, where, by)
+            named = query if query in library else asked
+            hits = library.rank(named, k, where, by, rerank=second, depth=rerank_depth, progress=report)
         documents, name = len(library), model
     else:
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
         asked = read_query(query)
-        hits, documents, unreadable, name = rank_in_memory(asked, Path(folder), k, model)
+        hits, documents, unreadable, name = rank_in_memory(asked, Path(folder), k, model, second, rerank_depth)
     if as_json:
         found = {
             "query": {"id": asked.id, "title": asked.title, "words": asked.words},
             "model": name,
+            **({"rerank": rerank} if rerank else {}),
             "documents": documents,
             "unreadable": [{"file": file, "problem": problem} for file, problem in unreadable],
             "hits": [hit.to_dict() for hit in hits],
@@ -114,17 +126,35 @@ def open_library(folder: str) -> tuple["Library | None", Unreadable]:
     return library, done.unreadable
 
 
-def rank_in_memory(asked: Document, folder: Path, k: int, model: str) -> tuple[list["Hit"], int, Unreadable, str]:
-    """Read, encode and rank in one go, keeping nothing."""
+def rank_in_memory(
+    asked: Document, folder: Path, k: int, model: str, second: "Matcher | None" = None, depth: int = 0
+) -> tuple[list["Hit"], int, Unreadable, str]:
+    """Read, encode and rank in one go, keeping nothing; the best `depth` once more with a second model."""
     from longmatch.library.store import is_library
 
     if is_library(folder):
-        raise LongmatchError(f"{folder} is a library, which {model} cannot ask. Take --model default or sdr.")
+        raise LongmatchError(
+            f"{folder} is a library, which {model} cannot ask. Take --model default or sdr, "
+            f"and --rerank {model} to read the best of it once more."
+        )
     documents, unreadable = read_collection(folder)
     matcher = load_model(model)
     with progress("encoding", total=len(documents)) as report:
-        hits = matcher.rank(asked, documents, k, report)
+        hits = matcher.rank(asked, documents, max(k, depth) if second else k, report)
+    if second:
+        hits = rank_anew(second, asked, hits, k, documents)
     return hits, len(documents), [(error.path, str(error)) for error in unreadable], matcher.name
+
+
+def rank_anew(matcher: "Matcher", asked: Document, hits: list["Hit"], k: int, documents: list[Document]) -> list["Hit"]:
+    """The best of what was found, read by another model."""
+    from longmatch.models.matcher import is_same
+    from longmatch.models.reranking import rerank
+
+    others = sum(not is_same(document, asked) for document in documents)
+    with progress(f"reading with {matcher.name}", total=len(hits)) as report:
+        found = rerank(matcher, asked, [hit.document for hit in hits], k, others, report)
+    return [replace(hits[one.place], score=one.score, percentile=one.percentile) for one in found]
 
 
 def read_collection(folder: Path) -> tuple[list[Document], list[ReadError]]:

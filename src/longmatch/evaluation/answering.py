@@ -18,9 +18,9 @@ from longmatch.evaluation.made import made
 from longmatch.evaluation.protocols import Task, Wanted, run
 from longmatch.evaluation.runs import Run, run_path, verdicts_of
 from longmatch.evaluation.scoring.choose import scorer_of
-from longmatch.evaluation.scoring.pairs import DEPTH
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.models.matcher import Matcher, Progress
+from longmatch.models.reranking import DEPTH
 
 ASKED = ("ranking", "pairs")  # of the facts: a run that answered more than is asked for will do
 

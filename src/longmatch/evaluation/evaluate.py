@@ -18,10 +18,10 @@ from longmatch.evaluation.entrants import Entrant, entrants_of, rule_and_place, 
 from longmatch.evaluation.measures import Measure
 from longmatch.evaluation.protocols import Protocol, Wanted
 from longmatch.evaluation.rows import Row
-from longmatch.evaluation.scoring.pairs import DEPTH
 from longmatch.evaluation.studies import StudyPlan
 from longmatch.models.load import MODELS, WORDS_ALONE, load
 from longmatch.models.matcher import Matcher, Progress
+from longmatch.models.reranking import DEPTH
 from longmatch.parallel import use_processes
 
 

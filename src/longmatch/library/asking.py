@@ -1,7 +1,8 @@
 """Questions to a library: the documents that belong with one, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -42,7 +43,12 @@ class Answer:
     encoding: Encoding
     score: float
     percentile: float
-    why: tuple[Alignment, ...]
+    explain: Callable[[], tuple[Alignment, ...]]
+
+    @property
+    def why(self) -> tuple[Alignment, ...]:
+        """The passages that carry most of the score; worked out when they are asked for."""
+        return self.explain()
 
 
 @dataclass(frozen=True)
@@ -85,9 +91,12 @@ class Asking:
         self, query: Encoding, found: Sequence[Encoding], scores: Floats, shares: Floats, rarity: Rarity
     ) -> list[Answer]:
         return [
-            Answer(encoding, float(value), float(share), self.explain(query, encoding, rarity).alignments(3))
+            Answer(encoding, float(value), float(share), partial(self._why, query, encoding, rarity))
             for encoding, value, share in zip(found, scores, shares, strict=True)
         ]
+
+    def _why(self, query: Encoding, found: Encoding, rarity: Rarity) -> tuple[Alignment, ...]:
+        return self.explain(query, found, rarity).alignments(3)
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the words of the whole collection."""

@@ -7,6 +7,7 @@ not change with the order in which they came.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
@@ -17,6 +18,7 @@ from longmatch.library.asking import ENCODED, Answer, Asking
 from longmatch.library.index.terms import Floats
 from longmatch.library.rows import Row
 from longmatch.library.search import Living, Nearest, candidates
+from longmatch.matching.match import Alignment
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.matcher import percentile
 from longmatch.models.sdr.model import SdrEncoding, SdrMatcher
@@ -43,10 +45,14 @@ def rank_hierarchically(
     answers = []
     for place, row in zip(best.tolist(), asking.store.fetch([ids[i] for i in best], ENCODED), strict=True):
         encoding = row.encoding()
-        why = matcher.explain(_sdr(query), _sdr(encoding)).best(3)
+        why = partial(_why, matcher, query, encoding)
         lower = percentile(scores, place) * len(scores) / 100 + len(living) - len(scores)
         answers.append(Answer(encoding, float(scores[place]), 100.0 * lower / len(living), why))
     return answers
+
+
+def _why(matcher: SdrMatcher, query: Encoding, found: Encoding) -> tuple[Alignment, ...]:
+    return matcher.explain(_sdr(query), _sdr(found)).best(3)
 
 
 def normalised_scores(source: Paragraphs, together: Paragraphs, sample: Paragraphs | None) -> Floats:

@@ -23,6 +23,7 @@ from longmatch.library.hierarchical import rank_hierarchically
 from longmatch.library.index.index import Index
 from longmatch.library.lock import writing, writing_if_free
 from longmatch.library.pairs import Pairs, find_pairs
+from longmatch.library.reranking import rerank_answers
 from longmatch.library.rows import content_hash
 from longmatch.library.search import CANDIDATES, Living, Nearest
 from longmatch.library.store import Store
@@ -30,7 +31,8 @@ from longmatch.library.writer import Writer, heal
 from longmatch.models.background import Statistics, shipped_statistics
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.matcher import Hit
+from longmatch.models.matcher import Hit, Matcher, Progress
+from longmatch.models.reranking import DEPTH
 from longmatch.models.sdr.model import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -189,23 +191,35 @@ class Library:
             writer.finish(self.exact_below)
 
     def rank(
-        self, query: Query, k: int = 10, where: str | None = None, by: Literal["default", "sdr"] = "default"
+        self,
+        query: Query,
+        k: int = 10,
+        where: str | None = None,
+        by: Literal["default", "sdr"] = "default",
+        *,
+        rerank: Matcher | None = None,
+        depth: int = DEPTH,
+        progress: Progress | None = None,
     ) -> list[Hit]:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
         `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019". `by` names
-        the score.
+        the score. With `rerank`, a model of its own, the best `depth` (at least k) are read by it and have its score;
+        `progress` is told of them, and the passages that explain a hit are still the library's.
         """
         asked, own = self._ask(query)
+        count = max(k, depth) if rerank else k
         asking = self._asking()
         allowed = self._store.filtered(where) if where else None
         living = Living.of(asking.index, allowed, without=own)
         nearest = self._nearest(len(living), condition(where) if where else None)
         if by == "sdr":
             sdr = SdrMatcher(self.matcher.backbone)
-            answers = rank_hierarchically(asking, asked, living, k, self.candidates, sdr, nearest)
+            answers = rank_hierarchically(asking, asked, living, count, self.candidates, sdr, nearest)
         else:
-            answers = asking.rank(asked, living, k, self.candidates, where is None, nearest)
+            answers = asking.rank(asked, living, count, self.candidates, where is None, nearest)
+        if rerank:
+            answers = rerank_answers(answers, asked.document, rerank, k, len(living), progress)
         return [Hit(self._placed(a.encoding.document), a.score, a.percentile, a.why) for a in answers]
 
     def _nearest(self, documents: int, where: str | None = None) -> Nearest | None:

@@ -70,7 +70,7 @@ def test_pairs_score_alike_together_in_rounds_and_alone(matcher, examples, monke
     pairs = [(documents[i], documents[j]) for i in range(3) for j in range(6)]
     together = matcher.score_pairs(pairs)
     alone = np.concatenate([matcher.score_pairs([pair]) for pair in pairs])
-    monkeypatch.setattr("longmatch.models.cross.matcher.TOGETHER", 4)
+    monkeypatch.setattr("longmatch.models.cross.matcher.CPU_PAIRS", 4)
     done: list[int] = []
     rounds = matcher.score_pairs(pairs, done.append)
     np.testing.assert_allclose(together, alone, atol=1e-5)

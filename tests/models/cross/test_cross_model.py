@@ -8,7 +8,7 @@ from transformers import AutoModel, BertForSequenceClassification, DistilBertCon
 from longmatch.models.cross.batch import CrossBatch
 from longmatch.models.cross.config import CrossConfig
 from longmatch.models.cross.model import CrossModel
-from longmatch.models.cross.reading import margins, pool_views, read
+from longmatch.models.cross.reading import chances, margins, pool_views, read
 
 from .tiny_cross import tiny_cross
 
@@ -85,3 +85,8 @@ def test_views_are_pooled_by_the_largest_or_the_mean():
     found = torch.tensor([[1.0, 3.0, -1.0], [0.0, -2.0, -4.0]])
     assert pool_views(found, "max").tolist() == [3.0, 0.0]
     assert pool_views(found, "mean").tolist() == [1.0, -2.0]
+
+
+def test_margins_that_differ_by_rounding_alone_are_one_chance():
+    one, other = chances(torch.tensor([[1.23450001], [1.23449999]], dtype=torch.float64), "max").tolist()
+    assert one == other == pytest.approx(1 / (1 + np.exp(-1.2345)))

@@ -4,7 +4,7 @@ from longmatch.evaluation.encodings.vectors import VectorEncoder
 from longmatch.evaluation.scoring.anything import AnyScorer
 from longmatch.evaluation.scoring.default import DefaultScorer
 from longmatch.evaluation.scoring.lexical import LexicalScorer
-from longmatch.evaluation.scoring.pairs import DEPTH, PairScorer
+from longmatch.evaluation.scoring.pairs import PairScorer
 from longmatch.evaluation.scoring.rprs import RprsScorer
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.evaluation.scoring.sentences import PooledScorer, SdrScorer
@@ -15,6 +15,7 @@ from longmatch.models.lexical.model import LexicalMatcher
 from longmatch.models.matcher import Matcher
 from longmatch.models.pair_matcher import PairMatcher
 from longmatch.models.pooled.model import PooledMatcher
+from longmatch.models.reranking import DEPTH
 from longmatch.models.rprs.model import RprsMatcher
 from longmatch.models.sdr.model import SdrMatcher
 from longmatch.models.topics.model import LdaMatcher

@@ -19,8 +19,7 @@ from longmatch.evaluation.scoring.lexical import LexicalScorer
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.models.lexical.model import bm25_matcher
 from longmatch.models.pair_matcher import PairMatcher
-
-DEPTH = 40  # as SST's authors re-rank
+from longmatch.models.reranking import DEPTH
 
 
 class PairScorer(Scorer):

@@ -21,7 +21,7 @@ from longmatch.matching.align import Evidence, Floats, alignments, merge
 from longmatch.matching.match import Coverage, Match
 from longmatch.matching.sentences import Sentences
 from longmatch.models.cross.batch import Pair
-from longmatch.models.cross.reading import Reader, pool_views
+from longmatch.models.cross.reading import Reader, chances
 from longmatch.models.cross.selection import Excerpt, coverage, joined
 from longmatch.models.vectors import best_cosine_grid, pair_cosines
 from longmatch.units.pieces import pieces_from
@@ -33,7 +33,7 @@ def explain(reader: Reader, pair: Pair, excerpts: Excerpts, name: str) -> Match:
     """Two documents compared, of which the excerpts are read, one view each."""
     config, (a, b) = reader.model.config, pair
     found = reader.margins(reader.layout.rows(pair, excerpts))
-    chance = float(pool_views(found[None], config.pool)[0].sigmoid())
+    chance = float(chances(found[None], config.pool)[0])
     decisive = [excerpts[int(found.argmax())]] if config.pool == "max" else excerpts
     mine, theirs = joined([one for one, _ in decisive]), joined([other for _, other in decisive])
     sentences = [Sentences.of(pieces_from(t, e.first, e.last)) for t, e in ((a, mine), (b, theirs))]

@@ -17,14 +17,14 @@ from longmatch.matching.match import Match
 from longmatch.models.cross.batch import Pair
 from longmatch.models.cross.explain import Excerpts, explain
 from longmatch.models.cross.model import CrossModel
-from longmatch.models.cross.reading import Reader, layout, pool_views
+from longmatch.models.cross.reading import Reader, chances, layout
 from longmatch.models.cross.selection import Opening, Selection, coverage
 from longmatch.models.matcher import Progress, Scores
 from longmatch.models.pair_matcher import PairMatcher, Pairs
 from longmatch.models.trained import tokens_of
 from longmatch.units import Tokens
 
-TOGETHER = 128  # pairs tokenised and read at a time
+CPU_PAIRS, GPU_PAIRS = 16, 128  # tokenised and read at a time
 
 
 class CrossMatcher(PairMatcher):
@@ -71,8 +71,9 @@ class CrossMatcher(PairMatcher):
         """The chance of each pair; a document that stands in several is tokenised once."""
         found: list[Scores] = [np.zeros(0)]
         known: dict[int, Tokens] = {}
-        for start in range(0, len(pairs), TOGETHER):
-            some = pairs[start : start + TOGETHER]
+        size = CPU_PAIRS if self.device.type == "cpu" else GPU_PAIRS
+        for start in range(0, len(pairs), size):
+            some = pairs[start : start + size]
             known = self._tokens([document for pair in some for document in pair], known)
             found.append(self._chances([(known[id(a)], known[id(b)]) for a, b in some]))
             if progress:
@@ -87,8 +88,7 @@ class CrossMatcher(PairMatcher):
     def _chances(self, pairs: Sequence[Pair]) -> Scores:
         rows = [row for pair in pairs for row in self.layout.rows(pair, self._excerpts(pair))]
         found = self._reader.margins(rows).reshape(len(pairs), -1)
-        pooled = pool_views(found, self.model.config.pool)
-        return np.asarray(pooled.sigmoid().numpy(), dtype=np.float64)
+        return np.asarray(chances(found, self.model.config.pool).numpy(), dtype=np.float64)
 
     def _excerpts(self, pair: Pair) -> Excerpts:
         """What is read in each view; once it is said that this is not all."""

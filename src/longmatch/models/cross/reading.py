@@ -37,6 +37,15 @@ def pool_views(found: Tensor, how: Pool) -> Tensor:
     return found.amax(1) if how == "max" else found.mean(1)
 
 
+def chances(found: Tensor, how: Pool) -> Tensor:
+    """That two documents belong together, from the margins of their views: (pairs, views) -> (pairs,).
+
+    Margins are rounded to four decimals: what two copies of a document differ by beyond that comes from what else was
+    read with them, and must not decide between them.
+    """
+    return pool_views(found, how).round(decimals=4).sigmoid()
+
+
 @dataclass(frozen=True)
 class Reader:
     """A network that is done with learning, what it reads of a pair, and the precision it computes in."""

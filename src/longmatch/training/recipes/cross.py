@@ -15,7 +15,7 @@ from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
 from longmatch.models.cross.batch import CrossBatch, Pair
 from longmatch.models.cross.model import CrossModel
-from longmatch.models.cross.reading import layout, margins, pool_views, read
+from longmatch.models.cross.reading import chances, layout, margins, read
 from longmatch.models.cross.selection import Opening, Selection
 from longmatch.training.data import PairTable, TrainingData
 from longmatch.training.limits import at_least
@@ -119,8 +119,8 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
         """The chances of the validation pairs, as the trained model will give them: average precision decides."""
         found = torch.cat([margins(self.model, rows) for rows in self._held_out_rows])
         chosen, config = looked_at(self.held_out, self.own.validation_pairs), self.model.config
-        pooled = pool_views(found.reshape(len(chosen), -1), config.pool)
-        return pair_measures(pooled.sigmoid().numpy(), self.held_out.label[chosen])
+        scores = chances(found.reshape(len(chosen), -1), config.pool)
+        return pair_measures(scores.numpy(), self.held_out.label[chosen])
 
     @cached_property
     def _held_out_rows(self) -> Sequence[CrossBatch]:
