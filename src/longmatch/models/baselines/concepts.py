@@ -78,7 +78,7 @@ def keywords_of(documents: Sequence[Counts], idf: Idf, most: int = KEYWORDS) -> 
 
 def communities(keywords: Hashes, sentences: Sequence[Counts]) -> list[Hashes]:
     """Keywords that stand in the same sentences, as concepts; one that stands with no other is a concept of its own."""
-    import networkx  # type: ignore[import-untyped]  # a requirement of torch
+    import networkx  # type: ignore[import-untyped]
 
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(keywords)))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh, qr, svd
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # of scikit-learn's requirements
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from longmatch.models.sst.similarity import Floats
 
