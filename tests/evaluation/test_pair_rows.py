@@ -128,6 +128,16 @@ def test_a_row_says_how_many_were_ranked_anew_and_is_not_made_twice(
     assert path.stat().st_mtime_ns != before
 
 
+def test_a_row_depends_on_the_networks_weights_and_settings_and_on_nothing_that_passes(tiny_bert: Path) -> None:
+    first, copy, other, longer = (
+        scorer_of(tiny_matcher(tiny_bert, **settings)).facts
+        for settings in ({"views": 2}, {"views": 2}, {"views": 3}, {"views": 2, "side_tokens": 9})
+    )
+    turned = tiny_matcher(tiny_bert, views=2)
+    turned.model.classifier.weight.data.neg_()
+    assert first == copy and len({facts["matcher"] for facts in (first, other, longer, scorer_of(turned).facts)}) == 4
+
+
 def test_the_command_names_the_depth_where_it_is_not_the_usual_one() -> None:
     assert "--rerank-depth 7" in Evaluation([Path("a")], [], Path("b"), rerank_depth=7).command
     assert "--rerank-depth" not in Evaluation([Path("a")], [], Path("b")).command

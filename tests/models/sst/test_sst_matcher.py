@@ -124,6 +124,7 @@ def test_a_folder_with_its_cluster_network_opens_alone(adaptive, tiny_roberta, p
         tokens = [tokenize(d, matcher.tokenizer.backend_tokenizer) for d in pair]
         wanted = clustering.network.assign_vectors([tuple(own)])[0].argmax(1)
         assert np.concatenate(matcher.views.clusters(*tokens).sides).tolist() == wanted.tolist()
+        assert matcher.networks == (matcher.model, clustering.network.model, clustering.network.backbone.model)
         again = load(f"sst@{moved}")
         assert matcher.score_pairs([tuple(pair)]).tolist() == again.score_pairs([tuple(pair)]).tolist()
     finally:

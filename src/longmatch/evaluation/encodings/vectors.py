@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from torch import Tensor, nn
@@ -41,25 +41,17 @@ class VectorEncoder(Protocol):
         """The score of a query's vector with every document's."""
 
 
-def precision_of(matcher: Any) -> str:
+def precision_of(matcher: VectorEncoder) -> str:
     """What it computes in: as it says, else the type of its weights."""
     kind = next(matcher.model.parameters()).dtype
     return str(getattr(matcher, "precision", kind)).removeprefix("torch.")
 
 
-def network_facts(matcher: Any) -> dict[str, Any]:
-    """What a matcher's network computes depends on, besides the code: its weights and settings. Some have none."""
-    kind: dict[str, Any] = {"matcher": type(matcher).__name__}
-    model = getattr(matcher, "model", None)
-    if model is None:
-        return kind
-    config: dict[str, Any] = model.config.to_dict() if hasattr(model, "config") else {}
-    return kind | {
-        "weights": weights_digest(model),
-        "precision": precision_of(matcher),
-        "layout": str(getattr(matcher, "layout", "")),  # how documents are cut, where the matcher says so
-        "settings": {key: value for key, value in config.items() if key not in UNTOLD},
-    }
+def network_facts(network: nn.Module) -> dict[str, Any]:
+    """What a network computes depends on besides the code: its weights and its settings."""
+    config: dict[str, Any] = cast(Any, network).config.to_dict() if hasattr(network, "config") else {}
+    settings = {key: value for key, value in config.items() if key not in UNTOLD}
+    return {"weights": weights_digest(network), "settings": settings}
 
 
 class Vectors(Layer):
@@ -73,8 +65,13 @@ class Vectors(Layer):
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
         """The weights themselves, the network's settings, and the code that reads; not where the folder lies."""
-        code = code_digest("documents", "units", "encoders", *home_of(self.matcher))
-        return {**network_facts(self.matcher), "code": code}
+        return {
+            "matcher": type(self.matcher).__name__,
+            **network_facts(self.matcher.model),
+            "precision": precision_of(self.matcher),
+            "layout": str(getattr(self.matcher, "layout", "")),  # how documents are cut, where the matcher says so
+            "code": code_digest("documents", "units", "encoders", *home_of(self.matcher)),
+        }
 
     @property
     def shapes(self) -> Mapping[str, Any]:

@@ -41,9 +41,11 @@ class PairScorer(Scorer):
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """The network, and who is scored with it."""
-        network = json.dumps(network_facts(self.matcher), sort_keys=True, default=str)
-        return {"network": sha256(network.encode()).hexdigest()[:16], "first": "bm25", "depth": self.depth}
+        """The networks, and who is scored with them."""
+        networks = [network_facts(network) for network in self.matcher.networks]
+        told = [type(self.matcher).__name__, str(getattr(self.matcher, "precision", "")), networks]
+        digest = sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:16]
+        return {"matcher": digest, "first": "bm25", "depth": self.depth}
 
     @property
     def code(self) -> Sequence[str]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from torch import nn
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision, native_precision
@@ -60,6 +61,11 @@ class CrossMatcher(PairMatcher):
     def selection(self) -> Selection:
         """Which sentences are read."""
         return Opening()
+
+    @property
+    def networks(self) -> Sequence[nn.Module]:
+        """The one that reads."""
+        return (self.model,)
 
     @property
     def threshold(self) -> float | None:

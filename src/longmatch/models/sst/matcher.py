@@ -1,9 +1,12 @@
 """SST as a matcher: views of both documents, drawn from the subtopics of the pair, and one network that reads them."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
+
+from torch import nn
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Vectors
@@ -43,6 +46,14 @@ class SstMatcher(CrossMatcher):
             clustering = direct_clustering(self.tokenizer, config)
         self.views = SubtopicViews(clustering, config.sampling, config.max_sentences)
         return self.views
+
+    @property
+    def networks(self) -> Sequence[nn.Module]:
+        """The one that reads, and those that find subtopics."""
+        clustering = self.views.clustering
+        if not isinstance(clustering, NetworkClustering):
+            return super().networks
+        return (*super().networks, clustering.network.model, clustering.network.backbone.model)
 
     def compare(self, a: Document, b: Document) -> Match:
         """Two documents compared, explained by the sentences that were read; a dual encoder's score is no chance."""
