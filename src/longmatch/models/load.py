@@ -39,6 +39,7 @@ TRAINED = {  # more than a backbone: opened by their own `load`
 }
 BASELINES = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED |= dict.fromkeys(BASELINES, "longmatch.models.baselines.matcher:VectorMatcher")
+STAGES = {"sst-clusters": "Train sst on it: --set clustering=adaptive --set clusters=FOLDER."}  # trained for others
 LEXICAL = ("tfidf", "phrases", "bm25")  # the line every evaluation begins with
 WORDS_ALONE = (*LEXICAL, "lda")  # read without a backbone
 FIXED = ("default", *WORDS_ALONE)  # measured with the packaged backbone, or without any: they take no other
@@ -83,6 +84,8 @@ def _trained(place: str) -> Matcher:
     rule = _model_of(place)
     if rule in TRAINED:
         return _own(rule, _folder(place))
+    if rule in STAGES:
+        raise LongmatchError(f"{place} is one stage of a model and matches nothing by itself. {STAGES[rule]}")
     if rule not in MODELS or rule in FIXED:
         known = ", ".join([*TRAINED, *(name for name in MODELS if name not in FIXED)])
         raise LongmatchError(f"{place}/{RECORD} names the model {rule!r}, which is none of {known}.")

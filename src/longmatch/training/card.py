@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from longmatch.training.recipe import Recipe
 from longmatch.training.run import RECORD, Run
 
 
@@ -20,10 +21,10 @@ class Outcome:
     loss: float  # the last in the log
 
 
-def write_card(folder: Path, name: str, run: Run, facts: Mapping[str, Any], outcome: Outcome) -> None:
+def write_card(folder: Path, recipe: Recipe[Any], run: Run, outcome: Outcome) -> None:
     """Write README.md and longmatch.json into a folder."""
     record = {
-        "model": name,
+        "model": recipe.name,
         "seed": run.settings.seed,
         "data": list(run.data),
         "settings": run.all_settings,
@@ -32,16 +33,14 @@ def write_card(folder: Path, name: str, run: Run, facts: Mapping[str, Any], outc
         "steps": outcome.steps,
         "best_step": outcome.best,
         "loss": outcome.loss,
-        "facts": dict(facts),
+        "facts": dict(recipe.facts),
         "command": run.command,
     }
     (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(
-        _front(name, run, facts, outcome) + _body(name, run, facts, outcome), encoding="utf-8"
-    )
+    (folder / "README.md").write_text(_front(recipe, run, outcome) + _body(recipe, run, outcome), encoding="utf-8")
 
 
-def _front(name: str, run: Run, facts: Mapping[str, Any], outcome: Outcome) -> str:
+def _front(recipe: Recipe[Any], run: Run, outcome: Outcome) -> str:
     """The block of YAML that the hub reads."""
     from huggingface_hub import EvalResult, ModelCardData
 
@@ -53,31 +52,23 @@ def _front(name: str, run: Run, facts: Mapping[str, Any], outcome: Outcome) -> s
     card = ModelCardData(
         library_name="longmatch",
         pipeline_tag="sentence-similarity",
-        tags=["longmatch", name, "long-documents", "document-similarity"],
-        base_model=str(facts["backbone"]) if "backbone" in facts else None,
-        model_name=f"{name} trained on {data}",
+        tags=["longmatch", recipe.name, "long-documents", "document-similarity"],
+        base_model=str(recipe.facts["backbone"]) if "backbone" in recipe.facts else None,
+        model_name=f"{recipe.name} trained on {data}",
         eval_results=results,
     )
     return f"---\n{card.to_yaml()}\n---\n"
 
 
-def _body(name: str, run: Run, facts: Mapping[str, Any], outcome: Outcome) -> str:
+def _body(recipe: Recipe[Any], run: Run, outcome: Outcome) -> str:
     data = ", ".join(Path(path).name for path in run.data)
     scores = dict(outcome.scores) | ({} if outcome.threshold is None else {"threshold": outcome.threshold})
     return f"""
-# {name} trained on {data}
+# {recipe.name} trained on {data}
 
-A longmatch model: it scores how well two long documents belong together, and shows which passages say so.
-
-```python
-import longmatch as lm
-
-matcher = lm.load({str(run.out)!r})
-matcher.compare(lm.read("a.pdf"), lm.read("b.pdf"))
-```
-
+{recipe.use.format(place=str(run.out))}
 ## Data
-{_table("", {"read from": ", ".join(run.data)} | {key.replace("_", " "): value for key, value in facts.items()})}
+{_table("", {"read from": ", ".join(run.data)} | {key.replace("_", " "): value for key, value in recipe.facts.items()})}
 
 ## Scores on the validation split
 Of the weights after step {outcome.best} of {outcome.steps}, the best by the first of these; the last training

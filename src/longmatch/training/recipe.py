@@ -32,6 +32,18 @@ class NoSettings:
     """For a recipe that knows no settings but those that all models share."""
 
 
+USE = """\
+A longmatch model: it scores how well two long documents belong together, and shows which passages say so.
+
+```python
+import longmatch as lm
+
+matcher = lm.load({place!r})
+matcher.compare(lm.read("a.pdf"), lm.read("b.pdf"))
+```
+"""
+
+
 class Recipe(ABC, Generic[B]):
     """One model's way of learning. The Trainer asks for steps by number, so a run can go on from any of them.
 
@@ -42,6 +54,7 @@ class Recipe(ABC, Generic[B]):
     name: ClassVar[str]  # as `longmatch train` and `longmatch.load` call the model
     Settings: ClassVar[type] = NoSettings  # a frozen dataclass: the further keys of --set, with the model's defaults
     defaults: ClassVar[Mapping[str, Any]] = {}  # where the paper's differ from those of TrainingSettings
+    use: ClassVar[str] = USE  # what the model card says one does with it; {place} is its folder
     model: PreTrainedModel
 
     @classmethod

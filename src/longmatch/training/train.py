@@ -108,7 +108,7 @@ def _finish(run: Run, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures:
     folder.mkdir()
     recipe.save(folder)
     outcome = Outcome(scores, threshold, state.global_step, int(state.best_global_step or 0), loss)
-    write_card(folder, recipe.name, run, recipe.facts, outcome)
+    write_card(folder, recipe, run, outcome)
     run.finish(folder)
 
 

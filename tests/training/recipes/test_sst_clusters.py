@@ -8,6 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+import longmatch
 from longmatch.errors import LongmatchError
 from longmatch.models.sst.adaptive import AdaptiveClustering
 from longmatch.models.sst.network import ClusterModel
@@ -142,6 +143,10 @@ def test_a_trained_folder_opens_again_and_the_same_seed_gives_the_same_weights(m
     record = json.loads((outs[0] / "longmatch.json").read_text())
     assert record["model"] == "sst-clusters" and next(iter(record["scores"])) == "loss"
     assert ClusterModel.from_pretrained(outs[0]).config.max_sentences == 40
+    card = (outs[0] / "README.md").read_text(encoding="utf-8")
+    assert f"--set clusters={outs[0]}" in card and "lm.load" not in card
+    with pytest.raises(LongmatchError, match="matches nothing by itself"):
+        longmatch.load(outs[0])
     clustering = AdaptiveClustering.load(outs[0], device="cpu")
     again = ClusterRecipe.make(
         [made], tmp_path / "cache", TrainingSettings(device="cpu"), ClusterSettings(backbone=str(tiny_bert), **SHAPE)

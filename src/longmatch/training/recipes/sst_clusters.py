@@ -98,10 +98,20 @@ class LabelledGraph:
         return LabelledGraph(self.graph.to(device), self.label.to(device))
 
 
+USE = """\
+A longmatch model: it finds the subtopics of two documents, for SST to draw its views from.
+
+```
+longmatch train sst --data DIR --out FOLDER --set clustering=adaptive --set clusters={place}
+```
+"""
+
+
 class ClusterRecipe(Recipe[LabelledGraph]):
     """The backbone reads each document once, before the first step. A batch holds as many matches as others."""
 
     name: ClassVar[str] = "sst-clusters"
+    use: ClassVar[str] = USE
     Settings: ClassVar[type] = ClusterSettings
     defaults: ClassVar[Mapping[str, Any]] = {
         "documents": 64,
