@@ -17,6 +17,8 @@ RECIPES = {
     "sst": "longmatch.training.recipes.sst:SstRecipe",
     "sst-dual": "longmatch.training.recipes.sst_dual:DualRecipe",
     "sst-clusters": "longmatch.training.recipes.sst_clusters:ClusterRecipe",
+    "match-ignition": "longmatch.training.recipes.selecting:IgnitionRecipe",
+    "opt-match": "longmatch.training.recipes.selecting:TransportRecipe",
     "first": "longmatch.training.recipes.siamese:SiameseRecipe",
     "dssm": "longmatch.training.recipes.baselines:DssmRecipe",
     "arc-i": "longmatch.training.recipes.baselines:ArcRecipe",
