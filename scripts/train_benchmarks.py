@@ -46,6 +46,7 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smash": ("smash", {}),
     "s-long": ("s-long", {}),
     "cross": ("cross", {}),
+    "bert-pli": ("bert-pli", {}),
     "match-ignition": ("match-ignition", {}),
     "opt-match": ("opt-match", {}),
     "sst-clusters": ("sst-clusters", {}),

@@ -17,6 +17,7 @@ RECIPES = {
     "sst": "longmatch.training.recipes.sst:SstRecipe",
     "sst-dual": "longmatch.training.recipes.sst_dual:DualRecipe",
     "sst-clusters": "longmatch.training.recipes.sst_clusters:ClusterRecipe",
+    "bert-pli": "longmatch.training.recipes.pli:PliRecipe",
     "match-ignition": "longmatch.training.recipes.selecting:IgnitionRecipe",
     "opt-match": "longmatch.training.recipes.selecting:TransportRecipe",
     "first": "longmatch.training.recipes.siamese:SiameseRecipe",
