@@ -46,6 +46,9 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smash": ("smash", {}),
     "s-long": ("s-long", {}),
     "cross": ("cross", {}),
+    "bert-pli": ("bert-pli", {}),
+    "match-ignition": ("match-ignition", {}),
+    "opt-match": ("opt-match", {}),
     "sst-clusters": ("sst-clusters", {}),
     "sst-direct-hard": ("sst", {"sampling": "hard"}),  # SST's table 2
     "sst-direct-soft": ("sst", {}),

@@ -36,6 +36,9 @@ TRAINED = {  # more than a backbone: opened by their own `load`
     "cross": "longmatch.models.cross.matcher:CrossMatcher",
     "sst": "longmatch.models.sst.matcher:SstMatcher",
     "sst-dual": "longmatch.models.sst.matcher:SstMatcher",
+    "bert-pli": "longmatch.models.baselines.pli:PliMatcher",
+    "match-ignition": "longmatch.models.baselines.selecting:IgnitionMatcher",
+    "opt-match": "longmatch.models.baselines.selecting:TransportMatcher",
 }
 BASELINES = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED |= dict.fromkeys(BASELINES, "longmatch.models.baselines.matcher:VectorMatcher")

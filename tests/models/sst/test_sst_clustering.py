@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
+from longmatch.models.sentences.similarity import textrank_similarity
+from longmatch.models.sentences.words import stream_of
 from longmatch.models.sst.clustering import in_order, spectral_clusters
-from longmatch.models.sst.similarity import textrank_similarity
-from longmatch.models.sst.words import stream_of
 
 
 def topics(sizes, seed):

@@ -5,9 +5,9 @@ import pytest
 
 from longmatch.documents.read import read_text_string
 from longmatch.encoders.tokenizer import open_tokenizer
+from longmatch.models.sentences.token_words import TokenWords
 from longmatch.models.sst.alignment import Clusters
 from longmatch.models.sst.selection import DirectClustering, SubtopicViews, first_sentences
-from longmatch.models.sst.token_words import TokenWords
 from longmatch.units import tokenize
 
 RIVER = ["The river rose over the bank.", "Water of the river stood in houses.", "The bank of the river broke."]

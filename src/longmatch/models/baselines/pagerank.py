@@ -34,7 +34,7 @@ def pagerank(weights: Floats, damping: float = DAMPING, tolerance: float = 1e-10
     ways = np.divide(ways, leaving, out=np.full_like(ways, 1 / max(1, count)), where=leaving > 0)
     ranks: Floats = np.full(count, 1 / max(1, count))
     for _ in range(steps):
-        found: Floats = damping * (ranks @ ways) + (1 - damping) / count
+        found: Floats = damping * (ranks @ ways) + (1 - damping) / max(1, count)
         if np.abs(found - ranks).sum() < tolerance:
             return found
         ranks = found

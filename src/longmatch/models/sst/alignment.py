@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.models.sentences.similarity import Floats
 from longmatch.models.sst.clustering import Ints
-from longmatch.models.sst.similarity import Floats
 
 
 @dataclass(frozen=True)

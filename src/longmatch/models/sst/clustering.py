@@ -13,7 +13,7 @@ from scipy.linalg import eigh, qr, svd
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from longmatch.models.sst.similarity import Floats
+from longmatch.models.sentences.similarity import Floats
 
 Ints = npt.NDArray[np.int64]
 

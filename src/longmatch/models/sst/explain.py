@@ -7,10 +7,10 @@ import numpy as np
 
 from longmatch.documents.document import Document, Sentence
 from longmatch.matching.subtopics import Subtopic, Subtopics
+from longmatch.models.sentences.similarity import Floats, textrank_similarity, to_unit
+from longmatch.models.sentences.words import document_words, joined, written_words
 from longmatch.models.sst.alignment import Clusters
 from longmatch.models.sst.clustering import EXPECTED_SIZE, spectral_clusters
-from longmatch.models.sst.similarity import Floats, textrank_similarity, to_unit
-from longmatch.models.sst.words import document_words, joined, written_words
 
 WORDS = 5  # named of a subtopic
 

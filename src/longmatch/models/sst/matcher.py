@@ -14,11 +14,11 @@ from longmatch.matching.match import Match
 from longmatch.matching.subtopics import Subtopics
 from longmatch.models.cross.matcher import CrossMatcher
 from longmatch.models.cross.model import CrossModel
+from longmatch.models.sentences.token_words import TokenWords
 from longmatch.models.sst.adaptive import AdaptiveClustering
 from longmatch.models.sst.explain import subtopics
 from longmatch.models.sst.model import SstModel
 from longmatch.models.sst.selection import Clustering, DirectClustering, NetworkClustering, SubtopicViews
-from longmatch.models.sst.token_words import TokenWords
 from longmatch.models.trained import tokens_of
 from longmatch.units import Tokens, tokenize
 

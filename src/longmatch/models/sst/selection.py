@@ -10,13 +10,13 @@ import numpy as np
 
 from longmatch.encoders.backbone import Vectors
 from longmatch.models.cross.selection import Chosen
+from longmatch.models.sentences.similarity import Floats, textrank_similarity, to_unit
+from longmatch.models.sentences.token_words import TokenWords
+from longmatch.models.sentences.words import joined
 from longmatch.models.sst.adaptive import AdaptiveClustering
 from longmatch.models.sst.alignment import Clusters
 from longmatch.models.sst.clustering import EXPECTED_SIZE, spectral_clusters
-from longmatch.models.sst.similarity import Floats, textrank_similarity, to_unit
-from longmatch.models.sst.token_words import TokenWords
 from longmatch.models.sst.views import Method, Sampling
-from longmatch.models.sst.words import joined
 from longmatch.units.tokens import Ints, Tokens
 
 REMEMBERED = 20_000  # pairs, of some hundred numbers each

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from longmatch.models.lexical.terms import hash_word
+from longmatch.models.sentences.similarity import Floats
 from longmatch.models.sst.alignment import Clusters
 from longmatch.models.sst.clustering import Ints
-from longmatch.models.sst.similarity import Floats
 
 Method = Literal["uniform", "hard", "soft", "negative", "random"]
 

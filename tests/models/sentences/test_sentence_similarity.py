@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.models.sst.similarity import textrank_similarity, to_unit
-from longmatch.models.sst.words import stream_of
+from longmatch.models.sentences.similarity import textrank_similarity, to_unit
+from longmatch.models.sentences.words import stream_of
 
 SENTENCES = st.lists(st.lists(st.integers(0, 12), max_size=9), max_size=12)
 

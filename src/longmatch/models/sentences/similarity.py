@@ -15,7 +15,7 @@ def textrank_similarity(words: Stream) -> Floats:
     A sentence of one word counts as one of two: its logarithm is 0, and the quotient of two such would have no bound.
     The diagonal is a sentence with itself: (sentences, sentences).
 
-    >>> from longmatch.models.sst.words import stream_of
+    >>> from longmatch.models.sentences.words import stream_of
     >>> textrank_similarity(stream_of([[1, 2, 3, 4], [3, 4, 5, 6], [7]])).round(3)
     array([[1.443, 0.721, 0.   ],
            [0.721, 1.443, 0.   ],

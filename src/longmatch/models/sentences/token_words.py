@@ -7,9 +7,8 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from longmatch.models.lexical.terms import Hashes, Stream
-from longmatch.models.sst.clustering import Ints
-from longmatch.models.sst.words import function_words, is_character
-from longmatch.units import Tokens
+from longmatch.models.sentences.words import function_words, is_character
+from longmatch.units.tokens import Ints, Tokens
 
 PIECE, CHARACTER = 1, 2  # kinds of tokens; 0 is no word: punctuation and special tokens
 _MARKS = "▁Ġ#"  # what vocabularies write before a token

@@ -11,8 +11,8 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from longmatch.documents import Draft
 from longmatch.models.lexical.terms import hash_word
-from longmatch.models.sst.token_words import TokenWords
-from longmatch.models.sst.words import document_words, joined, singular, stream_of, written_words
+from longmatch.models.sentences.token_words import TokenWords
+from longmatch.models.sentences.words import document_words, joined, singular, stream_of, written_words
 from longmatch.units import tokenize
 
 

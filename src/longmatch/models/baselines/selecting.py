@@ -1,0 +1,128 @@
+"""Match-Ignition and OPT-Match as trained models: the cross-encoder, which reads the sentences that each selects.
+
+L. Pang, Y. Lan, X. Cheng: "Match-Ignition: Plugging PageRank into Transformer for Long-form Text Matching", CIKM 2021.
+W. Yu, L. Pang, J. Xu, B. Su, Z. Dong, J.-R. Wen: "Optimal Partial Transport Based Sentence Selection for Long-form
+Document Matching", COLING 2022.
+
+Sentences are as alike as the words they share make them. What is selected is the same in every view.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from longmatch.models.baselines.pagerank import central_sentences
+from longmatch.models.baselines.transport import carried_sentences
+from longmatch.models.cross.config import CrossConfig
+from longmatch.models.cross.matcher import CrossMatcher
+from longmatch.models.cross.model import CrossModel
+from longmatch.models.cross.selection import Chosen
+from longmatch.models.sentences.similarity import Floats, textrank_similarity, to_unit
+from longmatch.models.sentences.token_words import TokenWords
+from longmatch.models.sentences.words import joined
+from longmatch.units.tokens import Ints, Tokens
+
+
+@dataclass(frozen=True)
+class CentralSentences:
+    """Match-Ignition's: of either document, those most central in the graph of the sentences of both."""
+
+    words: TokenWords
+    most: int | None = None  # of a document; None: as many as fit
+
+    def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[Chosen]:
+        """The sentences of the highest PageRank."""
+        first, second = _lengths(a), _lengths(b)
+        lengths = np.concatenate([first, second])
+        found = central_sentences(_similarity(self.words, a, b), lengths, len(first), limit, self.most)
+        return [Chosen(*found)] * len(views)
+
+
+@dataclass(frozen=True)
+class CarriedSentences:
+    """OPT-Match's: those between which a share of the shorter document is carried over at the least cost."""
+
+    words: TokenWords
+    share: float = 0.5
+
+    def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[Chosen]:
+        """The sentences of the pairs that cost least: sentences of the same words cost 0, of no common word 1."""
+        first, second = _lengths(a), _lengths(b)
+        alike = to_unit(_similarity(self.words, a, b))[: len(first), len(first) :]
+        cost = 1 - alike.round(9)  # what rounding alone tells apart costs the same
+        return [Chosen(*carried_sentences(cost, (first, second), limit, self.share))] * len(views)
+
+
+class IgnitionConfig(CrossConfig):
+    """`max_sentences`: read of each document; None: as many as fit."""
+
+    model_type = "longmatch-match-ignition"
+
+    def __init__(self, max_sentences: int | None = None, **others: Any) -> None:
+        self.max_sentences = max_sentences
+        super().__init__(**others)
+
+
+class IgnitionModel(CrossModel):
+    """The cross-encoder, with Match-Ignition's settings."""
+
+    config_class = IgnitionConfig  # type: ignore[assignment]
+
+
+class IgnitionMatcher(CrossMatcher):
+    """The chance that two documents belong together, from the sentences that are central to both."""
+
+    name = "match-ignition"
+    Model: ClassVar[type[CrossModel]] = IgnitionModel
+
+    def selection(self) -> CentralSentences:
+        """By PageRank."""
+        return central(self.tokenizer, self.model.config)
+
+
+class TransportConfig(CrossConfig):
+    """`share`: of the shorter document's sentences, how many are carried over."""
+
+    model_type = "longmatch-opt-match"
+
+    def __init__(self, share: float = 0.5, **others: Any) -> None:
+        self.share = share
+        super().__init__(**others)
+
+
+class TransportModel(CrossModel):
+    """The cross-encoder, with OPT-Match's settings."""
+
+    config_class = TransportConfig  # type: ignore[assignment]
+
+
+class TransportMatcher(CrossMatcher):
+    """The chance that two documents belong together, from the sentences that are carried over between them."""
+
+    name = "opt-match"
+    Model: ClassVar[type[CrossModel]] = TransportModel
+
+    def selection(self) -> CarriedSentences:
+        """By partial optimal transport."""
+        return carried(self.tokenizer, self.model.config)
+
+
+def central(tokenizer: Any, config: Any) -> CentralSentences:
+    """Match-Ignition's selection for a model's tokens and settings."""
+    return CentralSentences(TokenWords.of(tokenizer.backend_tokenizer), config.max_sentences)
+
+
+def carried(tokenizer: Any, config: Any) -> CarriedSentences:
+    """OPT-Match's selection for a model's tokens and settings."""
+    return CarriedSentences(TokenWords.of(tokenizer.backend_tokenizer), config.share)
+
+
+def _similarity(words: TokenWords, a: Tokens, b: Tokens) -> Floats:
+    """Of all sentences, a's before b's."""
+    return textrank_similarity(joined(words.words(a), words.words(b)))
+
+
+def _lengths(tokens: Tokens) -> Ints:
+    return np.diff(tokens.sentence_offsets)

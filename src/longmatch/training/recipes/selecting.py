@@ -1,0 +1,70 @@
+"""How Match-Ignition and OPT-Match learn: as the cross-encoder, which reads the sentences that each selects."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from longmatch.errors import LongmatchError
+from longmatch.models.baselines.selecting import (
+    CarriedSentences,
+    CentralSentences,
+    IgnitionModel,
+    TransportModel,
+    carried,
+    central,
+)
+from longmatch.models.cross.model import CrossModel
+from longmatch.training.limits import at_least
+from longmatch.training.recipes.cross import CrossRecipe, CrossSettings
+
+
+@dataclass(frozen=True)
+class IgnitionSettings(CrossSettings):
+    """What Match-Ignition knows beside the settings of the cross-encoder."""
+
+    sentences: int | None = None  # read of each document; by default as many as fit
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, sentences=1)
+
+    def model(self, max_tokens: int | None) -> dict[str, Any]:
+        """The settings that are the model's own."""
+        return super().model(max_tokens) | {"max_sentences": self.sentences}
+
+
+class IgnitionRecipe(CrossRecipe):
+    """Sentences are selected by PageRank."""
+
+    name: ClassVar[str] = "match-ignition"
+    Settings: ClassVar[type] = IgnitionSettings
+    Model: ClassVar[type[CrossModel]] = IgnitionModel
+
+    def _selection(self) -> CentralSentences:
+        return central(self.tokenizer, self.model.config)
+
+
+@dataclass(frozen=True)
+class TransportSettings(CrossSettings):
+    """What OPT-Match knows beside the settings of the cross-encoder."""
+
+    share: float = 0.5  # of the shorter document's sentences, carried over
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.share <= 1:
+            raise LongmatchError(f"The setting share is {self.share}; it must be above 0 and 1 at most.")
+
+    def model(self, max_tokens: int | None) -> dict[str, Any]:
+        """The settings that are the model's own."""
+        return super().model(max_tokens) | {"share": self.share}
+
+
+class TransportRecipe(CrossRecipe):
+    """Sentences are selected by partial optimal transport."""
+
+    name: ClassVar[str] = "opt-match"
+    Settings: ClassVar[type] = TransportSettings
+    Model: ClassVar[type[CrossModel]] = TransportModel
+
+    def _selection(self) -> CarriedSentences:
+        return carried(self.tokenizer, self.model.config)
