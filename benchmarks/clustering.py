@@ -18,13 +18,13 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
-from longmatch.models.sst.similarity import Floats, textrank_similarity
-from longmatch.models.sst.words import stream_of, written_words
 from rich.console import Console
 from rich.table import Table
 
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.models.lexical.terms import hash_word
+from longmatch.models.sentences.similarity import Floats, textrank_similarity
+from longmatch.models.sentences.words import stream_of, written_words
 from longmatch.models.sst.clustering import EXPECTED_SIZE, spectral_clusters
 
 SIZES = (80, 250, 500, 1000, 2000)
