@@ -60,7 +60,8 @@ class AdaptiveClustering:
 
     def vectors(self, tokens: Tokens) -> Vectors:
         """A document's sentence vectors, which are the same whichever document it is compared with."""
-        return next(first_sentence_vectors([tokens], self.backbone, self.model.config.max_sentences))
+        found = next(first_sentence_vectors([tokens], self.backbone, self.model.config.max_sentences))
+        return found.astype(np.float16).astype(np.float32)  # as training keeps them, so that both see the same clusters
 
     @torch.no_grad()
     def assign_vectors(self, pairs: Sequence[tuple[Vectors, Vectors]]) -> list[Assignment]:
