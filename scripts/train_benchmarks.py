@@ -56,6 +56,7 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sst-adaptive-soft": ("sst", ADAPTIVE),
     "sst-one-view": ("sst", ADAPTIVE | {"views": 1}),  # SST's table 4: w/o aggregation inference
     "sst-not-temporal": ("sst", ADAPTIVE | {"temporal": False}),
+    "sst-with-attention": ("sst", ADAPTIVE | {"attention": True}),
     "sst-uniform": ("sst", ADAPTIVE | {"sampling": "uniform"}),
     "sst-negative": ("sst", ADAPTIVE | {"sampling": "negative"}),
     "sst-random": ("sst", {"sampling": "random"}),

@@ -142,3 +142,29 @@ def test_a_folder_without_its_cluster_network_is_an_error_of_one_sentence(adapti
 def test_the_model_has_to_be_trained_first():
     with pytest.raises(LongmatchError, match="longmatch train sst --data DIR"):
         load("sst")
+
+
+def test_with_attention_all_views_are_one_score_and_explained_by_what_each_counts_for(tiny_bert, pair):
+    matcher = made(tiny_bert, attention=True)
+    tokens = tuple(tokenize(d, matcher.tokenizer.backend_tokenizer) for d in pair)
+    wanted = margins(matcher.model, matcher.layout.lay_out([tokens], [0, 1, 2], 3)).numpy()
+    assert wanted.shape == (1,)
+    assert logit(matcher.score_pairs([tuple(pair), tuple(pair)])) == pytest.approx([wanted[0]] * 2, abs=1e-4)
+    match = matcher.compare(*pair)
+    assert logit(match.score) == pytest.approx(wanted[0], abs=1e-4)
+    assert sum(one.contribution for one in match.alignments) == pytest.approx(1)
+    rows = matcher.layout.rows(tokens, matcher.layout.excerpts(tokens, range(3)))
+    shares = matcher._reader.shares(rows).numpy()
+    assert shares.sum() == pytest.approx(1) and len(set(shares.round(4))) == 3
+    # The classifier is linear: what attention makes of three views is the mean of their margins, so weighted.
+    assert shares @ matcher._reader.margins(rows).numpy() == pytest.approx(wanted[0], abs=1e-4)
+
+
+def test_a_saved_model_with_attention_opens_and_scores_the_same(tiny_bert, pair, tmp_path):
+    matcher = made(tiny_bert, attention=True)
+    matcher.model.save_pretrained(tmp_path)
+    matcher.tokenizer.save_pretrained(tmp_path)
+    again = load(f"sst@{tmp_path}")
+    again.precision = "float32"
+    pairs = [tuple(pair)]
+    assert again.score_pairs(pairs) == pytest.approx(matcher.score_pairs(pairs), abs=1e-5)

@@ -76,3 +76,51 @@ def test_a_dual_encoder_has_all_places_for_one_document(model, tiny_bert):
 def test_the_dual_encoder_learns_with_its_backbone_alone(model):
     names = {name.partition(".")[0] for name, weight in model.named_parameters() if weight.requires_grad}
     assert names == {"backbone"}
+
+
+VIEWS = [([7, 8, 9, 10], [11]), ([12], [13, 14, 15]), ([16, 17], [18, 19]), ([20, 21], [22]), ([23], [24]), ([25], [7])]
+
+
+def attentive(tiny_bert, **settings):
+    torch.manual_seed(0)
+    made = SstModel.from_backbone(str(tiny_bert), attention=True, side_tokens=20, **settings).eval()
+    enlarge(made, 0.3)
+    return made
+
+
+def rows_of(sides, joined):
+    return CrossBatch.of([tuple(torch.tensor(side).numpy() for side in pair) for pair in sides], (2, 3), joined)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("head", ["cross", "dual"])
+def test_attention_joins_the_views_of_a_pair_with_the_weights_softmax_h_w_v(tiny_bert, head):
+    model = attentive(tiny_bert, head=head)
+    found = read(model, rows_of(VIEWS, 3))
+    each = read(model, rows_of(VIEWS, 1)).vectors
+    assert model.joined_views == 3 and found.logits.shape == (2, 2)
+    for pair in (0, 1):
+        wanted = []
+        for side in each[3 * pair : 3 * pair + 3].chunk(2 if head == "dual" else 1, dim=1):
+            scores = torch.stack([h @ model.projection.weight.T @ model.question.weight[0] for h in side])
+            weights = scores.exp() / scores.exp().sum()
+            assert weights.max() > 0.4
+            wanted.append(sum(weight * h for weight, h in zip(weights, side, strict=True)))
+        torch.testing.assert_close(found.vectors[pair], torch.cat(wanted), atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_a_pair_whose_views_are_joined_is_never_cut_apart_and_is_the_same_alone(tiny_bert):
+    model = attentive(tiny_bert)
+    whole = rows_of(VIEWS, 3)
+    parts = list(whole.groups(1))
+    assert [len(part) for part in parts] == [3, 3] and len(list(whole.groups(10**6))) == 1
+    together, alone = margins(model, whole), torch.cat([margins(model, part) for part in parts])
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-4)
+
+
+def test_only_the_variant_with_attention_has_its_weights(tiny_bert):
+    names = {name.partition(".")[0] for name, _ in attentive(tiny_bert).named_parameters()}
+    assert names == {"backbone", "pooler", "classifier", "projection", "question"}
+    plain = SstModel.from_backbone(str(tiny_bert))
+    assert plain.joined_views == 1 and not hasattr(plain, "question")

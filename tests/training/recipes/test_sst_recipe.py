@@ -107,6 +107,33 @@ def test_without_temporal_aggregation_every_epoch_reads_the_first_view(recipe):
     assert torch.equal(found.draw(step).rows.text.ids, found.layout.lay_out(pairs, [0]).text.ids)
 
 
+def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe):
+    found = recipe(attention=True, views=2)
+    before = average_precision(found)
+    pairs = list(found._tokens(found.pairs, found._drawn(4 * found.steps_per_epoch)))
+    batch = found.draw(4 * found.steps_per_epoch)
+    assert torch.equal(batch.rows.text.ids, found.layout.lay_out(pairs, [0, 1]).text.ids)
+    assert len(batch.rows) == 2 * len(batch.label) and batch.rows.joined == 2
+    optimizer, began = torch.optim.AdamW(found.model.parameters(), lr=2e-3), found.model.question.weight.clone()
+    found.model.train()
+    for step in range(60):
+        optimizer.zero_grad()
+        found.backward(found.model, found.draw(step))
+        optimizer.step()
+    assert not torch.equal(began, found.model.question.weight)
+    assert before < 0.75 and average_precision(found) > 0.9
+
+
+def test_attention_over_groups_of_pairs_is_attention_over_all_of_them(recipe):
+    whole, pieces = recipe(attention=True), recipe({"tokens_at_once": 400}, attention=True)
+    batch = whole.draw(0)
+    assert len(list(batch.groups(pieces._budget))) > 3
+    one, other = (made.backward(made.model.eval(), batch)["loss"].item() for made in (whole, pieces))
+    assert one == pytest.approx(other, abs=1e-5)
+    for (key, a), (_, b) in zip(whole.model.named_parameters(), pieces.model.named_parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad, atol=2e-5, rtol=1e-3, msg=key)
+
+
 def test_the_same_seed_draws_the_same_views_and_another_others(recipe):
     first, again, other = recipe(), recipe(), recipe({"seed": 9})
     assert drawn(first, 3) == drawn(again, 3) and first.model.config.seed == 0 and other.model.config.seed == 9

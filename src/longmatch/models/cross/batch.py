@@ -19,9 +19,10 @@ class CrossBatch(InPieces):
     """Rows of [CLS] a [SEP] b [SEP], one after another, without padding."""
 
     second: Tensor  # (rows,) where the tokens of b begin; on the CPU
+    joined: int = 1  # so many rows, one after another, are views of one pair that become one vector
 
     @staticmethod
-    def of(sides: Sequence[tuple[Ints, Ints]], specials: tuple[int, int]) -> "CrossBatch":
+    def of(sides: Sequence[tuple[Ints, Ints]], specials: tuple[int, int], joined: int = 1) -> "CrossBatch":
         """From the token ids of a and b.
 
         >>> batch = CrossBatch.of([(np.array([7, 8]), np.array([9]))], specials=(1, 2))
@@ -29,7 +30,7 @@ class CrossBatch(InPieces):
         ([1, 7, 8, 2, 9, 2], [4])
         """
         text = Flat.of([np.concatenate([a, [specials[1]], b]).astype(np.int64) for a, b in sides], specials)
-        return CrossBatch(text, torch.tensor([len(a) + 2 for a, _ in sides]))
+        return CrossBatch(text, torch.tensor([len(a) + 2 for a, _ in sides]), joined)
 
     def __len__(self) -> int:
         """Rows."""
@@ -41,9 +42,10 @@ class CrossBatch(InPieces):
         return mask & (steps >= self.second[rows].to(mask.device)[:, None])
 
     def groups(self, budget: int) -> Iterator["CrossBatch"]:
-        """Runs of rows of at most `budget` tokens each; a longer row is a group of its own."""
-        for first, last in groups_within(self.text.lengths, budget):
-            yield CrossBatch(self.text.between(first, last), self.second[first:last])
+        """Runs of rows of at most `budget` tokens each; what is longer alone, a row or a pair's, is its own group."""
+        for run in groups_within(self.text.lengths.reshape(-1, self.joined).sum(1), budget):
+            first, last = (self.joined * place for place in run)
+            yield CrossBatch(self.text.between(first, last), self.second[first:last], self.joined)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Layout:
         """The token ids of either side, of each excerpt."""
         return [(mine.ids(pair[0]), theirs.ids(pair[1])) for mine, theirs in excerpts]
 
-    def lay_out(self, pairs: Iterable[Pair], views: Sequence[int]) -> CrossBatch:
+    def lay_out(self, pairs: Iterable[Pair], views: Sequence[int], joined: int = 1) -> CrossBatch:
         """All views of the first pair, then of the next: (pairs x views) rows."""
         rows = [row for pair in pairs for row in self.rows(pair, self.excerpts(pair, views))]
-        return CrossBatch.of(rows, self.specials)
+        return CrossBatch.of(rows, self.specials, joined)

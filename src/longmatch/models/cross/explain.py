@@ -6,7 +6,8 @@ common, each counts by how much more it speaks for the match than the one that s
 is credited to the pair the sentence forms with the one most like it in the other document: by the cosine of what the
 backbone makes of them, the mean over tokens and layers, while it reads them together.
 
-With `pool=max` the view that gave the score is explained, with `pool=mean` all of them.
+With `pool=max` the view that gave the score is explained, with `pool=mean` all of them; and all of them where they
+become one vector, each by itself and in proportion to what it counts for.
 """
 
 from collections.abc import Sequence
@@ -32,12 +33,15 @@ Excerpts = Sequence[tuple[Excerpt, Excerpt]]
 def explain(reader: Reader, pair: Pair, excerpts: Excerpts, name: str) -> Match:
     """Two documents compared, of which the excerpts are read, one view each."""
     config, (a, b) = reader.model.config, pair
-    found = reader.margins(reader.layout.rows(pair, excerpts))
+    rows = reader.layout.rows(pair, excerpts)
+    found = reader.margins(rows, reader.model.joined_views)
     chance = float(chances(found[None], config.pool)[0])
-    decisive = [excerpts[int(found.argmax())]] if config.pool == "max" else excerpts
+    is_joined = reader.model.joined_views > 1
+    decisive = [excerpts[int(found.argmax())]] if config.pool == "max" and not is_joined else excerpts
+    shares = reader.shares(rows).numpy() if is_joined else None
     mine, theirs = joined([one for one, _ in decisive]), joined([other for _, other in decisive])
     sentences = [Sentences.of(pieces_from(t, e.first, e.last)) for t, e in ((a, mine), (b, theirs))]
-    vectors, gains = sentence_vectors(reader, pair, decisive), contributions(reader, pair, decisive)
+    vectors, gains = sentence_vectors(reader, pair, decisive), contributions(reader, pair, decisive, shares)
     cosines = vectors[0] @ vectors[1].T
     forward, backward = (
         Evidence(c.argmax(1).numpy(), gain) for c, gain in zip((cosines, cosines.T), gains, strict=True)
@@ -63,17 +67,21 @@ def explain(reader: Reader, pair: Pair, excerpts: Excerpts, name: str) -> Match:
     )
 
 
-def contributions(reader: Reader, pair: Pair, excerpts: Excerpts) -> tuple[Floats, Floats]:
-    """What the sentences of either document carry of the margin, the mean over the excerpts: (sentences read,) each.
+def contributions(
+    reader: Reader, pair: Pair, excerpts: Excerpts, shares: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """What the sentences of either document carry of the margin, over all excerpts: (sentences read,) each.
 
-    A sentence that is not in an excerpt carries nothing there.
+    An excerpt counts for its share, by default as much as the others. A sentence that is not in an excerpt carries
+    nothing there.
     """
     found = reader.margins([row for one in excerpts for row in reader.layout.rows(pair, _variants(*one))])
     sides = [joined([excerpt[side] for excerpt in excerpts]).numbers for side in (0, 1)]
     gains = np.zeros(len(sides[0])), np.zeros(len(sides[1]))
+    shares = np.full(len(excerpts), 1 / len(excerpts)) if shares is None else shares
     parts = found.split([1 + len(mine) + len(theirs) for mine, theirs in excerpts])
-    for excerpt, part in zip(excerpts, parts, strict=True):
-        drops = np.split((part[0] - part[1:]).numpy() / len(excerpts), [len(excerpt[0])])
+    for excerpt, part, share in zip(excerpts, parts, shares.tolist(), strict=True):
+        drops = np.split((part[0] - part[1:]).numpy() * share, [len(excerpt[0])])
         for one, numbers, gain, drop in zip(excerpt, sides, gains, drops, strict=True):
             gain[np.searchsorted(numbers, one.numbers)] += drop
     return _at_least_nothing(*gains)

@@ -93,7 +93,7 @@ class CrossMatcher(PairMatcher):
 
     def _chances(self, pairs: Sequence[Pair]) -> Scores:
         rows = [row for pair in pairs for row in self.layout.rows(pair, self._excerpts(pair))]
-        found = self._reader.margins(rows).reshape(len(pairs), -1)
+        found = self._reader.margins(rows, self.model.joined_views).reshape(len(pairs), -1)
         return np.asarray(chances(found, self.model.config.pool).numpy(), dtype=np.float64)
 
     def _excerpts(self, pair: Pair) -> Excerpts:

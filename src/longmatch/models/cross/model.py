@@ -87,6 +87,15 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
             logits: Tensor = self.classifier(self.dropout(vectors))
             return logits
 
+    @property
+    def joined_views(self) -> int:
+        """So many views of a pair become one vector before it is classified; 1: each has a score of its own."""
+        return 1
+
+    def shares(self, views: Tensor) -> Tensor:
+        """What each view counts for in its pair's vector: (pairs, views, width) -> (pairs, views, 1 or width)."""
+        return views.new_full((*views.shape[:2], 1), 1 / views.shape[1])
+
     def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         """What the backbone makes of each token, the mean over its layers: (pairs, tokens, width)."""
         found = self.backbone(**self._inputs(ids, mask, types), output_hidden_states=True).hidden_states

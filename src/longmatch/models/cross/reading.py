@@ -20,14 +20,17 @@ def layout(model: CrossModel, selection: Selection, specials: tuple[int, int]) -
 
 
 def read(model: CrossModel, batch: CrossBatch) -> CrossOutput:
-    """The vectors and logits of a batch's rows, in their order."""
+    """The vectors and logits of a batch's rows, in their order; of pairs, where their views are joined."""
     vectors = batch.text.each(lambda ids, mask, rows: model.pooled(ids, mask, batch.types(rows, mask)))
+    if batch.joined > 1:
+        views = vectors.reshape(-1, batch.joined, vectors.shape[1])
+        vectors = (model.shares(views) * views).sum(1)
     return CrossOutput(logits=model.classify(vectors), vectors=vectors)
 
 
 @torch.no_grad()
 def margins(model: CrossModel, batch: CrossBatch) -> Tensor:
-    """By how much the logit of belonging together exceeds the other: (rows,), on the CPU."""
+    """By how much the logit of belonging together exceeds the other: (rows or pairs,), on the CPU."""
     logits = read(model, batch.to(model.device)).logits.double().cpu()
     return logits[:, 1] - logits[:, 0]
 
@@ -54,10 +57,17 @@ class Reader:
     layout: Layout
     precision: Precision = "float32"
 
-    def margins(self, rows: Sequence[tuple[Ints, Ints]]) -> Tensor:
-        """Of rows of token ids: (rows,), on the CPU."""
+    def margins(self, rows: Sequence[tuple[Ints, Ints]], joined: int = 1) -> Tensor:
+        """Of rows of token ids: (rows,), on the CPU; of pairs, where so many rows are joined."""
         with self._autocast():
-            return margins(self.model, CrossBatch.of(rows, self.layout.specials))
+            return margins(self.model, CrossBatch.of(rows, self.layout.specials, joined))
+
+    @torch.no_grad()
+    def shares(self, rows: Sequence[tuple[Ints, Ints]]) -> Tensor:
+        """What each row, a view of one pair, counts for in it: (rows,), on the CPU; all of them sum to 1."""
+        with self._autocast():
+            views = read(self.model, CrossBatch.of(rows, self.layout.specials).to(self.model.device)).vectors
+            return self.model.shares(views[None])[0].mean(1).double().cpu()
 
     @torch.no_grad()
     def states(self, row: tuple[Ints, Ints]) -> tuple[Tensor, Tensor]:

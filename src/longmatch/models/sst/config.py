@@ -17,7 +17,8 @@ class SstConfig(CrossConfig):
     - `cluster_size`: sentences a subtopic is expected to have;
     - `max_sentences`: of each document, from its beginning, that views are drawn from; None: of all;
     - `sampling`: how a view is drawn from the subtopics;
-    - `head`: whether both views are read together (cross) or each alone (dual); `loss_temperature` is the latter's.
+    - `head`: whether both views are read together (cross) or each alone (dual); `loss_temperature` is the latter's;
+    - `attention`: the vectors of all `views` become one, in training too, in place of scores that `pool` joins.
     """
 
     model_type = "longmatch-sst"
@@ -31,8 +32,10 @@ class SstConfig(CrossConfig):
         views: int = 3,
         head: Head = "cross",
         loss_temperature: float = 0.05,
+        attention: bool = False,
         **others: Any,
     ) -> None:
         self.clustering, self.cluster_size, self.max_sentences = clustering, cluster_size, max_sentences
         self.sampling, self.head, self.loss_temperature = sampling, head, loss_temperature
+        self.attention = attention
         super().__init__(views=views, **others)

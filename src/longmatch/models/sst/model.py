@@ -1,7 +1,7 @@
 """SST's network: the cross-encoder, or a dual encoder that reads the same rows but either side of them alone."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
 from longmatch.encoders.flat import mean_of_tokens
@@ -15,6 +15,9 @@ class SstModel(CrossModel):
 
     The dual encoder's vector of a document is the mean of its tokens' vectors. Its margin grows with the cosine of both
     vectors as the loss sees it, in units of the temperature, and is 0 at a cosine of 0.5.
+
+    Table 4's variant "w attention" joins views as SMITH (Yang et al. 2020, section 4.1.4) joins blocks: their sum with
+    the weights softmax(h W v); of the dual encoder either document's views on their own.
     """
 
     config_class = SstConfig  # type: ignore[assignment]
@@ -25,6 +28,10 @@ class SstModel(CrossModel):
         if self.is_dual:  # the cross-encoder's head stands idle
             self.pooler.requires_grad_(False)
             self.classifier.requires_grad_(False)
+        if config.attention:
+            self.projection = nn.Linear(self.width, self.width, bias=False)  # W
+            self.question = nn.Linear(self.width, 1, bias=False)  # v
+            self.post_init()
 
     @property
     def side_limit(self) -> int:
@@ -49,6 +56,20 @@ class SstModel(CrossModel):
         a, b = (normalize(side, dim=1) for side in vectors.float().chunk(2, dim=1))
         margins = ((a * b).sum(1) - 0.5) / self.config.loss_temperature
         return torch.stack([torch.zeros_like(margins), margins], dim=1)
+
+    @property
+    def joined_views(self) -> int:
+        """All that are read, where attention joins them."""
+        return int(self.config.views) if self.config.attention else 1
+
+    def shares(self, views: Tensor) -> Tensor:
+        """What each view counts for in its pair's vector: (pairs, views, width) -> (pairs, views, 1 or width)."""
+        if not self.config.attention:
+            return super().shares(views)
+        with torch.autocast(views.device.type, enabled=False):
+            sides = views.float().chunk(2, dim=2) if self.is_dual else (views.float(),)
+            found = [self.question(self.projection(side)).softmax(1) for side in sides]
+            return torch.cat([weights.expand_as(side) for weights, side in zip(found, sides, strict=True)], dim=2)
 
     def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         """What the backbone makes of each token, the mean over its layers: (pairs, tokens, width)."""

@@ -49,7 +49,7 @@ class LabelledRows:
     """Pairs as they are read, and which of them belong together."""
 
     rows: CrossBatch
-    label: Tensor  # (rows,)
+    label: Tensor  # (pairs,)
 
     @property
     def tokens(self) -> int:
@@ -63,7 +63,7 @@ class LabelledRows:
     def groups(self, budget: int) -> Iterator[tuple[CrossBatch, Tensor]]:
         """As many rows at a time as the device holds, with their labels."""
         parts = list(self.rows.groups(budget))
-        return zip(parts, self.label.split([len(part) for part in parts]), strict=True)
+        return zip(parts, self.label.split([len(part) // part.joined for part in parts]), strict=True)
 
 
 class CrossRecipe(LabelledRecipe[LabelledRows]):
@@ -98,12 +98,12 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     def draw(self, step: int) -> LabelledRows:
         """Some pairs, in the view of the step's epoch."""
         chosen = self._drawn(step)
-        rows = self.layout.lay_out(self._tokens(self.pairs, chosen), [self._view(step)])
+        rows = self.layout.lay_out(self._tokens(self.pairs, chosen), self._views(step), self.model.joined_views)
         return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
 
-    def _view(self, step: int) -> int:
+    def _views(self, step: int) -> Sequence[int]:
         """Which view a step reads: its epoch's."""
-        return step // self.steps_per_epoch
+        return [step // self.steps_per_epoch]
 
     def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
         """The mean cross-entropy of the pairs; as it is a sum over them, one group after another."""
@@ -126,7 +126,7 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     def _held_out_rows(self) -> Sequence[CrossBatch]:
         """The validation pairs, all views of each, laid out once: it may take long to choose what is read."""
         pairs = self._tokens(self.held_out, looked_at(self.held_out, self.own.validation_pairs))
-        rows = self.layout.lay_out(pairs, range(self.model.config.views))
+        rows = self.layout.lay_out(pairs, range(self.model.config.views), self.model.joined_views)
         return list(rows.groups(self._budget))
 
     def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:

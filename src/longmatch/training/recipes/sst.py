@@ -31,7 +31,8 @@ class SstSettings(CrossSettings):
     """What SST knows beside the settings of the cross-encoder.
 
     The ablations of table 4: `views=1` is without aggregation at inference, `temporal=false` without temporal
-    aggregation; `sampling=uniform`, `negative` or `random` is without soft sampling.
+    aggregation, and `attention=true` has attention in its place; `sampling=uniform`, `negative` or `random` is without
+    soft sampling.
     """
 
     clustering: Kind = "direct"  # by shared words; adaptive: by the network in `clusters`
@@ -42,6 +43,7 @@ class SstSettings(CrossSettings):
     views: int = 3  # that the trained model reads of a pair
     pool: Pool = "max"  # how their scores become one: max for classification, mean for ranking
     temporal: bool = True  # each epoch reads another view; false: all of them the first
+    attention: bool = False  # all views are read at once, in every epoch the same, and joined by attention
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,8 +57,13 @@ class SstSettings(CrossSettings):
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
         """The settings that are the model's own."""
-        facts = {"clustering": self.clustering, "cluster_size": self.size, "max_sentences": self.sentences}
-        return super().model(max_tokens) | facts | {"sampling": self.sampling, "views": self.views, "pool": self.pool}
+        facts: dict[str, Any] = {
+            "clustering": self.clustering,
+            "cluster_size": self.size,
+            "max_sentences": self.sentences,
+        }
+        facts |= {"sampling": self.sampling, "attention": self.attention}
+        return super().model(max_tokens) | facts | {"views": self.views, "pool": self.pool}
 
 
 class SstRecipe(CrossRecipe):
@@ -101,8 +108,10 @@ class SstRecipe(CrossRecipe):
 
         self.layout = replace(self.layout, selection=self._views_by(NetworkClustering(self.network, made_before)))
 
-    def _view(self, step: int) -> int:
-        return super()._view(step) if self.own.temporal else 0
+    def _views(self, step: int) -> Sequence[int]:
+        if self.own.attention:
+            return range(self.own.views)
+        return super()._views(step) if self.own.temporal else [0]
 
     def save(self, folder: Path) -> None:
         """Config, weights and tokenizer; and the cluster network, so that the folder is all there is to take along."""
