@@ -1,5 +1,6 @@
 """Stored, shared and sliced encodings give the scores the models give themselves."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,14 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.evaluation import corpus as corpus_module
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.store import Store
+from longmatch.evaluation.encodings.tokens import DocumentTokens, restore_tokens
 from longmatch.evaluation.scoring import slices
 from longmatch.evaluation.scoring.anything import AnyScorer
 from longmatch.evaluation.scoring.choose import scorer_of
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.load import load
 from longmatch.models.matcher import Matcher
+from longmatch.units import Tokens, tokenize
 
 QUERIES = [0, 7, 19]
 
@@ -80,7 +83,7 @@ def test_another_backbone_has_vectors_of_its_own(tiny: Backbone, tiny_roberta: P
 def test_encoding_goes_on_where_it_was_interrupted(
     example_corpus: Corpus, tiny: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layer = scorer_of(load("sdr", tiny)).layers[0]
+    layer = DocumentTokens(tiny.tokenizer)
     made: list[int] = []
     write = Store._write
 
@@ -99,3 +102,24 @@ def test_encoding_goes_on_where_it_was_interrupted(
     assert made == [0, 1]
     assert again == list(range(2, len(stored.shards)))
     assert sum(len(shard) for shard in stored.shards) == len(example_corpus)
+
+
+def test_a_model_that_reads_tokens_reads_no_document_again(
+    example_corpus: Corpus, tiny: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, cls = (scorer_of(load(name, tiny)).layers[0] for name in ("first", "cls"))
+    Store(tmp_path, example_corpus).build([first])
+    monkeypatch.setattr(Corpus, "shards", lambda self: pytest.fail("the documents were read again"))
+    (stored,) = Store(tmp_path, example_corpus).build([cls])
+    assert sum(len(shard) for shard in stored.shards) == len(example_corpus)
+    assert not stored.unhandled
+
+
+def test_stored_tokens_are_those_of_the_documents(example_corpus: Corpus, tiny: Backbone, tmp_path: Path) -> None:
+    (stored,) = Store(tmp_path, example_corpus).build([DocumentTokens(tiny.tokenizer)])
+    documents = example_corpus.documents(example_corpus.ids)
+    for id, arrays in zip(example_corpus.ids, stored.each(*stored.layer.shapes), strict=True):
+        mine, theirs = restore_tokens(arrays, documents[id]), tokenize(documents[id], tiny.tokenizer)
+        for field in fields(Tokens):
+            if field.name != "document":
+                np.testing.assert_array_equal(getattr(mine, field.name), getattr(theirs, field.name))

@@ -36,7 +36,7 @@ def test_every_sentence_has_its_own_vector_and_a_long_one_several(tiny, document
 @pytest.mark.parametrize("together", [1, 40, 4_000_000])
 def test_how_many_documents_go_together_changes_nothing(tiny, documents, monkeypatch, together):
     expected = [rows for _, rows in sentence_vectors(documents, tiny)]
-    monkeypatch.setattr(vectors, "CHARACTERS", together)
+    monkeypatch.setattr(vectors, "TOKENS", together)
     for (_, rows), before in zip(sentence_vectors(documents, tiny), expected, strict=True):
         assert torch.allclose(rows, before, atol=1e-5)
 

@@ -68,7 +68,8 @@ def answer(question: Question, entrant: Entrant, matcher: Matcher, out: Path, co
         corpus, question.split, question.wanted.ranking, question.wanted.pairs, question.limit, question.seed
     )
     with watch(f"{corpus.name}: encoding for {name}", len(corpus)) as progress:
-        stored = Store(out / "encodings", corpus).build(scorer.layers, progress)
+        store = Store(out / "encodings", corpus)
+        stored = store.build(scorer.layers, progress)
         scorer.open(stored, corpus)
     started = time.perf_counter()
     with watch(f"{corpus.name}: scoring with {name}", task.steps(corpus, scorer)) as progress:
@@ -87,7 +88,7 @@ def answer(question: Question, entrant: Entrant, matcher: Matcher, out: Path, co
         sources=sources,
         documents=len(corpus),
         unhandled={corpus.ids[number]: why for number, why in sorted(scorer.unhandled.items())},
-        encoding_seconds=scorer.encoding_seconds or sum(layer.seconds for layer in stored),
+        encoding_seconds=scorer.encoding_seconds or store.seconds(scorer.layers),
         scoring_seconds=seconds,
         device=_device(),
         words=corpus.words([*outcome.answers, *sources]),

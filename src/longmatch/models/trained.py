@@ -53,6 +53,10 @@ class TrainedMatcher(Encoder[V, Tensor]):
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[V]:
         """Encode documents, each alone."""
+        return self.encode_tokenised((tokens_of(document, self.tokenizer) for document in documents), progress)
+
+    def encode_tokenised(self, documents: Iterable[Tokens], progress: Progress | None = None) -> list[V]:
+        """Encode documents that are tokenised already."""
         encodings: list[V] = []
         for batch in self._batches(documents):
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
@@ -69,11 +73,10 @@ class TrainedMatcher(Encoder[V, Tensor]):
         """The cosine with every document."""
         return np.asarray((collection @ query.vector).double().numpy())
 
-    def _batches(self, documents: Sequence[Document]) -> Iterator[list[Tokens]]:
+    def _batches(self, documents: Iterable[Tokens]) -> Iterator[list[Tokens]]:
         batch: list[Tokens] = []
         size = 0
-        for document in documents:
-            tokens = tokens_of(document, self.tokenizer)
+        for tokens in documents:
             size += self.length(tokens)
             batch.append(tokens)
             if size > self.together:

@@ -1,6 +1,6 @@
 """Sentence vectors of many documents, in token-budget batches that run across them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -13,17 +13,24 @@ from longmatch.matching.align import Floats, Ints
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Sentences
 from longmatch.models.matcher import Progress
-from longmatch.units import sentences, tokenize
+from longmatch.units import Tokens, sentences, tokenize
 
-CHARACTERS = 4_000_000  # of text encoded together
+TOKENS = 1_000_000  # encoded together
 
 
 def sentence_vectors(
     documents: Sequence[Document], backbone: Backbone, progress: Progress | None = None
 ) -> Iterator[tuple[Sentences, Tensor]]:
     """Each document's sentences and their vectors (sentences, width), in the order given."""
+    return vectors_of_tokens((tokenize(document, backbone.tokenizer) for document in documents), backbone, progress)
+
+
+def vectors_of_tokens(
+    documents: Iterable[Tokens], backbone: Backbone, progress: Progress | None = None
+) -> Iterator[tuple[Sentences, Tensor]]:
+    """The same of documents that are tokenised already."""
     for batch in _by_size(documents):
-        cut = [sentences(tokenize(document, backbone.tokenizer), backbone.max_tokens) for document in batch]
+        cut = [sentences(tokens, backbone.max_tokens) for tokens in batch]
         done = _DocumentProgress([int(pieces.lengths.sum()) for pieces in cut], progress)
         flat = [pieces.ids(i) for pieces in cut for i in range(len(pieces))]
         vectors = torch.from_numpy(backbone.encode(flat, done.tokens))
@@ -56,15 +63,15 @@ def best_cosine_grid(a: tuple[Sentences, Tensor], b: tuple[Sentences, Tensor], l
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores.numpy())
 
 
-def _by_size(documents: Sequence[Document]) -> Iterator[list[Document]]:
-    batch: list[Document] = []
+def _by_size(documents: Iterable[Tokens]) -> Iterator[list[Tokens]]:
+    batch: list[Tokens] = []
     size = 0
     for document in documents:
-        if batch and size + len(document.text) > CHARACTERS:
+        if batch and size + len(document) > TOKENS:
             yield batch
             batch, size = [], 0
         batch.append(document)
-        size += len(document.text)
+        size += len(document)
     if batch:
         yield batch
 

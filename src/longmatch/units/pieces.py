@@ -59,9 +59,14 @@ class Pieces:
 
 
 def pieces_from(tokens: Tokens, first: list[int] | Ints, last: list[int] | Ints) -> Pieces:
-    """Give token ranges their character spans. A piece reaches to the next token, so that no character is lost."""
+    """Give token ranges their character spans. A piece reaches to the next token, so that no character is lost.
+
+    Where the tokens are all that is left of the document, as on a shelf, the spans are empty.
+    """
     a, b = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
     sentence = np.searchsorted(tokens.sentence_offsets, a, side="right") - 1
+    if not tokens.document.text:
+        return Pieces(tokens, a, b, np.zeros_like(a), np.zeros_like(a), sentence)
     final = np.searchsorted(tokens.sentence_offsets, b - 1, side="right") - 1  # the sentence in which a piece ends
     opens = a == tokens.sentence_offsets[sentence]
     closes = b == tokens.sentence_offsets[final + 1]

@@ -25,6 +25,7 @@ class Layer(ABC):
 
     name: str
     base: "Layer | None" = None  # a layer this one is computed from
+    reads_documents: bool = True  # or are its base's arrays enough? Then it is given documents without text
 
     @property
     @abstractmethod

@@ -12,15 +12,15 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.evaluation.code import code_digest
 from longmatch.evaluation.encodings.layer import Array, Arrays, Layer, Unhandled
+from longmatch.evaluation.encodings.tokens import NO_SENTENCE, DocumentTokens, restore_tokens
 from longmatch.matching.chance import SIZES, Background
 from longmatch.matching.sentences import Sentences
 from longmatch.models.lexical.terms import Stream, terms_of
 from longmatch.models.matcher import Progress
 from longmatch.models.pooled.model import PooledMatcher
-from longmatch.models.vectors import sentence_vectors
+from longmatch.models.vectors import vectors_of_tokens
 from longmatch.parallel import spread
 
-NO_SENTENCE = "it has no sentence"
 PLACES = ("starts", "ends", "lengths", "paragraph", "section")  # of each sentence
 
 
@@ -51,7 +51,7 @@ class SentenceVectors(Layer):
     name = "sentences"
 
     def __init__(self, backbone: Backbone) -> None:
-        self.backbone = backbone
+        self.backbone, self.base = backbone, DocumentTokens(backbone.tokenizer)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -67,9 +67,9 @@ class SentenceVectors(Layer):
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
         """Encode."""
-        require_sentences(documents)
         made: list[Arrays] = []
-        for sentences, vectors in sentence_vectors(documents, self.backbone, progress):
+        tokens = map(restore_tokens, below, documents)
+        for sentences, vectors in vectors_of_tokens(tokens, self.backbone, progress):
             places = {name: getattr(sentences, name).astype(np.int32) for name in PLACES}
             made.append({"vectors": vectors.half().numpy()} | places)
         return made
@@ -114,8 +114,10 @@ class ChanceAndWords(Layer):
 class Openings(Layer):
     """The vector of what a backbone reads at once: FIRST or CLS."""
 
+    reads_documents = False
+
     def __init__(self, matcher: PooledMatcher) -> None:
-        self.name, self.matcher = matcher.rule, matcher
+        self.name, self.matcher, self.base = matcher.rule, matcher, DocumentTokens(matcher.backbone.tokenizer)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -131,8 +133,8 @@ class Openings(Layer):
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
         """Encode."""
-        require_sentences(documents)
-        return [{"vector": e.vector[None].numpy()} for e in self.matcher.encode(documents, progress)]
+        tokens = list(map(restore_tokens, below, documents))
+        return [{"vector": e.vector[None].numpy()} for e in self.matcher.openings(tokens, progress)]
 
 
 def restore_sentences(arrays: Arrays, document: Document) -> Sentences:

@@ -77,11 +77,6 @@ class Stored:
         """The numbers of the documents that could not be handled, and why."""
         return {number: why for shard in self.shards for number, why in shard.unhandled.items()}
 
-    @property
-    def seconds(self) -> float:
-        """What making it took, the layers below it included in their own."""
-        return sum(shard.seconds for shard in self.shards)
-
     def of(self, number: int, *names: str) -> dict[str, Array]:
         """Arrays of one document."""
         shard = self.shards[int(np.searchsorted([s.first for s in self.shards], number, side="right")) - 1]
@@ -105,7 +100,7 @@ class Store:
         missing = [layer for layer in _with_bases(layers) if not self._complete(layer).exists()]
         if missing:
             count = 0
-            for index, shard in enumerate(self.corpus.shards()):
+            for index, shard in enumerate(self._shards(missing)):
                 for layer in missing:
                     if not self._path(layer, index).exists():
                         self._write(layer, index, shard)
@@ -115,6 +110,20 @@ class Store:
             for layer in missing:
                 _replace(self._complete(layer), json.dumps({"shards": count, "facts": dict(layer.facts)}))
         return [self._open(layer) for layer in layers]
+
+    def seconds(self, layers: Sequence[Layer]) -> float:
+        """What making them and all below them took."""
+        return sum(shard.seconds for layer in _with_bases(layers) for shard in self._open(layer).shards)
+
+    def _shards(self, layers: Sequence[Layer]) -> Iterator[list[tuple[int, Any]]]:
+        """The documents, as far as the layers need them: where all stand on what is stored, ids alone."""
+        base = layers[0].base
+        if base is None or any(layer.reads_documents for layer in layers):
+            yield from self.corpus.shards()
+            return
+        for shard in self._open(base).shards:
+            numbers = range(shard.first, shard.first + len(shard))
+            yield [(number, Document(self.corpus.ids[number], "", "", ())) for number in numbers]
 
     def _open(self, layer: Layer) -> Stored:
         count = json.loads(self._complete(layer).read_text(encoding="utf-8"))["shards"]

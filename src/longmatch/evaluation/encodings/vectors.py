@@ -11,7 +11,9 @@ from longmatch.documents.document import Document
 from longmatch.evaluation.code import code_digest, home_of
 from longmatch.evaluation.encodings.layer import Arrays, Layer
 from longmatch.evaluation.encodings.layers import require_sentences, weights_digest
+from longmatch.evaluation.encodings.tokens import DocumentTokens, restore_tokens
 from longmatch.models.matcher import Progress, Scores
+from longmatch.models.trained import TrainedMatcher
 
 UNTOLD = ("_name_or_path", "transformers_version", "architectures", "threshold")  # of a config: changes no vector
 
@@ -61,6 +63,8 @@ class Vectors(Layer):
 
     def __init__(self, matcher: VectorEncoder) -> None:
         self.matcher = matcher
+        if isinstance(matcher, TrainedMatcher):
+            self.base, self.reads_documents = DocumentTokens(matcher.tokenizer.backend_tokenizer), False
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -81,6 +85,11 @@ class Vectors(Layer):
     def make(
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
-        """Encode."""
-        require_sentences(documents)
-        return [{"vector": e.vector.detach().float().cpu()[None].numpy()} for e in self.matcher.encode(documents)]
+        """Encode, from tokens where the matcher can."""
+        found: Sequence[HasVector]
+        if isinstance(self.matcher, TrainedMatcher):
+            found = self.matcher.encode_tokenised(map(restore_tokens, below, documents), progress)
+        else:
+            require_sentences(documents)
+            found = self.matcher.encode(documents, progress)
+        return [{"vector": e.vector.detach().float().cpu()[None].numpy()} for e in found]

@@ -25,7 +25,7 @@ from longmatch.matching.sentences import Sentences
 from longmatch.models.matcher import Encoder, Progress, Scores
 from longmatch.models.sdr.whole import weighted_means
 from longmatch.models.vectors import pair_cosines, sentence_vectors
-from longmatch.units import tokenize
+from longmatch.units import Tokens, tokenize
 from longmatch.units.pieces import pieces_from
 
 Rule = Literal["first", "cls", "mean"]
@@ -57,7 +57,7 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
         """One vector a document."""
         if self.rule == "mean":
             return [_pooled(s, v, 1.0) for s, v in sentence_vectors(documents, self.backbone, progress)]
-        return self._openings(documents, progress)
+        return self.openings([tokenize(document, self.backbone.tokenizer) for document in documents], progress)
 
     def collect(self, encodings: Sequence[PooledEncoding]) -> Tensor:
         """The vectors of all documents: (documents, width)."""
@@ -90,14 +90,13 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
             grids=lambda level: _grid(a, b, level),
         )
 
-    def _openings(self, documents: Sequence[Document], progress: Progress | None) -> list[PooledEncoding]:
+    def openings(self, tokens: Sequence[Tokens], progress: Progress | None = None) -> list[PooledEncoding]:
         """What the backbone reads at once, from the start of each document."""
         reader = _with_pooling(self.backbone, "cls" if self.rule == "cls" else "mean")
-        tokens = [tokenize(document, reader.tokenizer) for document in documents]
         read = [min(len(t), reader.max_tokens) for t in tokens]
         vectors = torch.from_numpy(reader.encode([t.ids[:n] for t, n in zip(tokens, read, strict=True)]))
         if progress:
-            progress(len(documents))
+            progress(len(tokens))
         return [
             _pooled(Sentences.of(pieces_from(t, [0], [n])), vectors[i : i + 1], n / len(t))
             for i, (t, n) in enumerate(zip(tokens, read, strict=True))
