@@ -56,7 +56,7 @@ def test_scores_equal_the_plain_loops(shape, shapes, seed, normalise, cells):
     generator = torch.Generator().manual_seed(seed)
     source, candidates = drawn(shape, generator), [drawn(s, generator) for s in shapes]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(score, "CELLS", cells)
+        patch.setattr(score, "CPU_CELLS", cells)
         found = sdr_scores(flat(source), Paragraphs.join([flat(c) for c in candidates]), normalise)
     expected = plain_scores(source, candidates, candidates, normalise)
     assert found.tolist() == pytest.approx(expected, abs=1e-5, rel=1e-5)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from longmatch.encoders.ragged import segment_ids, segment_max
 
-CELLS = 1 << 25  # of the product held at a time
+CPU_CELLS, GPU_CELLS = 1 << 25, 1 << 29  # of the product held at a time
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ def paragraph_scores(source: Paragraphs, candidates: Paragraphs) -> Tensor:
     """
     parts = []
     mean = _averaging(source.paragraphs, source.vectors.dtype)  # (source sentences, source paragraphs)
-    for first, last in _slices(candidates.paragraphs, CELLS // max(1, len(source.vectors))):
+    cells = CPU_CELLS if source.vectors.device.type == "cpu" else GPU_CELLS
+    for first, last in _slices(candidates.paragraphs, cells // max(1, len(source.vectors))):
         offsets = candidates.paragraphs[first : last + 1]
         rows = candidates.vectors[int(offsets[0]) : int(offsets[-1])]
         cosines = rows @ source.vectors.T  # M, equation 4
@@ -103,6 +104,9 @@ def _averaging(offsets: Tensor, dtype: torch.dtype) -> Tensor:
 
 def _slices(offsets: Tensor, rows: int) -> Iterator[tuple[int, int]]:
     """Runs of paragraphs of at most so many sentences together; a longer paragraph is a run of its own."""
+    if int(offsets[-1] - offsets[0]) <= rows:
+        yield 0, len(offsets) - 1
+        return
     bounds = offsets.tolist()
     first = 0
     while first < len(bounds) - 1:
