@@ -1,6 +1,7 @@
 """What long documents cost: the most memory and the time of one training step, against a document's tokens.
 
-    python benchmarks/memory.py [--tokens 512 1024 2048 4096 8192 16384] [--documents 4] [--out docs/memory.svg]
+    python benchmarks/memory.py [--tokens 512 1024 2048 4096 8192 16384] [--documents 4] [--out docs/memory.json]
+    python benchmarks/memory.py --plot docs/memory.json
 
 The same number of tokens is read by
 
@@ -11,13 +12,14 @@ The same number of tokens is read by
 - full: attention of every token to every other, by the fused kernel, position embeddings repeated;
 - full-plain: the same with the table of all pairs of tokens held in memory, as before such kernels.
 
-A step is a forward and a backward pass; memory is what it takes beyond the model's weights and the input. Each row is
-measured in a process of its own. On a GPU products are bfloat16 and memory is what torch holds at its most; on a CPU
-they are float32, memory is the process's own at its most, so small sizes are blurred, and the fused kernel knows no
-dropout, so full is full-plain.
+A step is a forward and a backward pass; memory is what it takes beyond the model's weights and the input. On a GPU
+products are bfloat16 and memory is what torch holds at its most. On a CPU they are float32, each figure is measured in
+a process of its own, memory is that process's at its most, so small sizes are blurred, and the fused kernel knows no
+dropout, so full is full-plain. The figures are kept in a file; the plot is made of it, beside it, anywhere.
 """
 
 import argparse
+import gc
 import json
 import resource
 import subprocess
@@ -161,7 +163,15 @@ def _status(key: str) -> int:
 
 
 def run(name: str, tokens: int, documents: int, times: int) -> dict[str, Any]:
-    """The same in a process of its own; why, where it failed."""
+    """The same, and why where it failed; on a CPU in a process of its own, whose memory begins anew."""
+    if DEVICE.type == "cuda":
+        try:
+            return measure(name, tokens, documents, times)
+        except torch.OutOfMemoryError:
+            return {"why": "does not fit"}
+        finally:
+            gc.collect()
+            torch.cuda.empty_cache()
     command = [sys.executable, __file__, "--one", name, str(tokens), str(documents), str(times)]
     said = subprocess.run(command, check=False, capture_output=True, text=True)
     if said.returncode == 0:
@@ -171,11 +181,10 @@ def run(name: str, tokens: int, documents: int, times: int) -> dict[str, Any]:
     return {"why": "does not fit" if scarce else said.stderr.strip().splitlines()[-1][:40]}
 
 
-def show(found: dict[str, dict[int, dict[str, Any]]], sizes: Sequence[int], documents: int) -> None:
+def show(found: dict[str, dict[int, dict[str, Any]]], sizes: Sequence[int], where: str) -> None:
     """Two tables."""
-    device = torch.cuda.get_device_name() if DEVICE.type == "cuda" else f"CPU, {torch.get_num_threads()} threads"
     console = Console(width=140)
-    console.print(f"one training step over {documents} documents, {device}, torch {torch.__version__}")
+    console.print(where)
     for title, key, unit in (("peak MB", "bytes", 1e-6), ("seconds", "seconds", 1.0)):
         table = Table(title, *(f"{size:,}" for size in sizes))
         for name, row in found.items():
@@ -190,7 +199,7 @@ def _cell(one: dict[str, Any], key: str, unit: float) -> str:
     return f"{value:,.0f}" if key == "bytes" else f"{value:.3f}"
 
 
-def plot(found: dict[str, dict[int, dict[str, Any]]], path: Path, documents: int) -> None:
+def plot(found: dict[str, dict[str, dict[str, Any]]], path: Path, where: str) -> None:
     """Memory and time against tokens, both axes logarithmic."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -201,15 +210,15 @@ def plot(found: dict[str, dict[int, dict[str, Any]]], path: Path, documents: int
         figure.subplots(1, 2), (("peak GB", "bytes", 1e-9), ("seconds", "seconds", 1.0)), strict=True
     ):
         for name, row in found.items():
-            points = [(size, one[key] * unit) for size, one in row.items() if key in one and one[key] > 0]
+            points = [(int(size), one[key] * unit) for size, one in row.items() if key in one and one[key] > 0]
             axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name)
-        sizes = sorted({size for row in found.values() for size in row})
+        sizes = sorted({int(size) for row in found.values() for size in row})
         axes.set(xscale="log", yscale="log", xlabel="tokens of a document", ylabel=label)
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.minorticks_off()
         axes.grid(alpha=0.3)
     figure.axes[0].legend(frameon=False)
-    figure.suptitle(f"One training step over {documents} document{'s' if documents > 1 else ''}")
+    figure.suptitle(where)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
 
@@ -226,16 +235,22 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--documents", type=int, default=4 if gpu else 1)
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--times", type=int, default=5 if gpu else 1)
-    parser.add_argument("--out", type=Path, default=None, help="where the plot goes; its figures go beside it")
+    parser.add_argument("--out", type=Path, default=None, help="a JSON file for the figures")
+    parser.add_argument("--plot", type=Path, default=None, help="such a file; the plot goes beside it")
     options = parser.parse_args(words)
+    if options.plot:
+        kept = json.loads(options.plot.read_text())
+        plot(kept["figures"], options.plot.with_suffix(".svg"), kept["where"])
+        return
     found = {
         name: {size: run(name, size, options.documents, options.times) for size in options.tokens}
         for name in options.models
     }
-    show(found, options.tokens, options.documents)
+    device = torch.cuda.get_device_name() if gpu else f"CPU, {torch.get_num_threads()} threads"
+    where = f"One training step over {options.documents} documents: {device}, torch {torch.__version__.split('+')[0]}"
+    show(found, options.tokens, where)
     if options.out:
-        plot(found, options.out, options.documents)
-        options.out.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
+        options.out.write_text(json.dumps({"where": where, "figures": found}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
