@@ -49,6 +49,7 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "bert-pli": ("bert-pli", {}),
     "match-ignition": ("match-ignition", {}),
     "opt-match": ("opt-match", {}),
+    "cig": ("cig", {}),
     "sst-clusters": ("sst-clusters", {}),
     "sst-direct-hard": ("sst", {"sampling": "hard"}),  # SST's table 2
     "sst-direct-soft": ("sst", {}),

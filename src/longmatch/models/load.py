@@ -39,6 +39,7 @@ TRAINED = {  # more than a backbone: opened by their own `load`
     "bert-pli": "longmatch.models.baselines.pli:PliMatcher",
     "match-ignition": "longmatch.models.baselines.selecting:IgnitionMatcher",
     "opt-match": "longmatch.models.baselines.selecting:TransportMatcher",
+    "cig": "longmatch.models.baselines.cig_matcher:CigMatcher",
 }
 BASELINES = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED |= dict.fromkeys(BASELINES, "longmatch.models.baselines.matcher:VectorMatcher")

@@ -10,7 +10,8 @@ term-based features), and two nodes are linked by how alike all their sentences 
 
 Where this departs: keywords are the heaviest words by TF-IDF of each document (the paper: named entities and its own
 keyword extraction), and concepts are found by modularity, Louvain's way, not by the betweenness of links, which takes
-a second for a pair. The features of a convolution over word vectors, which the paper adds to the five, are left out.
+a second for a pair. What the network makes of a graph, and the features of a convolution over word vectors, which the
+paper adds to the five, are in cig.py.
 """
 
 from collections.abc import Sequence
@@ -61,11 +62,11 @@ def concept_graph(a: Stream, b: Stream, idf: Idf, keywords: int = KEYWORDS) -> C
     ]
     weights = [tfidf(_joined(x, y), idf) for x, y in texts]
     matrix = TermMatrix.of(weights)
-    links = np.array([matrix.scores(one) for one in weights])
+    links = np.array([matrix.scores(one) for one in weights]).reshape(len(used), len(used))
     np.fill_diagonal(links, 1.0)
-    return ConceptGraph(
-        concepts, node[:first], node[first:], np.array(told), links, similarities(a.counts, b.counts, idf)
-    )
+    features = np.array(told).reshape(-1, FEATURES)
+    whole = similarities(a.counts, b.counts, idf)
+    return ConceptGraph(concepts, node[:first], node[first:], features, links, whole)
 
 
 def keywords_of(documents: Sequence[Counts], idf: Idf, most: int = KEYWORDS) -> Hashes:
@@ -77,26 +78,52 @@ def keywords_of(documents: Sequence[Counts], idf: Idf, most: int = KEYWORDS) -> 
 
 
 def communities(keywords: Hashes, sentences: Sequence[Counts]) -> list[Hashes]:
-    """Keywords that stand in the same sentences, as concepts; one that stands with no other is a concept of its own."""
+    """Keywords that stand in the same sentences, as concepts; one that stands with no other is a concept of its own.
+
+    The keywords are in rising order, each once.
+    """
     import networkx  # type: ignore[import-untyped]
 
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(keywords)))
-    held = np.array([np.isin(keywords, sentence.ids) for sentence in sentences], dtype=np.float64)
+    held = np.zeros((len(sentences), len(keywords)))
+    sentence, _, place, known = _found(sentences, keywords)
+    held[sentence[known], place[known]] = 1.0
     together = held.T @ held  # in how many sentences two keywords stand
     first, second = np.triu_indices(len(keywords), 1)
     ties = zip(first.tolist(), second.tolist(), together[first, second].tolist(), strict=True)
     graph.add_weighted_edges_from(tie for tie in ties if tie[2])
-    found = networkx.community.louvain_communities(graph, seed=SEED)
+    found = networkx.community.louvain_communities(graph, seed=SEED) if len(keywords) else []
     return [keywords[sorted(members)] for members in sorted(found, key=min)]
 
 
 def assign(sentences: Sequence[Counts], concepts: Sequence[Hashes], idf: Idf) -> Ints:
     """The concept each sentence is most like, of equals the first; len(concepts) for one that holds no keyword."""
     bags = [tfidf(Counts(ids, np.ones(len(ids), dtype=np.int64)), idf) for ids in concepts]
-    matrix = TermMatrix.of(bags)
-    scores = np.array([[*matrix.scores(tfidf(sentence, idf)), 1e-12] for sentence in sentences])  # none: the last
-    return np.asarray(scores.reshape(len(sentences), len(bags) + 1).argmax(1), dtype=np.int64)
+    words = np.concatenate([np.empty(0, np.uint64), *concepts])
+    order = np.argsort(words)
+    owner = np.repeat(np.arange(len(bags)), [len(ids) for ids in concepts])[order]
+    weight = np.concatenate([np.empty(0), *(bag.values for bag in bags)])[order]
+    sentence, counts, place, known = _found(sentences, words[order])
+    ids = np.concatenate([np.empty(0, np.uint64), *(one.ids for one in sentences)])
+    own = (1 + np.log(counts)) * idf.idf(ids)
+    lengths = np.sqrt(np.bincount(sentence, own**2, len(sentences)))
+    scores = np.zeros((len(sentences), len(bags) + 1))
+    np.add.at(scores, (sentence[known], owner[place[known]]), own[known] * weight[place[known]])
+    scores /= np.where(lengths > 0, lengths, 1.0)[:, None]
+    scores[:, -1] = 1e-12  # more than nothing: a sentence without a keyword goes there
+    return np.asarray(scores.argmax(1), dtype=np.int64)
+
+
+def _found(sentences: Sequence[Counts], words: Hashes) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
+    """Of each word of each sentence: which sentence, how often, its place among `words` (rising), and is it one?"""
+    sentence = np.repeat(np.arange(len(sentences)), [len(one.ids) for one in sentences])
+    ids = np.concatenate([np.empty(0, np.uint64), *(one.ids for one in sentences)])
+    counts = np.concatenate([np.empty(0, np.int64), *(one.counts for one in sentences)])
+    if not len(words):
+        return sentence, counts, np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=bool)
+    place = np.minimum(np.searchsorted(words, ids), len(words) - 1)
+    return sentence, counts, place, words[place] == ids
 
 
 def similarities(x: Counts, y: Counts, idf: Idf) -> Floats:

@@ -1,5 +1,6 @@
 """The words of tokenised sentences, where there is no text: a run of pieces is a word, and so are two characters."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,10 +34,7 @@ class TokenWords:
                 kinds[number] = CHARACTER if is_character(written) else PIECE
         kinds[[number for number in tokenizer.get_added_tokens_decoder() if number < len(kinds)]] = 0
         words = [] if common else sorted(function_words(language))
-        forms = tokenizer.encode_batch([*words, *(f" {word}" for word in words)], add_special_tokens=False)
-        ids = [np.array(form.ids)[np.array(form.attention_mask) > 0] for form in forms]  # without padding
-        hashes = [_mixed(each, np.arange(len(each))).sum() for each in ids]
-        return TokenWords(kinds, np.unique(np.array(hashes, dtype=np.uint64)))
+        return TokenWords(kinds, np.unique(word_hashes(tokenizer, [*words, *(f" {word}" for word in words)])))
 
     def words(self, tokens: Tokens) -> Stream:
         """The words of each sentence, as hashes that hold for this tokenizer alone."""
@@ -57,6 +55,13 @@ class TokenWords:
         home = np.concatenate([sentence[firsts[whole]], sentence[pairs]])
         offsets = np.concatenate([[0], np.bincount(home, minlength=count).cumsum()])
         return Stream(found[np.argsort(home, kind="stable")], offsets.astype(np.int64))
+
+
+def word_hashes(tokenizer: Tokenizer, words: Sequence[str]) -> Hashes:
+    """What words are known by, where they are cut in a text as they are alone."""
+    forms = tokenizer.encode_batch(list(words), add_special_tokens=False)
+    ids = [np.array(form.ids, dtype=np.int64)[np.array(form.attention_mask) > 0] for form in forms]  # without padding
+    return np.array([_mixed(each, np.arange(len(each))).sum() for each in ids], dtype=np.uint64)
 
 
 def _mixed(ids: Ints, place: npt.NDArray[np.generic]) -> Hashes:

@@ -20,6 +20,7 @@ RECIPES = {
     "bert-pli": "longmatch.training.recipes.pli:PliRecipe",
     "match-ignition": "longmatch.training.recipes.selecting:IgnitionRecipe",
     "opt-match": "longmatch.training.recipes.selecting:TransportRecipe",
+    "cig": "longmatch.training.recipes.cig:CigRecipe",
     "first": "longmatch.training.recipes.siamese:SiameseRecipe",
     "dssm": "longmatch.training.recipes.baselines:DssmRecipe",
     "arc-i": "longmatch.training.recipes.baselines:ArcRecipe",
