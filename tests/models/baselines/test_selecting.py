@@ -85,7 +85,8 @@ def test_of_documents_without_sentences_nothing_is_selected(words, kind):
 
 @pytest.mark.parametrize("name", list(MATCHERS))
 def test_a_saved_model_opens_with_its_settings_and_reads_what_it_selects(tiny_bert, examples, tmp_path, name):
-    own = {"max_sentences": 3} if name == "match-ignition" else {"share": 0.1}
+    filtering = {"max_sentences": 3, "word_filter": True, "words_kept": 0.7}
+    own = filtering if name == "match-ignition" else {"share": 0.1}
     matcher = made(tiny_bert, MATCHERS[name], **own)
     matcher.model.save_pretrained(tmp_path)
     matcher.tokenizer.save_pretrained(tmp_path)

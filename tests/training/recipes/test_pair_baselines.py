@@ -91,6 +91,9 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
 
 def test_settings_reach_the_selection(recipe):
     assert recipe("match-ignition", sentences=2).layout.selection.most == 2
+    config = recipe("match-ignition", words_kept=0.7).model.config
+    assert config.word_filter and config.words_kept == 0.7  # the filter of words is part of it unless switched off
+    assert not recipe("match-ignition", word_filter=False).model.config.word_filter
     assert recipe("opt-match", share=0.3).layout.selection.share == 0.3
 
 
@@ -105,7 +108,8 @@ def test_bert_pli_counts_paragraphs_as_often_as_they_are_read(recipe):
         torch.testing.assert_close(a.grad, b.grad, atol=2e-5, rtol=1e-3, msg=key)
 
 
-WRONG = [("match-ignition", "sentences", 0), ("opt-match", "share", 0.0), ("opt-match", "share", 2.0)]
+WRONG = [("match-ignition", "sentences", 0), ("match-ignition", "words_kept", 0.0)]
+WRONG += [("opt-match", "share", 0.0), ("opt-match", "share", 2.0)]
 WRONG += [("bert-pli", "hidden", 0), ("bert-pli", "paragraph_tokens", 0)]
 
 

@@ -5,9 +5,11 @@ L. Pang, Y. Lan, X. Cheng: "Match-Ignition: Plugging PageRank into Transformer f
 Sentences: those of both documents form one graph, weighted by the words two of them share (TextRank's similarity);
 PageRank tells how central each is, and the most central of either document are read. Words: in every layer of the
 transformer that reads them, attention is a graph of the words, PageRank runs over its weights, and the least central
-share of them goes no further. Both are functions of a matrix here; the network that drops words between its layers is
-not part of this file.
+share of them goes no further. Both are functions of a matrix here; word_filter.py drops words of many rows at once
+between the layers of a network.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -67,13 +69,14 @@ def best_within(values: Floats, lengths: Ints, limit: int, most: int | None = No
     return np.sort(order[: max(1, fitting)]).astype(np.int64)
 
 
-def central_words(attention: Floats, share: float = 0.1, fixed: int = 1, damping: float = DAMPING) -> Ints:
-    """The words that go on to the next layer: all but the least central `share` of them, in reading order.
+def central_words(attention: Floats, kept: float = 0.9, fixed: Sequence[int] = (0,), damping: float = DAMPING) -> Ints:
+    """The words that go on to the next layer: the most central `kept` of them, rounded up, in reading order.
 
     `attention` is one layer's, (heads, words, words): how much word i attends to word j, the rows summing to 1. The
-    mean over the heads is the graph. The first `fixed` words, special tokens, always stay and are not counted.
+    mean over the heads is the graph. The words `fixed`, special tokens, always stay and are not counted.
     """
-    ranks = pagerank(attention.mean(0), damping)[fixed:]
-    dropped = int(share * len(ranks))
-    kept = np.sort(np.argsort(-ranks.round(9), kind="stable")[: len(ranks) - dropped])
-    return np.concatenate([np.arange(fixed), kept + fixed]).astype(np.int64)
+    ranks = pagerank(attention.mean(0), damping)
+    free = np.setdiff1d(np.arange(len(ranks)), fixed)
+    count = int(np.ceil(kept * len(free) - 1e-6))
+    best = free[np.argsort(-ranks[free].round(9), kind="stable")[:count]]
+    return np.sort(np.concatenate([np.asarray(fixed, dtype=np.int64), best]))

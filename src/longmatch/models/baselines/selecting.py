@@ -4,17 +4,21 @@ L. Pang, Y. Lan, X. Cheng: "Match-Ignition: Plugging PageRank into Transformer f
 W. Yu, L. Pang, J. Xu, B. Su, Z. Dong, J.-R. Wen: "Optimal Partial Transport Based Sentence Selection for Long-form
 Document Matching", COLING 2022.
 
-Sentences are as alike as the words they share make them. What is selected is the same in every view.
+Sentences are as alike as the words they share make them. What is selected is the same in every view. Match-Ignition
+filters words as well, in the layers that read them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from longmatch.models.baselines.pagerank import central_sentences
 from longmatch.models.baselines.transport import carried_sentences
+from longmatch.models.baselines.word_filter import Reached, check, layer_by_layer, special_places
 from longmatch.models.cross.config import CrossConfig
 from longmatch.models.cross.matcher import CrossMatcher
 from longmatch.models.cross.model import CrossModel
@@ -56,19 +60,54 @@ class CarriedSentences:
 
 
 class IgnitionConfig(CrossConfig):
-    """`max_sentences`: read of each document; None: as many as fit."""
+    """How much is read, and how much of that goes on through the layers.
+
+    - `max_sentences`: read of each document; None: as many as fit;
+    - `word_filter`: whether each layer drops its least central words, all but the share `words_kept`. A model that was
+      trained says so; without a word of it, it was trained without.
+    """
 
     model_type = "longmatch-match-ignition"
 
-    def __init__(self, max_sentences: int | None = None, **others: Any) -> None:
-        self.max_sentences = max_sentences
+    def __init__(
+        self, max_sentences: int | None = None, word_filter: bool = False, words_kept: float = 0.9, **others: Any
+    ) -> None:
+        self.max_sentences, self.word_filter, self.words_kept = max_sentences, word_filter, words_kept
         super().__init__(**others)
 
 
 class IgnitionModel(CrossModel):
-    """The cross-encoder, with Match-Ignition's settings."""
+    """The cross-encoder, whose layers hand on the words most central to what they attend to; special tokens stay."""
 
     config_class = IgnitionConfig  # type: ignore[assignment]
+
+    def __init__(self, config: IgnitionConfig) -> None:
+        super().__init__(config)
+        if config.word_filter:
+            check(self.backbone)
+
+    def reached(self, ids: Tensor, mask: Tensor, types: Tensor) -> Iterator[Reached]:
+        """The words before the first layer and after each."""
+        fixed = special_places(mask, types)
+        return layer_by_layer(self.backbone, self._inputs(ids, mask, types), fixed, float(self.config.words_kept))
+
+    def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        """What the backbone makes of each token, the mean over the layers it reaches: (pairs, tokens, width)."""
+        if not self.config.word_filter:
+            return super().states(ids, mask, types)
+        total = torch.zeros(*ids.shape, self.width, device=ids.device)
+        times = torch.zeros(*ids.shape, 1, device=ids.device)
+        for now in self.reached(ids, mask, types):
+            real = now.real[..., None].float()
+            total.scatter_add_(1, now.places[..., None].expand(-1, -1, self.width), now.hidden.float() * real)
+            times.scatter_add_(1, now.places[..., None], real)
+        return total / times.clamp(min=1)
+
+    def _last(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        if not self.config.word_filter:
+            return super()._last(ids, mask, types)
+        *_, last = self.reached(ids, mask, types)
+        return last.hidden
 
 
 class IgnitionMatcher(CrossMatcher):

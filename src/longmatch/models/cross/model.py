@@ -77,7 +77,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
 
     def pooled(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         """One vector a pair: (pairs, width)."""
-        hidden = self.backbone(**self._inputs(ids, mask, types)).last_hidden_state
+        hidden = self._last(ids, mask, types)
         with torch.autocast(hidden.device.type, enabled=False):
             return torch.tanh(self.pooler(hidden[:, 0].to(self.pooler.weight.dtype)))
 
@@ -100,6 +100,11 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
         """What the backbone makes of each token, the mean over its layers: (pairs, tokens, width)."""
         found = self.backbone(**self._inputs(ids, mask, types), output_hidden_states=True).hidden_states
         return torch.stack([layer.float() for layer in found]).mean(0)
+
+    def _last(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        """The last layer's states, that of the start token first: (pairs, tokens, width)."""
+        hidden: Tensor = self.backbone(**self._inputs(ids, mask, types)).last_hidden_state
+        return hidden
 
     def _inputs(self, ids: Tensor, mask: Tensor, types: Tensor) -> dict[str, Tensor]:
         told = {"token_type_ids": types.long()} if self.has_types else {}

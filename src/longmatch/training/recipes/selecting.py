@@ -22,18 +22,23 @@ class IgnitionSettings(CrossSettings):
     """What Match-Ignition knows beside the settings of the cross-encoder."""
 
     sentences: int | None = None  # read of each document; by default as many as fit
+    word_filter: bool = True  # each layer of the network drops its least central words
+    words_kept: float = 0.9  # the share of words that a layer hands on to the next
 
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least(self, sentences=1)
+        if not 0 < self.words_kept <= 1:
+            raise LongmatchError(f"The setting words_kept is {self.words_kept}; it must be above 0 and 1 at most.")
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
         """The settings that are the model's own."""
-        return super().model(max_tokens) | {"max_sentences": self.sentences}
+        facts = {"max_sentences": self.sentences, "word_filter": self.word_filter, "words_kept": self.words_kept}
+        return super().model(max_tokens) | facts
 
 
 class IgnitionRecipe(CrossRecipe):
-    """Sentences are selected by PageRank."""
+    """Sentences are selected by PageRank, and the words of these layer by layer as they are read."""
 
     name: ClassVar[str] = "match-ignition"
     Settings: ClassVar[type] = IgnitionSettings
