@@ -70,7 +70,7 @@ class LongModel(VectorModel):
     def new(cls, backbone: str | None, tokenizer: Any, **settings: Any) -> Self:
         """From any checkpoint with learned positions; the packaged MiniLM by default."""
         place = locate(backbone)
-        short = AutoModel.from_pretrained(place)
+        short = AutoModel.from_pretrained(place, dtype=torch.float32)
         weights = short.state_dict()
         if POSITIONS not in weights:
             raise LongmatchError(f"The backbone {place} has no table of positions to repeat; name a BERT-like encoder.")

@@ -53,7 +53,7 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
             found = next((k for k in KINDS if k.config_class.model_type == kind), None)
             if found is None:
                 raise ValueError(f"its kind is {kind}")
-            model: Any = found.from_pretrained(folder)
+            model: Any = found.from_pretrained(folder, dtype=torch.float32)
             tokenizer = open_tokenizer(str(folder))
         place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         return cls(model.to(place), tokenizer, precision)

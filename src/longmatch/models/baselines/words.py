@@ -35,5 +35,5 @@ def first_table(backbone: str | None, tokenizer: Any, start: Start, width: int) 
     """The table to begin with: a backbone's input embeddings, or random ones of a width: (vocabulary, width)."""
     if start == "new":
         return torch.randn(tokenizer.backend_tokenizer.get_vocab_size(), width)
-    table: Tensor = AutoModel.from_pretrained(locate(backbone)).get_input_embeddings().weight
+    table: Tensor = AutoModel.from_pretrained(locate(backbone), dtype=torch.float32).get_input_embeddings().weight
     return table.detach().clone()

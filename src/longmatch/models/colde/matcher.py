@@ -53,7 +53,7 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         with checkpoint_errors(f"The CoLDE model {folder}", "Name a folder `longmatch train colde` made."):
-            model: Any = ColdeModel.from_pretrained(folder)
+            model: Any = ColdeModel.from_pretrained(folder, dtype=torch.float32)
             tokenizer = open_tokenizer(str(folder))
         place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         return cls(model.to(place), tokenizer, max_tokens, precision)

@@ -61,7 +61,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
 
         The section and chunk embeddings begin at 0, so that the first step sees the backbone as it was trained.
         """
-        backbone = AutoModel.from_pretrained(locate(name))
+        backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
         model = cls(ColdeConfig(backbone=backbone.config.to_dict(), **settings))
         model.backbone.load_state_dict(backbone.state_dict())
         if model.config.augmented:

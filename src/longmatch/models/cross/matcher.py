@@ -53,7 +53,7 @@ class CrossMatcher(PairMatcher):
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         with checkpoint_errors(f"The model {folder}", f"Name a folder `longmatch train {cls.name}` made."):
-            model: Any = cls.Model.from_pretrained(folder)
+            model: Any = cls.Model.from_pretrained(folder, dtype=torch.float32)
             tokenizer = open_tokenizer(str(folder))
         place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         return cls(model.to(place), tokenizer, precision)
@@ -73,7 +73,7 @@ class CrossMatcher(PairMatcher):
         found: float | None = self.model.config.threshold
         return found
 
-    def score_pairs(self, pairs: Pairs, progress: Progress | None = None) -> Scores:
+    def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
         """The chance of each pair; a document that stands in several is tokenised once."""
         found: list[Scores] = [np.zeros(0)]
         known: dict[int, Tokens] = {}
@@ -81,7 +81,7 @@ class CrossMatcher(PairMatcher):
         for start in range(0, len(pairs), size):
             some = pairs[start : start + size]
             known = self._tokens([document for pair in some for document in pair], known)
-            found.append(self._chances([(known[id(a)], known[id(b)]) for a, b in some]))
+            found.append(self._chances([(known[id(a)], known[id(b)]) for a, b in some], for_ranking))
             if progress:
                 progress(len(some))
         return np.concatenate(found)
@@ -91,10 +91,10 @@ class CrossMatcher(PairMatcher):
         pair = tokens_of(a, self.tokenizer), tokens_of(b, self.tokenizer)
         return explain(self._reader, pair, self._excerpts(pair), self.name)
 
-    def _chances(self, pairs: Sequence[Pair]) -> Scores:
+    def _chances(self, pairs: Sequence[Pair], for_ranking: bool) -> Scores:
         rows = [row for pair in pairs for row in self.layout.rows(pair, self._excerpts(pair))]
         found = self._reader.margins(rows, self.model.joined_views).reshape(len(pairs), -1)
-        return np.asarray(chances(found, self.model.config.pool).numpy(), dtype=np.float64)
+        return np.asarray(chances(found, self.model.config.pool, for_ranking).numpy(), dtype=np.float64)
 
     def _excerpts(self, pair: Pair) -> Excerpts:
         """What is read in each view; once it is said that this is not all."""

@@ -51,7 +51,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
 
         The dense layer begins as the backbone's own pooler, where it has one.
         """
-        backbone = AutoModel.from_pretrained(locate(name))
+        backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
         model = cls(cls.config_class(backbone=backbone.config.to_dict(), **settings))
         model.backbone.load_state_dict(backbone.state_dict(), strict=False)
         dense = getattr(getattr(backbone, "pooler", None), "dense", None)

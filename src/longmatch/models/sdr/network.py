@@ -39,7 +39,7 @@ class WordHead(nn.Module):
     def take_over(self, place: str) -> bool:
         """Go on from the head of the checkpoint itself, where it has one of BERT's or RoBERTa's form."""
         try:
-            model, report = AutoModelForMaskedLM.from_pretrained(place, output_loading_info=True)
+            model, report = AutoModelForMaskedLM.from_pretrained(place, dtype=torch.float32, output_loading_info=True)
         except ValueError:  # a kind of model that hides no words
             return False
         prefix = f"{model.base_model_prefix}."

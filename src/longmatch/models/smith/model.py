@@ -60,7 +60,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
     @classmethod
     def from_backbone(cls, name: str | None = None, **settings: Any) -> "SmithModel":
         """SMITH-Short: the sentence level from a pretrained checkpoint, by folder or hub id."""
-        backbone = AutoModel.from_pretrained(locate(name))
+        backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
         model = cls(SmithConfig(sentence_level=backbone.config.to_dict(), **settings))
         model.sentence_level.load_state_dict(backbone.state_dict(), strict=False)  # its pooler is left behind
         return model

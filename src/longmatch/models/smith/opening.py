@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 
 from longmatch.encoders.tokenizer import open_tokenizer
@@ -22,7 +23,7 @@ def open_smith(folder: str | Path) -> tuple[SmithModel, Any]:
         kind = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))["model_type"]
         if kind != SmithConfig.model_type:
             raise ValueError(f"it holds a model of the kind {kind}")
-        model: SmithModel = SmithModel.from_pretrained(folder)
+        model: SmithModel = SmithModel.from_pretrained(folder, dtype=torch.float32)
         return model, open_tokenizer(str(folder))
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")

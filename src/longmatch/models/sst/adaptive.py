@@ -40,7 +40,7 @@ class AdaptiveClustering:
             kind = ClusterConfig.get_config_dict(folder)[0].get("model_type")
             if kind != ClusterConfig.model_type:
                 raise ValueError(f"it holds a model of the kind {kind}")
-            model: Any = ClusterModel.from_pretrained(folder)
+            model: Any = ClusterModel.from_pretrained(folder, dtype=torch.float32)
         inside = Path(folder) / INSIDE
         backbone = Backbone.load(str(inside) if inside.is_dir() else model.config.backbone, device)
         return cls(model.to(backbone.device).eval().requires_grad_(False), backbone)
