@@ -15,6 +15,7 @@ CPU: --memory-documents 8 --memory-chunks 4).
 """
 
 import argparse
+import gc
 import resource
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from longmatch.losses import supervised_contrastive_loss
 from longmatch.models.colde.batch import ChunkBatch
 from longmatch.models.colde.model import ColdeModel
 from longmatch.models.colde.reading import read
+from longmatch.parallel import half_the_cores, use_processes
 from longmatch.training.caching import cached_backward
 from longmatch.training.recipes.colde import ColdeRecipe, ColdeSettings
 from longmatch.training.recipes.of_pairs import PairBatch
@@ -210,20 +212,35 @@ def memory(documents: int, chunks: int, budget: int | None) -> int:
 
 
 def compare_memory(documents: int, chunks: int) -> None:
-    """Each way in a process of its own."""
+    """With and without."""
     table = Table("gradient caching", "peak MB")
-    for budget in ("none", *(("8192", "32768", "131072") if DEVICE.type == "cuda" else ("2048",))):
-        command = [sys.executable, __file__, "--memory", str(documents), str(chunks), budget]
-        said = subprocess.run(command, check=False, capture_output=True, text=True)
-        found = f"{int(said.stdout.split()[-1]) / 1e6:,.0f}" if said.returncode == 0 else _reason(said.stderr)
-        table.add_row("none" if budget == "none" else f"{int(budget):,} tokens at a time", found)
+    for budget in (None, *((8_192, 32_768, 131_072) if DEVICE.type == "cuda" else (2_048,))):
+        found = (
+            memory_here(documents, chunks, budget) if DEVICE.type == "cuda" else memory_apart(documents, chunks, budget)
+        )
+        table.add_row("none" if budget is None else f"{budget:,} tokens at a time", found)
     console = Console(width=120)
     console.print(f"{documents} documents of {chunks} chunks of {CHUNK} tokens, {_device()}")
     console.print(table)
 
 
-def _reason(said: str) -> str:
-    return "does not fit" if "OutOfMemory" in said else said.strip().splitlines()[-1]
+def memory_here(documents: int, chunks: int, budget: int | None) -> str:
+    """As torch counts it on a GPU."""
+    try:
+        return f"{memory(documents, chunks, budget) / 1e6:,.0f}"
+    except torch.OutOfMemoryError:
+        held = torch.cuda.get_device_properties(0).total_memory
+        return f"more than the {held / 1e6:,.0f} there are"
+    finally:
+        gc.collect()
+        torch.cuda.empty_cache()
+
+
+def memory_apart(documents: int, chunks: int, budget: int | None) -> str:
+    """Of a process of its own, whose memory begins anew."""
+    command = [sys.executable, __file__, "--memory", str(documents), str(chunks), str(budget or "none")]
+    said = subprocess.run(command, check=False, capture_output=True, text=True)
+    return f"{int(said.stdout.split()[-1]) / 1e6:,.0f}" if said.returncode == 0 else said.stderr.splitlines()[-1]
 
 
 def _device() -> str:
@@ -243,6 +260,7 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--memory-documents", type=int, default=200)
     parser.add_argument("--memory-chunks", type=int, default=12)
     options = parser.parse_args(words)
+    use_processes(half_the_cores())  # that tokenise
     compare(options.data, options.documents, options.steps, options.max_tokens)
     compare_memory(options.memory_documents, options.memory_chunks)
 
