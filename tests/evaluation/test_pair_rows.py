@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from longmatch.datasets import DataFolder
+from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.evaluate import Evaluation, evaluate
@@ -17,8 +19,10 @@ from longmatch.evaluation.scoring.choose import scorer_of
 from longmatch.evaluation.scoring.pairs import PairScorer
 from longmatch.models.cross.matcher import CrossMatcher
 from longmatch.models.load import load
+from longmatch.models.sst.matcher import SstMatcher
+from longmatch.models.sst.model import SstModel
 
-from ..models.cross.tiny_cross import tiny_matcher
+from ..models.cross.tiny_cross import enlarge, tiny_matcher
 from .conftest import TEXTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
@@ -77,6 +81,25 @@ def test_the_best_by_bm25_score_as_the_matcher_scores_them_and_no_others_do(
         assert sorted(np.flatnonzero(np.isfinite(found[number]))) == sorted(pool)
         pairs = [(documents[corpus.ids[number]], documents[corpus.ids[n]]) for n in pool]
         np.testing.assert_allclose(found[number][pool], matcher.score_pairs(pairs), atol=1e-5)
+
+
+def test_a_ranking_takes_the_mean_of_the_views_and_a_pair_the_largest(
+    tiny_bert: Path, example_corpus: Corpus, tmp_path: Path
+) -> None:
+    torch.manual_seed(0)
+    model = SstModel.from_backbone(str(tiny_bert), pool="by-task").eval()
+    enlarge(model, 0.3)
+    matcher, corpus = SstMatcher(model, open_tokenizer(str(tiny_bert)), "float32"), example_corpus
+    scorer = opened(matcher, corpus, tmp_path, 3)
+    ((_, ranked),) = scorer.scores([5])
+    assert ranked is not None
+    pool = np.flatnonzero(np.isfinite(ranked))
+    ((_, told),) = scorer.of_pairs({5: pool.tolist()})
+    documents = corpus.documents(corpus.ids)
+    pairs = [(documents[corpus.ids[5]], documents[corpus.ids[n]]) for n in pool.tolist()]
+    np.testing.assert_allclose(ranked[pool], matcher.score_pairs(pairs, for_ranking=True), atol=1e-5)
+    np.testing.assert_allclose(told, matcher.score_pairs(pairs), atol=1e-5)
+    assert (told > ranked[pool]).all()
 
 
 def test_only_a_querys_own_pool_is_ranked_anew(make_data: Make, matcher: CrossMatcher, tmp_path: Path) -> None:

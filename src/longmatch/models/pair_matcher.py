@@ -22,15 +22,18 @@ class PairMatcher(Matcher):
         return ()
 
     @abstractmethod
-    def score_pairs(self, pairs: Pairs, progress: Progress | None = None) -> Scores:
-        """The score of each pair, many at a time; `progress` is told of pairs."""
+    def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
+        """The score of each pair, many at a time; `progress` is told of pairs.
+
+        Some score documents otherwise to put them in order (`for_ranking`) than to tell whether they belong together.
+        """
 
     def rank(
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
     ) -> list[Hit]:
         """The k documents that belong most with the query, best first; ties break by id."""
         others = [d for d in documents if not is_same(d, query)]
-        scores = self.score_pairs([(query, other) for other in others], progress)
+        scores = self.score_pairs([(query, other) for other in others], progress, for_ranking=True)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
         whys = (self.compare(query, others[i]).best(3) for i in best)
         return [Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)]

@@ -38,7 +38,7 @@ def scores_with(
 ) -> Scores:
     """The score of a query with each of some documents, by whatever a matcher can do."""
     if isinstance(matcher, PairMatcher):
-        return matcher.score_pairs([(query, document) for document in documents], progress)
+        return matcher.score_pairs([(query, document) for document in documents], progress, for_ranking=True)
     if isinstance(matcher, Encoder) and documents:
         encoder: Encoder[Any, Any] = matcher
         first, *rest = encoder.encode([query, *documents], progress)

@@ -12,6 +12,7 @@ from longmatch.models.cross.matcher import CrossMatcher
 from longmatch.models.cross.reading import margins
 from longmatch.models.cross.selection import Chosen
 from longmatch.models.load import load
+from longmatch.models.reranking import rerank
 from longmatch.units import tokenize
 
 from .tiny_cross import tiny_matcher
@@ -121,6 +122,19 @@ def test_a_pair_read_in_views_scores_the_largest_or_the_mean(tiny_bert, pair):
     assert len(set(each.round(4))) == 3
     assert logit(score(views=3, pool="max")) == pytest.approx(each.max(), abs=1e-4)
     assert logit(score(views=3, pool="mean")) == pytest.approx(each.mean(), abs=1e-4)
+
+
+def test_by_task_the_largest_view_tells_a_match_and_the_mean_ranks(tiny_bert, pair):
+    def scores(pool, **asked):
+        made = tiny_matcher(tiny_bert, DrawnMatcher, views=3, pool=pool)
+        return made.score_pairs([tuple(pair)], **asked)[0]
+
+    assert scores("by-task") == scores("max") != scores("mean") == scores("by-task", for_ranking=True)
+    assert scores("max", for_ranking=True) == scores("max") and scores("mean", for_ranking=True) == scores("mean")
+    matcher, (query, other) = tiny_matcher(tiny_bert, DrawnMatcher, views=3, pool="by-task"), pair
+    assert matcher.compare(query, other).score == pytest.approx(scores("max"), abs=1e-5)
+    assert matcher.rank(query, [other])[0].score == pytest.approx(scores("mean"), abs=1e-5)
+    assert rerank(matcher, query, [other], 1, 1)[0].score == pytest.approx(scores("mean"), abs=1e-5)
 
 
 def test_the_same_seed_gives_the_same_score_and_another_seed_another(tiny_bert, pair):

@@ -66,7 +66,7 @@ class PairScorer(Scorer):
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """All pairs of a few queries together."""
-        found = self._score({number: self._pools[number].tolist() for number in numbers})
+        found = self._score({number: self._pools[number].tolist() for number in numbers}, for_ranking=True)
         made = []
         for number in numbers:
             scores = np.full(len(self._corpus), -np.inf)
@@ -81,11 +81,12 @@ class PairScorer(Scorer):
         for start in range(0, len(numbers), size):
             yield from self._score({number: targets[number] for number in numbers[start : start + size]}).items()
 
-    def _score(self, targets: Mapping[int, Sequence[int]]) -> dict[int, Floats]:
+    def _score(self, targets: Mapping[int, Sequence[int]], for_ranking: bool = False) -> dict[int, Floats]:
         """Minus infinity where either document cannot be handled."""
         asked = [(a, b) for a, others in targets.items() for b in others]
         able = [pair for pair in asked if not self.unhandled.keys() & set(pair)]
-        scores = self.matcher.score_pairs([(self._documents[a], self._documents[b]) for a, b in able])
+        pairs = [(self._documents[a], self._documents[b]) for a, b in able]
+        scores = self.matcher.score_pairs(pairs, for_ranking=for_ranking)
         known = dict(zip(able, scores.tolist(), strict=True))
         return {a: np.array([known.get((a, b), -np.inf) for b in others]) for a, others in targets.items()}
 

@@ -92,7 +92,7 @@ class CigMatcher(PairMatcher):
         found: float | None = self.model.config.threshold
         return found
 
-    def score_pairs(self, pairs: Pairs, progress: Progress | None = None) -> Scores:
+    def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
         """The chance of each pair; a document that stands in several is tokenised once."""
         found: list[Scores] = [np.zeros(0)]
         known: dict[int, Tokens] = {}

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from transformers import AutoConfig, PretrainedConfig
 
-Pool = Literal["max", "mean"]
+Pool = Literal["max", "mean", "by-task"]
 
 
 class CrossConfig(PretrainedConfig):  # type: ignore[misc]
@@ -14,7 +14,8 @@ class CrossConfig(PretrainedConfig):  # type: ignore[misc]
     - `side_tokens`: read of each document; fewer where the backbone has no places for two such sides;
     - `dropout`: of the pooled vector before the two classes;
     - `views`: readings of a pair at inference, each of another selection, and how their scores become one: `pool` takes
-      the largest (classification) or the mean (ranking), SST equations 11 and 12; `seed` is what they are drawn from;
+      the largest or the mean (SST equations 11 and 12), or by task: the largest to tell whether documents belong
+      together, the mean to rank them; `seed` is what they are drawn from;
     - `threshold`: the score from which two documents belong together, chosen on validation pairs.
     """
 

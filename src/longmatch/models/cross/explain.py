@@ -6,8 +6,8 @@ common, each counts by how much more it speaks for the match than the one that s
 is credited to the pair the sentence forms with the one most like it in the other document: by the cosine of what the
 backbone makes of them, the mean over tokens and layers, while it reads them together.
 
-With `pool=max` the view that gave the score is explained, with `pool=mean` all of them; and all of them where they
-become one vector, each by itself and in proportion to what it counts for.
+The view that gave the score is explained, with `pool=mean` all of them; and all of them where they become one vector,
+each by itself and in proportion to what it counts for.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from longmatch.matching.align import Evidence, Floats, alignments, merge
 from longmatch.matching.match import Coverage, Match
 from longmatch.matching.sentences import Sentences
 from longmatch.models.cross.batch import Pair
-from longmatch.models.cross.reading import Reader, chances
+from longmatch.models.cross.reading import Reader, chances, takes_largest
 from longmatch.models.cross.selection import Excerpt, coverage, joined
 from longmatch.models.vectors import best_cosine_grid, pair_cosines
 from longmatch.units.pieces import pieces_from
@@ -37,7 +37,7 @@ def explain(reader: Reader, pair: Pair, excerpts: Excerpts, name: str) -> Match:
     found = reader.margins(rows, reader.model.joined_views)
     chance = float(chances(found[None], config.pool)[0])
     is_joined = reader.model.joined_views > 1
-    decisive = [excerpts[int(found.argmax())]] if config.pool == "max" and not is_joined else excerpts
+    decisive = [excerpts[int(found.argmax())]] if takes_largest(config.pool) and not is_joined else excerpts
     shares = reader.shares(rows).numpy() if is_joined else None
     mine, theirs = joined([one for one, _ in decisive]), joined([other for _, other in decisive])
     sentences = [Sentences.of(pieces_from(t, e.first, e.last)) for t, e in ((a, mine), (b, theirs))]

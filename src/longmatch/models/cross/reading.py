@@ -35,18 +35,23 @@ def margins(model: CrossModel, batch: CrossBatch) -> Tensor:
     return logits[:, 1] - logits[:, 0]
 
 
-def pool_views(found: Tensor, how: Pool) -> Tensor:
+def takes_largest(how: Pool, for_ranking: bool = False) -> bool:
+    """Whether the view that speaks most for the match decides, and not all of them alike."""
+    return how == "max" or (how == "by-task" and not for_ranking)
+
+
+def pool_views(found: Tensor, how: Pool, for_ranking: bool = False) -> Tensor:
     """The views of each pair as one: (pairs, views) -> (pairs,), SST equations 11 and 12."""
-    return found.amax(1) if how == "max" else found.mean(1)
+    return found.amax(1) if takes_largest(how, for_ranking) else found.mean(1)
 
 
-def chances(found: Tensor, how: Pool) -> Tensor:
+def chances(found: Tensor, how: Pool, for_ranking: bool = False) -> Tensor:
     """That two documents belong together, from the margins of their views: (pairs, views) -> (pairs,).
 
     Margins are rounded to four decimals: what two copies of a document differ by beyond that comes from what else was
     read with them, and must not decide between them.
     """
-    return pool_views(found, how).round(decimals=4).sigmoid()
+    return pool_views(found, how, for_ranking).round(decimals=4).sigmoid()
 
 
 @dataclass(frozen=True)

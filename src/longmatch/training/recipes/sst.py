@@ -41,7 +41,7 @@ class SstSettings(CrossSettings):
     size: float = EXPECTED_SIZE  # sentences that a subtopic is expected to have
     sentences: int | None = 40  # of a document, that views are drawn from; none: all
     views: int = 3  # that the trained model reads of a pair
-    pool: Pool = "max"  # how their scores become one: max for classification, mean for ranking
+    pool: Pool = "by-task"  # how their scores become one: max for classification, mean for ranking; or one for both
     temporal: bool = True  # each epoch reads another view; false: all of them the first
     attention: bool = False  # all views are read at once, in every epoch the same, and joined by attention
 
