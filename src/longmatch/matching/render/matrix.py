@@ -1,18 +1,23 @@
-"""The section matrix as the renderers show it: labels, values in two digits, shades of one hue."""
+"""The matrix of two documents' parts as the renderers show it: labels, values in two digits, shades of one hue."""
 
+from base64 import b64encode
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document, Span
-from longmatch.matching.match import Grid
+from longmatch.matching.match import Grid, Level
 from longmatch.matching.render.wording import label
 
 SHADES = 20
 LARGEST_TABLE = 1600  # cells; a larger matrix is drawn by the page's script, a pixel a cell
 LEAST_TOP = 0.4  # the darkest shade stands for at least this score, so that chance never looks like a match
+NOUNS: dict[Level, str] = {"sections": "section", "chunks": "passage", "sentences": "sentence"}
 LEAST_RANGE = 0.2  # between the lightest and the darkest shade, so that small differences never look large
 
 
@@ -24,6 +29,12 @@ class Matrix:
     a: Document
     b: Document
     within: bool = False
+    level: Level = "sections"
+
+    @property
+    def noun(self) -> str:
+        """What one row is."""
+        return NOUNS[self.level]
 
     @cached_property
     def rows(self) -> list[str]:
@@ -34,6 +45,37 @@ class Matrix:
     def columns(self) -> list[str]:
         """The column labels, none empty."""
         return _labels(self.grid.columns, self.grid.column_spans, self.b)
+
+    @property
+    def row_groups(self) -> list[tuple[str, int]]:
+        """The rows that stand under one heading, one after the other: its label, and how many they are."""
+        return self._groups(self.rows, self.grid.row_spans, self.a)
+
+    @property
+    def column_groups(self) -> list[tuple[str, int]]:
+        """The same for the columns."""
+        return self._groups(self.columns, self.grid.column_spans, self.b)
+
+    def _groups(self, labels: list[str], spans: Sequence[Span], document: Document) -> list[tuple[str, int]]:
+        if self.level == "sections":
+            return [(name, 1) for name in labels]
+        starts = [section.start for section in document.sections]
+        homes = (max(0, bisect_right(starts, span.start) - 1) for span in spans)
+        runs = [(home, len(list(run))) for home, run in groupby(homes)]
+        sections = document.sections
+        return [
+            (label(sections[home].heading, document.readable[sections[home].start :][:200]), size)
+            for home, size in runs
+        ]
+
+    @property
+    def openings(self) -> tuple[list[str], list[str]] | None:
+        """How each row and each column begins, at the levels where a heading does not tell them apart."""
+        if self.level == "sections":
+            return None
+        sides = ((self.a, self.grid.row_spans), (self.b, self.grid.column_spans))
+        rows, columns = ([label("", d.readable[s.start : s.end], 14) for s in spans] for d, spans in sides)
+        return rows, columns
 
     @cached_property
     def scores(self) -> npt.NDArray[np.float64]:
@@ -70,6 +112,11 @@ class Matrix:
     def values(self) -> list[list[int]]:
         """Scores in hundredths."""
         return np.rint(self.scores * 100).astype(int).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def packed(self) -> str:
+        """The values as one byte each, row by row, in base 64: what the script draws from."""
+        return b64encode(np.rint(self.scores * 100).astype(np.uint8).tobytes()).decode()
 
     @property
     def shades(self) -> list[list[int]]:
