@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from longmatch.matching.match import Level, Match
+from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.render.view import MatchView, matrix_data, matrix_view
 from longmatch.matching.render.wording import count, percent
 
@@ -42,14 +42,14 @@ def digest(inlined: str) -> str:
     return f"'sha256-{b64encode(sha256(inlined.encode()).digest()).decode()}'"
 
 
-def render_fragment(match: Match, level: Level = "sections") -> str:
+def render_fragment(match: Match, level: Level = "sections", grid: Grid | None = None) -> str:
     """The comparison alone, for a page that brings the styles and script itself."""
-    return environment().get_template("comparison.html").render(view=MatchView(match, level))
+    return environment().get_template("comparison.html").render(view=MatchView(match, level, grid))
 
 
-def render_matrix(match: Match, level: Level) -> str:
+def render_matrix(match: Match, level: Level, grid: Grid | None = None) -> str:
     """The matrix alone, to take the place of another level's."""
-    matrix = matrix_view(match, level)
+    matrix = matrix_view(match, level, grid)
     page = environment().get_template("matrix.html")
     return page.render(matrix=matrix, within=match.a is match.b, data=matrix_data(matrix))
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from longmatch.documents.document import Document, Span
-from longmatch.matching.match import Alignment, Level, Match
+from longmatch.matching.match import Alignment, Grid, Level, Match
 from longmatch.matching.render.marking import Run, cut, mark_words
 from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.wording import carried_by, facts, shares, unread, verdict
@@ -93,12 +93,12 @@ class Card:
 
 
 class MatchView:
-    """What the templates see. The matrix shown is that of the sections, unless another level is asked for."""
+    """What the templates see. The matrix shown is that of the sections, unless another level's grid is given."""
 
-    def __init__(self, match: Match, level: Level = "sections") -> None:
+    def __init__(self, match: Match, level: Level = "sections", grid: Grid | None = None) -> None:
         self.match = match
         self.within = match.a is match.b
-        self.matrix = matrix_view(match, level)
+        self.matrix = matrix_view(match, level, grid)
         tiers, strengths = _tiers(match.alignments), _strengths(match.alignments)
         self.a, a_numbers = _pane("a", match.a, match.alignments, tiers, strengths)
         self.b, b_numbers = _pane("b", match.b, match.alignments, tiers, strengths)
@@ -156,9 +156,9 @@ class MatchView:
         }
 
 
-def matrix_view(match: Match, level: Level) -> Matrix:
-    """The matrix of a level, ready for the templates."""
-    return Matrix(match.at(level), match.a, match.b, match.a is match.b, level)
+def matrix_view(match: Match, level: Level, grid: Grid | None = None) -> Matrix:
+    """The matrix of a level, ready for the templates; its grid can be handed over where it is known already."""
+    return Matrix(grid or match.at(level), match.a, match.b, match.a is match.b, level)
 
 
 def matrix_data(matrix: Matrix) -> dict[str, Any]:
