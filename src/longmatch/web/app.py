@@ -2,17 +2,17 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
 
 from longmatch.library.library import Library
 from longmatch.web.limits import Limits
+from longmatch.web.page.routes import page_router
 from longmatch.web.problems import answer_with_sentences
-from longmatch.web.routes import compare, documents, library, rank, uploads
+from longmatch.web.routes import compare, describe, documents, library, map, rank, uploads, views
+from longmatch.web.routes.common import mistakes
 from longmatch.web.security import Guard
 from longmatch.web.state import State
 
@@ -52,11 +52,11 @@ def create_app(
     app.state.longmatch = state
     answer_with_sentences(app, served)
     app.add_middleware(Guard, token=token, limits=state.limits, hosts=hosts)
-    routes = APIRouter(prefix=API)
-    for part in (library, documents, uploads, rank, compare):
+    routes = APIRouter(prefix=API, responses=mistakes(401, 403, 421))
+    for part in (library, documents, map, uploads, rank, compare):
         routes.include_router(part.router)
     app.include_router(routes)
-    for name, attribute in (("longmatch.web.page.routes", "page_router"), ("longmatch.web.routes.views", "router")):
-        if find_spec(name):
-            app.include_router(getattr(import_module(name), attribute))
+    app.include_router(views.router)
+    app.include_router(describe.router)
+    app.include_router(page_router)
     return app

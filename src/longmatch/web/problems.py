@@ -1,4 +1,4 @@
-"""What goes wrong, as the interface says it: a status and one sentence, never a traceback, never a path of the server."""
+"""What goes wrong, as the interface says it: a status and one sentence; no traceback, no path of the server."""
 
 import logging
 import os

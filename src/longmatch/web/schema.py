@@ -6,11 +6,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from longmatch.documents.document import Document, Span
-from longmatch.matching.match import Alignment, Grid, Level, Match, Passage
+from longmatch.matching.match import Alignment, Grid, Match, Passage
 from longmatch.matching.render.wording import carried_by, unread, verdict
 from longmatch.models.matcher import Hit
 
-Level = Level  # noqa: PLW0127 - part of the interface
 By = Literal["default", "sdr"]
 Pair = tuple[int, int]  # the first character and the one after the last
 
@@ -117,7 +116,7 @@ class PastedText(BaseModel):
     """A text to upload, instead of a file."""
 
     text: str = Field(min_length=1, examples=["# Notes\n\nThe tower's lime mortar was renewed in spring."])
-    title: str = Field("", max_length=500)
+    title: str = Field(default="", max_length=500)
 
 
 class Uploaded(Described):
@@ -199,11 +198,13 @@ class RankRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     document: str = Field(max_length=2000, description="The id of a document of the library, or of an upload.")
-    k: int = Field(10, ge=1, le=200, description="How many documents to name.")
-    where: str | None = Field(None, max_length=500, examples=["language = 'en' AND words > 1000"])
+    k: int = Field(default=10, ge=1, le=200, description="How many documents to name.")
+    where: str | None = Field(default=None, max_length=500, examples=["language = 'en' AND words > 1000"])
     by: By = "default"
-    rerank: str | None = Field(None, max_length=200, description="A model that reads the best once more; see /models.")
-    depth: int = Field(40, ge=1, le=200, description="How many of the best that model reads.")
+    rerank: str | None = Field(
+        default=None, max_length=200, description="A model that reads the best once more; see /models."
+    )
+    depth: int = Field(default=40, ge=1, le=200, description="How many of the best that model reads.")
 
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]

@@ -15,6 +15,7 @@ from longmatch.models.hybrid.encoding import Encoding
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Jobs
 from longmatch.web.limits import Limits
+from longmatch.web.mapping.chart import Chart
 from longmatch.web.models import DEFAULT, ModelShelf
 from longmatch.web.problems import Problem
 from longmatch.web.uploads import Uploads
@@ -34,6 +35,7 @@ class State:
         self.uploads = Uploads(limits)
         self.jobs = Jobs(self.worker, limits.jobs)
         self.catalogue = Catalogue(library)
+        self.chart = Chart(library, self.catalogue)
         self.ready = False
         self._compared: OrderedDict[tuple[Any, ...], Match] = OrderedDict()
 

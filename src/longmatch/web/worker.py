@@ -45,11 +45,13 @@ class Worker:
         while self._questions and threading.current_thread() is self._thread:
             self._questions.popleft()()
 
-    def close(self) -> None:
-        """Take nothing more; what runs ends by itself."""
+    def close(self, patience: float = 5.0) -> None:
+        """Take nothing more, and wait a little for what is being worked on."""
         with self._there:
             self._closed = True
             self._there.notify_all()
+        if self._thread is not None:
+            self._thread.join(patience)
 
     def _put(self, queue: deque[Task], function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> "Future[T]":
         future: Future[T] = Future()

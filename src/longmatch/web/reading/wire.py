@@ -1,24 +1,26 @@
 """A document as JSON between two processes: no pickle, as the reader may have been taken over by what it read."""
 
 import json
+import re
 from typing import Any, cast
 
 from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence
+
+_HALVES = re.compile("[\ud800-\udfff]")
+NAMES = ("id", "title", "text", "language", "plain")
 
 
 def to_json(document: Document) -> str:
     """Everything but the source and the metadata."""
     sections = [[s.start, s.end, s.heading, s.level, [_paragraph(p) for p in s.paragraphs]] for s in document.sections]
-    names = ("id", "title", "text", "language", "plain")
-    return json.dumps({name: getattr(document, name) for name in names} | {"sections": sections})
+    return json.dumps({name: getattr(document, name) for name in NAMES} | {"sections": sections})
 
 
-def from_json(text: str) -> Document:
+def from_json(said: str) -> Document:
     """Back from JSON; ValueError, KeyError or TypeError where it is none of ours."""
-    found = json.loads(text)
-    names = ("id", "title", "text", "language", "plain")
-    strings = {name: _clean(str(found[name])) for name in names}
-    document = Document(**strings, sections=tuple(_section(s) for s in found["sections"]))
+    found = json.loads(said)
+    id, title, text, language, plain = (_clean(str(found[name])) for name in NAMES)
+    document = Document(id, title, text, tuple(_section(s) for s in found["sections"]), language, plain=plain)
     _check(document)
     return document
 
@@ -49,13 +51,5 @@ def _check(document: Document) -> None:
 
 
 def _clean(text: str) -> str:
-    """Halves of characters, which no answer can hold, become question marks of the same length."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _is_broken(text) else text
-
-
-def _is_broken(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
+    """Halves of characters, which no answer can hold, become one replacement character each, so that spans hold."""
+    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)

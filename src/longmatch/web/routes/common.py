@@ -17,6 +17,9 @@ Answers = dict[int | str, dict[str, Any]]
 def mistakes(*statuses: int) -> Answers:
     """What a route may answer when it has no answer: all of it one sentence."""
     words = {
+        421: "The server is not called by that name.",
+        401: "The token is missing or wrong.",
+        403: "Another site asks.",
         400: "The request cannot be read.",
         404: "There is no such document, upload or job.",
         413: "It is too large.",
