@@ -39,26 +39,35 @@ class Matrix:
     @cached_property
     def rows(self) -> list[str]:
         """The row labels, none empty."""
-        return _labels(self.grid.rows, self.grid.row_spans, self.a)
+        return self._labels(self.grid.rows, self.grid.row_spans, self.row_groups, self.a)
 
     @cached_property
     def columns(self) -> list[str]:
         """The column labels, none empty."""
-        return _labels(self.grid.columns, self.grid.column_spans, self.b)
+        return self._labels(self.grid.columns, self.grid.column_spans, self.column_groups, self.b)
 
     @property
     def row_groups(self) -> list[tuple[str, int]]:
         """The rows that stand under one heading, one after the other: its label, and how many they are."""
-        return self._groups(self.rows, self.grid.row_spans, self.a)
+        return self._groups(self.grid.rows, self.grid.row_spans, self.a)
 
     @property
     def column_groups(self) -> list[tuple[str, int]]:
         """The same for the columns."""
-        return self._groups(self.columns, self.grid.column_spans, self.b)
+        return self._groups(self.grid.columns, self.grid.column_spans, self.b)
 
-    def _groups(self, labels: list[str], spans: Sequence[Span], document: Document) -> list[tuple[str, int]]:
+    def _labels(
+        self, headings: Sequence[str], spans: Sequence[Span], groups: list[tuple[str, int]], document: Document
+    ) -> list[str]:
+        """A section by its heading; a part of one by its number, which stands first and so is never cut off."""
         if self.level == "sections":
-            return [(name, 1) for name in labels]
+            return _section_labels(headings, spans, document)
+        names = (name for name, size in groups for _ in range(size))
+        return [f"{number} · {name}" for number, name in enumerate(names, 1)]
+
+    def _groups(self, headings: Sequence[str], spans: Sequence[Span], document: Document) -> list[tuple[str, int]]:
+        if self.level == "sections":
+            return [(name, 1) for name in _section_labels(headings, spans, document)]
         starts = [section.start for section in document.sections]
         homes = (max(0, bisect_right(starts, span.start) - 1) for span in spans)
         runs = [(home, len(list(run))) for home, run in groupby(homes)]
@@ -140,7 +149,7 @@ def _short(hundredths: int) -> str:
     return {0: "0", 100: "1"}.get(hundredths, f".{hundredths:02d}")
 
 
-def _labels(headings: tuple[str, ...], spans: tuple[Span, ...], document: Document) -> list[str]:
+def _section_labels(headings: Sequence[str], spans: Sequence[Span], document: Document) -> list[str]:
     return [
         label(heading, document.readable[span.start : span.start + 200])
         for heading, span in zip(headings, spans, strict=True)

@@ -1,7 +1,7 @@
 /* A large matrix: one pixel a cell, enlarged. Its labels stand for the rows and columns under one heading. */
 function mountCanvas(box, data, point, choose, signal) {
   const canvas = box.querySelector("canvas"), cursor = box.querySelector(".cursor");
-  const LARGEST = 18, SMALLEST = 3, LEAST_LABEL = 9, WIDTH = 960; // pixels
+  const LARGEST = 18, SMALLEST = 3, LEAST_LABEL = 11, WIDTH = 960; // pixels
   const fitting = Math.max(SMALLEST, Math.min(LARGEST, Math.floor(WIDTH / canvas.width)));
   const cell = data.level === "sections" ? LARGEST : fitting; // every section keeps a label that can be read
   const values = Uint8Array.from(atob(data.values), (letter) => letter.charCodeAt(0)); // row by row, in hundredths
@@ -10,10 +10,15 @@ function mountCanvas(box, data, point, choose, signal) {
   frame.classList.toggle("fine", cell < 8);
   canvas.style.width = canvas.width * cell + "px";
   canvas.style.height = canvas.height * cell + "px";
-  for (const label of box.querySelectorAll("li[data-size]")) {
-    const size = Number(label.dataset.size) * cell;
-    label.style[label.closest(".drawn-rows") ? "height" : "width"] = size + "px";
-    label.classList.toggle("narrow", size < LEAST_LABEL);
+  for (const [list, side] of [[".drawn-rows", "height"], [".drawn-columns", "width"]]) {
+    let place = 0, free = 0; // a label may reach over the next ones, which then have none
+    for (const label of box.querySelectorAll(`${list} li`)) {
+      const size = Number(label.dataset.size) * cell;
+      label.style[side] = size + "px";
+      label.classList.toggle("unnamed", place < free);
+      if (place >= free) free = place + LEAST_LABEL;
+      place += size;
+    }
   }
   let at = [0, 0];
 

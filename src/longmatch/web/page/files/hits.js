@@ -12,14 +12,16 @@ export function hitCard(query, hit, place, top) {
       bar(hit.score, top),
       h("span", { class: "hint" }, `above ${Math.round(hit.percentile)}% of the collection`)),
     h("div", { class: "hit-body" },
-      h("h2", { dir: "auto" }, h("a", { href: compare }, hit.title || hit.id)),
-      h("p", { class: "facts" }, `${count(hit.words, "word")} · ${language(hit.language)} · `, h("span", { class: "id", dir: "auto" }, hit.id)),
+      h("header", { class: "hit-head" },
+        h("div", {},
+          h("h2", { dir: "auto" }, h("a", { href: compare }, hit.title || hit.id)),
+          h("p", { class: "facts" }, `${count(hit.words, "word")} · ${language(hit.language)} · `, h("span", { class: "id", dir: "auto" }, hit.id))),
+        h("div", { class: "ways" },
+          h("a", { class: "button quiet", href: to("document", { id: hit.id }) }, "Read"),
+          h("a", { class: "button quiet", href: to("search", { document: hit.id }) }, "Search from it"),
+          h("a", { class: "button primary", href: compare }, "See why"))),
       first ? pairOf(first) : h("p", { class: "nothing" }, "No single passage stands out."),
-      others.length ? h("details", { class: "more-pairs" }, h("summary", {}, `${count(others.length, "more passage")}`), others.map(pairOf)) : null,
-      h("div", { class: "ways" },
-        h("a", { class: "button primary", href: compare }, "See why"),
-        h("a", { class: "button quiet", href: to("document", { id: hit.id }) }, "Read"),
-        h("a", { class: "button quiet", href: to("search", { document: hit.id }) }, "Search from it"))));
+      others.length ? h("details", { class: "more-pairs" }, h("summary", {}, count(others.length, "more passage")), others.map(pairOf)) : null));
 }
 
 function bar(score, top) {

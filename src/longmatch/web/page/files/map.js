@@ -32,12 +32,12 @@ export async function show(outlet, parameters, signal) {
   });
   const labels = clusters.map((cluster) => {
     const own = points.filter((point) => point.cluster === cluster.number);
-    const mean = (axis) => own.reduce((sum, point) => sum + point[axis], 0) / Math.max(1, own.length);
-    const lowest = Math.max(...own.map((point) => point.y));
-    const label = svg("text", { class: `map-label c${cluster.number % 8}` }, words.get(cluster.number));
-    return Object.assign(label, { point: { x: mean("x"), y: lowest, cluster: cluster.number } });
+    const mean = own.reduce((sum, point) => sum + point.x, 0) / Math.max(1, own.length);
+    const heights = own.map((point) => point.y);
+    const label = svg("text", { class: `map-label c${cluster.number % 8}` });
+    return Object.assign(label, { cluster, middle: mean, above: Math.min(...heights), below: Math.max(...heights) });
   });
-  const picture = svg("svg", { class: "map", role: "group", "aria-label": "Map of the collection; arrow keys move, Enter opens" },
+  const picture = svg("svg", { class: points.length < 200 ? "map few" : "map", role: "group", "aria-label": "Map of the collection; arrow keys move, Enter opens" },
     svg("g", { class: "map-labels", "aria-hidden": "true" }, labels), svg("g", {}, marks));
   box.append(picture);
   mountPanning(box, picture, marks, labels, signal);
@@ -49,7 +49,7 @@ export async function show(outlet, parameters, signal) {
       const out = (only !== null && mark.point.cluster !== only) || (wanted && !mark.point.title.toLowerCase().includes(wanted));
       mark.classList.toggle("dim", Boolean(out));
     }
-    for (const label of labels) label.classList.toggle("dim", only !== null && label.point.cluster !== only);
+    for (const label of labels) label.classList.toggle("dim", only !== null && label.cluster.number !== only);
   }
   find.addEventListener("input", dim);
 

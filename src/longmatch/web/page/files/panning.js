@@ -7,7 +7,7 @@ const SHAPES = [ // around the origin, of about the same area
 ];
 export const marker = (cluster) => svg("path", { d: SHAPES[(cluster + Math.floor(cluster / 8)) % 8] });
 
-const EDGE = 46, MOST = 24; // pixels around the points; how far one can go in
+const EDGE = 46, MOST = 24, NARROW = 560; // pixels around the points; how far one can go in; pixels of a small screen
 
 /* Places marks and labels for the part of the map in view, and moves that part. */
 export function mountPanning(box, picture, marks, labels, signal) {
@@ -21,18 +21,12 @@ export function mountPanning(box, picture, marks, labels, signal) {
       width / 2 + (point.x - centre.x) * zoom * (width - 2 * EDGE),
       height / 2 + (point.y - centre.y) * zoom * (height - 2 * EDGE),
     ];
-    for (const mark of marks) mark.setAttribute("transform", `translate(${at(mark.point).map((v) => v.toFixed(1)).join(" ")})`);
-    const taken = []; // labels step aside for those placed before them
-    for (const label of labels) {
-      let [x, y] = at(label.point);
-      const half = label.getComputedTextLength() / 2;
-      x = Math.max(half + 6, Math.min(x, width - half - 6));
-      y = Math.min(y + 22, height - 8);
-      for (let turn = 0; turn < 12 && taken.some((other) => Math.abs(other.y - y) < 15 && Math.abs(other.x - x) < other.half + half); turn += 1) y += 15 * (turn % 2 ? turn : -turn);
-      taken.push({ x, y, half });
-      label.setAttribute("x", x.toFixed(1));
-      label.setAttribute("y", y.toFixed(1));
-    }
+    const taken = marks.map((mark) => {
+      const [x, y] = at(mark.point);
+      mark.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+      return { x, y, half: 8 };
+    });
+    for (const label of labels) placeLabel(label, at, taken, width, height);
   }
   /* Zoom so that what is under a place of the box stays there. */
   function scale(by, x = 0.5, y = 0.5) {
@@ -89,6 +83,24 @@ export function mountPanning(box, picture, marks, labels, signal) {
   const watch = new ResizeObserver(place);
   watch.observe(box);
   signal.addEventListener("abort", () => watch.disconnect());
+}
+
+/* A cluster's words below or above its documents, where they cover least of what is there already. */
+function placeLabel(label, at, taken, width, height) {
+  label.textContent = label.cluster.words.slice(0, width < NARROW ? 1 : 3).join(", ");
+  const half = label.getComputedTextLength() / 2;
+  const [middle, below] = at({ x: label.middle, y: label.below }), [, above] = at({ x: label.middle, y: label.above });
+  let best = null, least = Infinity;
+  for (const [turn, y] of [below + 24, above - 16, below + 38, above - 30, below + 52].entries()) {
+    const x = Math.max(half + 6, Math.min(middle, width - half - 6));
+    const covered = taken.filter((other) => Math.abs(other.y - (y - 4)) < 14 && Math.abs(other.x - x) < other.half + half + 2).length;
+    const outside = y < 14 || y > height - 6 ? 10 : 0;
+    const cost = covered * 3 + outside + turn;
+    if (cost < least) [best, least] = [{ x, y }, cost];
+  }
+  taken.push({ x: best.x, y: best.y - 4, half });
+  label.setAttribute("x", best.x.toFixed(1));
+  label.setAttribute("y", best.y.toFixed(1));
 }
 
 /* The nearest mark that lies mostly in one direction. */
