@@ -175,7 +175,8 @@ class Library:
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The ids and the documents' vectors: (documents, width)."""
         index = self._asking().index
-        return Living.of(index).ids, index.living("means").astype(np.float32).reshape(len(index), -1)
+        means = index.living("means").astype(np.float32)
+        return Living.of(index).ids, means.reshape(len(index), -1) if len(index) else np.zeros((0, 0), np.float32)
 
     def encode(self, query: Query) -> Encoding:
         """A document as the library's model sees it: as it is kept, or encoded now."""

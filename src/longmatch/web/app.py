@@ -1,5 +1,6 @@
 """The application: the interface's routes over one library, its safety, and the page."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -36,9 +37,9 @@ def create_app(
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        state.worker.begin(state.warm_now)
+        state.open()
         yield
-        state.close()
+        await asyncio.to_thread(state.close)
 
     app = FastAPI(
         title="longmatch",

@@ -11,13 +11,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from longmatch.errors import LongmatchError, ReadError
+from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
 
 log = logging.getLogger(__name__)
 
 UNKNOWN = "longmatch could not answer this because of a mistake of its own. The terminal it runs in says more."
-STATUS = {404: "There is nothing at this address. The interface is described at /docs.", 405: "Not this method here."}
+OTHERS_WORDS = {  # what FastAPI says, in ours
+    "Not Found": "There is nothing at this address. The interface is described at /docs.",
+    "Method Not Allowed": "This address does not take that method. The interface is described at /docs.",
+    "There was an error parsing the body": "The body cannot be read. Send JSON as it is described at /docs.",
+}
 
 
 class Problem(LongmatchError):
@@ -41,8 +45,8 @@ def answer_with_sentences(app: FastAPI, library: Library) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> JSONResponse:
-        known = STATUS.get(error.status_code, "") if error.detail in ("Not Found", "Method Not Allowed") else ""
-        return _answer(error.status_code, known or str(error.detail), dict(error.headers or {}))
+        sentence = OTHERS_WORDS.get(str(error.detail), str(error.detail))
+        return _answer(error.status_code, sentence, dict(error.headers or {}))
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
@@ -82,11 +86,6 @@ def in_words(errors: Sequence[Any]) -> str:
     first = errors[0]
     place = ".".join(str(part) for part in first.get("loc", ())[1:]) or "The request"
     return f"{place} is not right: {str(first.get('msg', 'it is not understood')).rstrip('.')}."
-
-
-def reading_problem(error: ReadError, name: str) -> Problem:
-    """What could not be read, by the name the user gave it."""
-    return Problem(422, f"{name} {error.problem}. {error.advice}")
 
 
 def _answer(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:

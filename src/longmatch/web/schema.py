@@ -1,6 +1,6 @@
 """The interface's answers and questions, typed."""
 
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,7 +11,7 @@ from longmatch.matching.render.wording import carried_by, unread, verdict
 from longmatch.models.matcher import Hit
 
 By = Literal["default", "sdr"]
-Pair = tuple[int, int]  # the first character and the one after the last
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]  # the first character and the one after the last
 
 
 class Answer(BaseModel):
@@ -339,5 +339,5 @@ class Map(Answer):
     clusters: list[Cluster]
 
 
-def _pairs(spans: tuple[Span, ...]) -> list[Any]:
-    return [(span.start, span.end) for span in spans]
+def _pairs(spans: tuple[Span, ...]) -> list[list[int]]:
+    return [[span.start, span.end] for span in spans]

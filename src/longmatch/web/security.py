@@ -41,6 +41,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+HANG_UP = {"Connection": "close"}  # the rest of a body that is too long is not waited for
 SLACK = 1 << 16  # bytes of a form around its file
 
 
@@ -73,7 +74,7 @@ class Guard:
         if self._token is not None and path.startswith("/api/") and path not in OPEN and not self._knows(headers):
             return _no(401, "This server wants its token: Authorization: Bearer TOKEN.", {"WWW-Authenticate": "Bearer"})
         if _length(headers) > self._most:
-            return _no(413, self._too_large())
+            return _no(413, self._too_large(), HANG_UP)
         return None
 
     def _knows(self, headers: Headers) -> bool:
@@ -90,7 +91,7 @@ class Guard:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self._most:
-                raise HTTPException(413, self._too_large())
+                raise HTTPException(413, self._too_large(), HANG_UP)
             return message
 
         return bounded

@@ -108,6 +108,12 @@ class State:
             raise Problem(422, f"The grid of {level} has {sizes} cells. Ask for a coarser level: chunks or sections.")
         return grid
 
+    def open(self) -> None:
+        """Take questions; the model is opened meanwhile."""
+        self.worker.open()
+        if not self.ready:
+            self.worker.begin(self.warm_now)
+
     def close(self) -> None:
         """End all jobs."""
         self.jobs.cancel_all()

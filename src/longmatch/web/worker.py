@@ -9,18 +9,17 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextvars import copy_context
 from typing import Any, ParamSpec, TypeVar
 
 from longmatch.web.problems import Problem
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Task = Callable[[], None]
+Task = tuple["Future[Any]", Callable[[], Any]]
 
 
 class Worker:
-    """The scoring thread; it starts with the first question."""
+    """The scoring thread. It starts with the first question; closed, it can be opened again."""
 
     def __init__(self, waiting: int) -> None:
         self.most = waiting
@@ -34,41 +33,47 @@ class Worker:
         """Answer a question in the scoring thread; refused when too many wait."""
         if len(self._questions) >= self.most:
             raise Problem(503, "Too many questions wait for an answer. Ask again in a moment.", {"Retry-After": "2"})
-        return await asyncio.wrap_future(self._put(self._questions, function, *arguments, **named))
+        return await asyncio.wrap_future(self._put(self._questions, lambda: function(*arguments, **named)))
 
     def begin(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> "Future[T]":
         """Do a job when the jobs before it are done."""
-        return self._put(self._jobs, function, *arguments, **named)
+        return self._put(self._jobs, lambda: function(*arguments, **named))
 
     def breathe(self) -> None:
         """Called by a job between its steps: answers the questions that wait."""
-        while self._questions and threading.current_thread() is self._thread:
-            self._questions.popleft()()
+        while threading.current_thread() is self._thread:
+            with self._there:
+                if not self._questions:
+                    return
+                task = self._questions.popleft()
+            _do(task)
+
+    def open(self) -> None:
+        """Take questions, again if it was closed."""
+        with self._there:
+            self._closed = False
 
     def close(self, patience: float = 5.0) -> None:
-        """Take nothing more, and wait a little for what is being worked on."""
+        """Take nothing more, refuse what waits, and wait a little for what is being worked on."""
         with self._there:
             self._closed = True
+            left = [*self._questions, *self._jobs]
+            self._questions.clear()
+            self._jobs.clear()
+            thread, self._thread = self._thread, None
             self._there.notify_all()
-        if self._thread is not None:
-            self._thread.join(patience)
+        for future, _ in left:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(_stopping())
+        if thread is not None:
+            thread.join(patience)
 
-    def _put(self, queue: deque[Task], function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> "Future[T]":
+    def _put(self, queue: deque[Task], function: Callable[[], T]) -> "Future[T]":
         future: Future[T] = Future()
-        context = copy_context()
-
-        def task() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                result = context.run(function, *arguments, **named)
-            except BaseException as error:
-                future.set_exception(error)
-            else:
-                future.set_result(result)
-
         with self._there:
-            queue.append(task)
+            if self._closed:
+                raise _stopping()
+            queue.append((future, function))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="scoring", daemon=True)
                 self._thread.start()
@@ -76,10 +81,27 @@ class Worker:
         return future
 
     def _work(self) -> None:
+        me = threading.current_thread()
         while True:
             with self._there:
-                self._there.wait_for(lambda: self._questions or self._jobs or self._closed)
-                if self._closed:
+                self._there.wait_for(lambda: self._questions or self._jobs or self._thread is not me)
+                if self._thread is not me:
                     return
-                task: Any = (self._questions or self._jobs).popleft()
-            task()
+                task = (self._questions or self._jobs).popleft()
+            _do(task)
+
+
+def _do(task: Task) -> None:
+    future, function = task
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = function()
+    except BaseException as error:  # handed on to whoever asked
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+def _stopping() -> Problem:
+    return Problem(503, "The server is stopping. Start it again: longmatch serve LIBRARY.")

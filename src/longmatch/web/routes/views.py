@@ -3,37 +3,35 @@
 The renderer escapes every character of a document, so that the page can place what comes from here as it is.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from longmatch.matching.match import Level, Match
 from longmatch.matching.render.html import render_fragment, render_matrix
-from longmatch.web.schema import Mistake
+from longmatch.web.routes.common import Document, Model, mistakes
 from longmatch.web.state import State, TheState
 
-router = APIRouter(
-    prefix="/api/v1", tags=["page"], responses={status: {"model": Mistake} for status in (401, 404, 422, 503)}
-)
+router = APIRouter(prefix="/api/v1", tags=["page"], responses=mistakes(401, 403, 404, 421, 422, 503))
 
-Id = Annotated[str, Query(max_length=2000, description="The id of a document of the library, or of an upload.")]
-Name = Annotated[str | None, Query(max_length=200, description="One of the models of /models.")]
 Part = Annotated[Literal["all", "matrix"], Query(description="All of it, or the matrix alone.")]
 
+HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}  # mistakes are JSON here too
 
-@router.get("/compare/view", response_class=HTMLResponse, summary="A comparison as HTML")
+
+@router.get("/compare/view", response_class=Response, responses=HTML, summary="A comparison as HTML")
 async def compare_view(
-    state: TheState, a: Id, b: Id, level: Level = "sections", model: Name = None, part: Part = "all"
+    state: TheState, a: Document, b: Document, level: Level = "sections", model: Model = None, part: Part = "all"
 ) -> HTMLResponse:
     """Two documents side by side with the matrix of a level, to be placed in a page."""
     match = await state.comparison(a, b, model)
     return HTMLResponse(await state.work(_render, state, match, level, part))
 
 
-@router.get("/within/view", response_class=HTMLResponse, summary="The sections of one document as HTML")
+@router.get("/within/view", response_class=Response, responses=HTML, summary="The sections of one document as HTML")
 async def within_view(
-    state: TheState, document: Id, level: Level = "sections", model: Name = None, part: Part = "all"
+    state: TheState, document: Document, level: Level = "sections", model: Model = None, part: Part = "all"
 ) -> HTMLResponse:
     """A document's own parts against each other, to be placed in a page."""
     match = await state.comparison(document, document, model)
