@@ -24,7 +24,7 @@ async def static(name: str, request: Request) -> Response:
 
 
 def _sent(asset: Asset, request: Request) -> Response:
-    """The file, or that the browser's copy is still right: it asks every time, so that a new version is seen at once."""
+    """The file, or that the browser's copy is still right: it asks every time, so a new version is seen at once."""
     headers = {"ETag": asset.tag, "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == asset.tag:
         return Response(status_code=304, headers=headers)

@@ -3,7 +3,7 @@ import { ask } from "./api.js";
 import { count, h, language, number } from "./dom.js";
 import { empty, failed, skeleton } from "./states.js";
 
-const SORTS = { title: "By title", "words-desc": "Longest first", words: "Shortest first", id: "By name" };
+const SORTS = { "": "Best first", title: "By title", "words-descending": "Longest first", words: "Shortest first", id: "By name" };
 
 /* `address(document)` is where choosing one leads. */
 export function chooser(address, signal, { size = 24, label = "Search this collection" } = {}) {
@@ -13,7 +13,8 @@ export function chooser(address, signal, { size = 24, label = "Search this colle
   const list = h("ul", { class: "documents" });
   const foot = h("div", { class: "list-foot" });
   const told = h("p", { class: "hint", role: "status" });
-  let turn = 0, shown = 0;
+  let turn = 0, shown = 0, touched = false;
+  sort.value = "title";
 
   async function load(more = false) {
     const mine = ++turn;
@@ -45,8 +46,12 @@ export function chooser(address, signal, { size = 24, label = "Search this colle
     h("span", { class: "facts" }, `${count(document.words, "word")} · ${language(document.language)}`)));
 
   let wait;
-  field.addEventListener("input", () => { clearTimeout(wait); wait = setTimeout(load, 160); });
-  sort.addEventListener("change", () => load());
+  field.addEventListener("input", () => {
+    if (!touched) sort.value = field.value.trim() ? "" : "title"; // what is searched comes best first
+    clearTimeout(wait);
+    wait = setTimeout(() => load(), 160);
+  });
+  sort.addEventListener("change", () => { touched = true; load(); });
   field.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") { event.preventDefault(); list.querySelector("a")?.focus(); }
   });
