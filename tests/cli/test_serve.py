@@ -32,7 +32,7 @@ def test_a_folder_of_documents_is_indexed_and_served_until_ctrl_c(folder):
         assert httpx.get(address).headers["content-type"].startswith("text/html")
         hits = httpx.get(f"{address}api/v1/rank", params={"document": "queue.txt"}, timeout=60).json()["hits"]
         assert {hit["id"] for hit in hits[:2]} == {"bank.md", "ledger.html"}
-    assert (process.returncode, process.complaints) == (130, "longmatch: stopped.\n")
+    assert (process.returncode, process.complaints) == (0, "")
 
 
 def test_another_address_than_this_computers_own_gets_a_token(folder):

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -109,7 +110,8 @@ def _run(app: Any, listening: socket.socket, address: str | None) -> None:
     server = uvicorn.Server(settings)
     if address:
         threading.Thread(target=_open_when_started, args=(server, address), daemon=True).start()
-    server.run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # the way to stop it, so no failure
+        server.run(sockets=[listening])
 
 
 def _open_when_started(server: Any, address: str) -> None:

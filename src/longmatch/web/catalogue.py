@@ -18,24 +18,23 @@ class Catalogue:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._lock = threading.Lock()
-        self._rows: tuple[int, list[Described]] | None = None
+        self._read: tuple[int, dict[str, Described]] | None = None
 
-    def rows(self) -> list[Described]:
-        """All documents, by id."""
+    def rows(self) -> dict[str, Described]:
+        """All documents by their id, sorted."""
         with self._lock:
             version = self._library.version
-            if self._rows is None or self._rows[0] != version:
-                rows = [_described(row) for row in self._library.describe()]
-                self._rows = version, rows
-            return self._rows[1]
+            if self._read is None or self._read[0] != version:
+                self._read = version, {row["id"]: _described(row) for row in self._library.describe()}
+            return self._read[1]
 
-    def titles(self) -> dict[str, str]:
-        """The title of each id."""
-        return {row.id: row.title for row in self.rows()}
+    def get(self, id: str) -> Described | None:
+        """One document, if the library has it."""
+        return self.rows().get(id)
 
     def page(self, search: str, sort: Sort | None, order: Order, offset: int, limit: int) -> Listing:
         """A page of the list. What is searched comes best first unless it is sorted: by name, then by the text."""
-        rows = self._search(search) if search.strip() else self.rows()
+        rows = self._search(search) if search.strip() else list(self.rows().values())
         chosen = sort or (None if search.strip() else "title")
         if chosen:
             rows = sorted(rows, key=lambda row: _key(row, chosen), reverse=order == "descending")
@@ -47,11 +46,10 @@ class Catalogue:
         """Documents whose id or title begins with the words, or has them, then those whose text has them."""
         wanted = " ".join(search.casefold().split())
         rows = self.rows()
-        names = [(row, (row.title.casefold(), row.id.casefold())) for row in rows]
+        names = [(row, (row.title.casefold(), row.id.casefold())) for row in rows.values()]
         first = [row for row, named in names if any(name.startswith(wanted) for name in named)]
         inside = [row for row, named in names if any(wanted in name for name in named)]
-        by_id = {row.id: row for row in rows}
-        text = [by_id[id] for id in self._holding(search) if id in by_id]
+        text = [rows[id] for id in self._holding(search) if id in rows]
         return list({row.id: row for row in [*first, *inside, *text]}.values())
 
     def _holding(self, words: str) -> list[str]:

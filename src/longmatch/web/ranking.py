@@ -10,7 +10,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.web.jobs import Job
-from longmatch.web.schema import Described, Found, Ranking, RankRequest
+from longmatch.web.schema import Found, Ranking, RankRequest
 from longmatch.web.state import State
 from longmatch.web.where import checked
 
@@ -22,7 +22,7 @@ def rank_now(state: State, asked: RankRequest) -> Ranking:
 
 def rank_as_job(state: State, asked: RankRequest) -> Job:
     """Begin a job; what can be seen to be wrong already is said at once."""
-    state.document(asked.document)
+    state.described(asked.document)
     checked(asked.where)
     if asked.rerank:
         state.models.check(asked.rerank)
@@ -50,11 +50,12 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
         depth=asked.depth,
         progress=job.advance if second and job else None,
     )
+    rows = state.catalogue.rows()
     return Ranking(
-        query=Described.of(state.document(asked.document)),
+        query=state.described(asked.document),
         by=asked.rerank or asked.by,
-        documents=len(library),
-        hits=[Found.of_hit(hit) for hit in hits],
+        documents=len(rows),
+        hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
     )
 
 

@@ -173,10 +173,10 @@ class Found(Described):
     why: list[Aligned] = Field(description="The passages that carry most of the score.")
 
     @classmethod
-    def of_hit(cls, hit: Hit) -> "Found":
-        """From a hit."""
+    def of_hit(cls, hit: Hit, known: Described | None = None) -> "Found":
+        """From a hit, and what is known of its document already."""
         return Found(
-            **Described.of(hit.document).model_dump(),
+            **(known or Described.of(hit.document)).model_dump(),
             score=round(hit.score, 6),
             percentile=round(hit.percentile, 2),
             why=[Aligned.of(pair) for pair in hit.why],

@@ -18,6 +18,7 @@ from longmatch.web.limits import Limits
 from longmatch.web.mapping.chart import Chart
 from longmatch.web.models import DEFAULT, ModelShelf
 from longmatch.web.problems import Problem
+from longmatch.web.schema import Described
 from longmatch.web.uploads import Uploads
 from longmatch.web.worker import Worker
 
@@ -55,9 +56,17 @@ class State:
         upload = self.uploads.get(id)
         if upload is not None:
             return upload.document
-        if id not in self.library:
+        if self.catalogue.get(id) is None:
             raise self.unknown(id)
         return self.library.show(id)
+
+    def described(self, id: str) -> Described:
+        """The same in a few words, without its text."""
+        upload = self.uploads.get(id)
+        found = Described.of(upload.document) if upload else self.catalogue.get(id)
+        if found is None:
+            raise self.unknown(id)
+        return found
 
     def unknown(self, id: str) -> Problem:
         """There is no such document."""
@@ -69,9 +78,7 @@ class State:
         """What the library is asked with: one of its own ids, or an upload's encoding, which is kept."""
         upload = self.uploads.get(id)
         if upload is None:
-            if id not in self.library:
-                raise self.unknown(id)
-            return id
+            return self.described(id).id
         if upload.encoding is None:
             upload.encoding = self.library.matcher.encode([upload.document])[0]
         return upload.encoding

@@ -41,7 +41,7 @@ class Chart:
         chosen = _sample(ids)
         ids, vectors = [ids[i] for i in chosen], vectors[chosen]
         places, labels = layout(vectors), cluster(vectors)
-        titles = self._catalogue.titles()
+        titles = {id: row.title for id, row in self._catalogue.rows().items()}
         points = [
             Point(id=id, title=titles.get(id, id), x=round(float(x), 4), y=round(float(y), 4), cluster=int(label))
             for id, (x, y), label in zip(ids, places, labels, strict=True)
@@ -51,7 +51,8 @@ class Chart:
     def _clusters(self, ids: list[str], vectors: Floats, labels: Ints) -> list[Cluster]:
         numbers = range(int(labels.max(initial=-1)) + 1)
         examples = [[ids[i] for i in _nearest(vectors, np.flatnonzero(labels == n))] for n in numbers]
-        documents = [[self._library.show(id) for id in some if id in self._library] for some in examples]
+        known = self._catalogue.rows()
+        documents = [[self._library.show(id) for id in some if id in known] for some in examples]
         words = weightiest(documents, self._library.statistics.words)
         return [Cluster(number=n, words=words[n], size=int((labels == n).sum())) for n in numbers]
 
