@@ -59,7 +59,8 @@ export async function show(outlet, parameters, signal) {
     if (!mark) return;
     tip.replaceChildren(h("b", { dir: "auto" }, mark.point.title), h("span", {}, words.get(mark.point.cluster) ?? ""));
     const at = mark.getBoundingClientRect(), size = tip.getBoundingClientRect();
-    tip.style.left = Math.max(8, Math.min(at.right + 8, innerWidth - size.width - 8)) + "px";
+    const fits = at.right + 8 + size.width < box.getBoundingClientRect().right;
+    tip.style.left = Math.max(8, fits ? at.right + 8 : at.left - 8 - size.width) + "px";
     tip.style.top = Math.max(8, Math.min(at.bottom + 6, innerHeight - size.height - 8)) + "px";
   }
   picture.addEventListener("pointerover", point);
