@@ -9,7 +9,8 @@ export function working(step, cancel) {
     cancel ? h("button", { type: "button", class: "button quiet", onclick: cancel }, "Cancel") : null);
   return {
     box,
-    tell(words, done = 0, total = 0) {
+    tell(step, done = 0, total = 0) {
+      const words = step.charAt(0).toUpperCase() + step.slice(1);
       line.textContent = total ? `${words}: ${done.toLocaleString("en")} of ${total.toLocaleString("en")}` : words;
       if (total) bar.value = done / total;
       else bar.removeAttribute("value");
