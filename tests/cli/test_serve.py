@@ -15,7 +15,7 @@ import pytest
 @contextmanager
 def serving(*arguments: object) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     """The address that a fresh process prints, and the process."""
-    command = [sys.executable, "-m", "longmatch", "serve", *map(str, arguments), "--port", "0"]
+    command = [sys.executable, "-m", "longmatch", "serve", *map(str, arguments), "--port", "0", "--no-open"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             said = process.stdout.readline()

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from longmatch.library.errors import LibraryError
 from longmatch.web.limits import Limits
 
 from .conftest import API, LONG, calling, upload, waited
@@ -109,6 +110,20 @@ def test_a_job_with_a_wrong_condition_fails_with_a_sentence(client, shelf):
     ended = waited(client, job)
     assert (ended["state"], ended["result"]) == ("failed", None)
     assert "is not understood" in ended["detail"] and shelf.address not in ended["detail"]
+
+
+def test_a_job_that_fails_names_the_library_and_not_where_it_lies(client, shelf):
+    def work(job):
+        raise LibraryError(f"{shelf.address} is damaged or cannot be read.")
+
+    job = client.app.state.longmatch.jobs.start(work)
+    assert waited(client, job.id)["detail"] == "shelf is damaged or cannot be read."
+
+
+def test_a_job_that_breaks_says_so_in_a_sentence_and_others_go_on(client):
+    job = client.app.state.longmatch.jobs.start(lambda job: 1 / 0)
+    assert waited(client, job.id)["detail"].startswith("longmatch could not answer")
+    assert ranked(client, document="report-1.md")["hits"]
 
 
 def test_a_cancelled_job_ends_and_has_no_result(client):

@@ -18,6 +18,7 @@ from longmatch.cli.rank import open_library
 from longmatch.errors import LongmatchError
 
 SHORTEST = 16  # characters of a token
+CONNECTIONS = 512  # at a time
 INSTALL = "The page needs some more libraries. Install them: pip install 'longmatch[web]'."
 
 
@@ -30,7 +31,9 @@ def serve(
     token: Annotated[
         str | None, typer.Option(envvar="LONGMATCH_TOKEN", help="What to send to be answered; made up where needed.")
     ] = None,
-    open_page: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
+    open_page: Annotated[
+        bool | None, typer.Option("--open/--no-open", help="Open the page in the browser; by default from a terminal.")
+    ] = None,
     model: Annotated[
         list[Path] | None, typer.Option("--model", "-m", help="The folder of a trained model to offer too.")
     ] = None,
@@ -54,7 +57,8 @@ def serve(
         if not loopback:
             warn("Others can reach this address. The token goes over the network unencrypted.")
         sys.stdout.flush()
-        _run(app, listening, address if open_page else None)
+        wanted = sys.stdout.isatty() if open_page is None else open_page
+        _run(app, listening, address if wanted else None)
 
 
 def is_loopback(host: str) -> bool:
@@ -106,7 +110,15 @@ def _address(host: str, port: int, token: str | None) -> str:
 def _run(app: Any, listening: socket.socket, address: str | None) -> None:
     import uvicorn
 
-    settings = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, timeout_keep_alive=30)
+    settings = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # who read what is nobody's business
+        server_header=False,
+        ws="none",
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=5,
+    )
     server = uvicorn.Server(settings)
     if address:
         threading.Thread(target=_open_when_started, args=(server, address), daemon=True).start()

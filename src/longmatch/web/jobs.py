@@ -22,6 +22,7 @@ class Job:
 
     id: str
     worker: Worker
+    said: Callable[[str], str] = str  # how a failure is told outside
     state: State = "waiting"
     step: str = "waiting for its turn"
     done: int = 0
@@ -70,7 +71,7 @@ class Job:
         except Cancelled:
             self.state, self.step = "cancelled", "cancelled"
         except LongmatchError as error:
-            self._fail(str(error))
+            self._fail(self.said(str(error)))
         except Exception as error:
             log.error("a job failed", exc_info=error)
             self._fail(UNKNOWN)
@@ -88,8 +89,8 @@ Work = Callable[[Job], Ranking]
 class Jobs:
     """The jobs of a server: a bounded number, finished ones kept until there are newer ones."""
 
-    def __init__(self, worker: Worker, most: int) -> None:
-        self._worker, self._most = worker, most
+    def __init__(self, worker: Worker, most: int, said: Callable[[str], str] = str) -> None:
+        self._worker, self._most, self._said = worker, most, said
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -97,7 +98,7 @@ class Jobs:
         """Begin a job; refused while too many are under way."""
         with self._lock:
             self._make_room()
-            job = Job(f"j-{secrets.token_hex(8)}", self._worker)
+            job = Job(f"j-{secrets.token_hex(8)}", self._worker, self._said)
             self._jobs[job.id] = job
         self._worker.begin(job.run, work)
         return job

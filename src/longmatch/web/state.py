@@ -17,7 +17,7 @@ from longmatch.web.jobs import Jobs
 from longmatch.web.limits import Limits
 from longmatch.web.mapping.chart import Chart
 from longmatch.web.models import DEFAULT, ModelShelf
-from longmatch.web.problems import Problem
+from longmatch.web.problems import Problem, without_paths
 from longmatch.web.schema import Described
 from longmatch.web.uploads import Uploads
 from longmatch.web.worker import Worker
@@ -34,7 +34,7 @@ class State:
         self.worker = Worker(limits.waiting)
         self.models = ModelShelf(library, trained)
         self.uploads = Uploads(limits)
-        self.jobs = Jobs(self.worker, limits.jobs)
+        self.jobs = Jobs(self.worker, limits.jobs, lambda sentence: without_paths(sentence, library))
         self.catalogue = Catalogue(library)
         self.chart = Chart(library, self.catalogue)
         self.ready = False

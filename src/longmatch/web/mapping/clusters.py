@@ -31,14 +31,16 @@ def _apart(vectors: Floats) -> Floats:
 
 
 def by_size(labels: Ints) -> Ints:
-    """The same clusters numbered by their size, the largest 0.
+    """The same clusters numbered by their size, the largest 0; of equal ones, the one met first.
 
     >>> by_size(np.array([2, 1, 1, 0, 1, 0])).tolist()
     [2, 0, 0, 1, 0, 1]
     """
-    found, counts = np.unique(labels, return_counts=True)
-    order = found[np.argsort(-counts, kind="stable")]
-    return np.asarray([{int(old): new for new, old in enumerate(order)}[int(label)] for label in labels])
+    found, first, counts = np.unique(labels, return_index=True, return_counts=True)
+    order = np.lexsort((first, -counts))
+    numbers = np.empty(len(found), dtype=np.int64)
+    numbers[order] = np.arange(len(found))
+    return numbers[np.searchsorted(found, labels)]
 
 
 def _fit(vectors: Floats, k: int) -> float:
