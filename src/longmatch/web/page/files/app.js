@@ -21,7 +21,7 @@ async function show() {
   const { signal } = current;
   const { view, parameters } = read();
   const chosen = VIEWS[view] ?? search;
-  for (const link of document.querySelectorAll("nav a")) {
+  for (const link of document.querySelectorAll(".top nav a")) {
     const here = read(link.getAttribute("href")).view === view;
     if (here) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");

@@ -27,7 +27,7 @@ export async function comparison(outlet, { view, path, named, exported, paramete
   }
   const [root] = rendered(html);
   const message = h("p", { class: "hint said", role: "status" });
-  const head = h("div", { class: "compare-bar" }, levels(), view === "within" ? null : modelChoice(), message, h("div", { class: "ways" }, ...ways, copy(), save("html", "HTML"), save("json", "JSON")));
+  const head = h("section", { class: "compare-bar", "aria-label": "This comparison" }, levels(), view === "within" ? null : modelChoice(), message, h("div", { class: "ways" }, ...ways, copy(), save("html", "HTML"), save("json", "JSON")));
   outlet.replaceChildren(head, root);
   const replaceMatrix = mountMatch(root, signal);
   document.title = `${title(root)} · longmatch`;
