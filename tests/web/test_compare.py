@@ -79,6 +79,14 @@ def test_a_comparison_is_worked_out_once(client):
     assert list(state._compared.values())[-1] is first and len(state._compared) == 1
 
 
+def test_a_level_is_worked_out_once(client):
+    state = client.app.state.longmatch
+    first = asked(client, "compare/grid", **PAIR, level="sentences")
+    (_, kept), *_ = state._grids.values()
+    assert asked(client, "compare/grid", **PAIR, level="sentences") == first
+    assert [grid for _, grid in state._grids.values()] == [kept]
+
+
 def test_only_so_many_comparisons_are_kept(shelf):
     with calling(shelf, limits=Limits(comparisons=2)) as client:
         for n in range(4):

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
 from urllib.parse import urlencode
@@ -17,10 +18,12 @@ from longmatch.web.jobs import Jobs
 from longmatch.web.limits import Limits
 from longmatch.web.mapping.chart import Chart
 from longmatch.web.models import DEFAULT, ModelShelf
-from longmatch.web.problems import Problem, without_paths
+from longmatch.web.problems import Problem, log, without_paths
 from longmatch.web.schema import Described
 from longmatch.web.uploads import Uploads
 from longmatch.web.worker import Worker
+
+GRIDS = 3  # kept: the levels of the comparison that is looked at
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +42,7 @@ class State:
         self.chart = Chart(library, self.catalogue)
         self.ready = False
         self._compared: OrderedDict[tuple[Any, ...], Match] = OrderedDict()
+        self._grids: OrderedDict[tuple[int, Level], tuple[Match, Grid]] = OrderedDict()  # with its match: ids stay true
 
     async def work(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Run something in the scoring thread, off the event loop."""
@@ -109,7 +113,13 @@ class State:
 
     def grid_now(self, match: Match, level: Level) -> Grid:
         """A level of a comparison, if it is not too large to be sent."""
-        grid = match.at(level)
+        key = id(match), level
+        if key not in self._grids:
+            self._grids[key] = match, match.at(level)
+        self._grids.move_to_end(key)
+        while len(self._grids) > GRIDS:
+            self._grids.popitem(last=False)
+        grid = self._grids[key][1]
         if grid.scores.size > self.limits.cells:
             sizes = " x ".join(f"{n:,}" for n in grid.scores.shape)
             raise Problem(422, f"The grid of {level} has {sizes} cells. Ask for a coarser level: chunks or sections.")
@@ -119,7 +129,13 @@ class State:
         """Take questions; the model is opened meanwhile."""
         self.worker.open()
         if not self.ready:
-            self.worker.begin(self.warm_now)
+            self.worker.begin(self.warm_now).add_done_callback(self._tell)
+
+    def _tell(self, warmed: "Future[None]") -> None:
+        """Say in the terminal why the model could not be opened; questions that need it say it too."""
+        error = None if warmed.cancelled() else warmed.exception()
+        if error is not None:
+            log.warning("%s", error)
 
     def close(self) -> None:
         """End all jobs."""

@@ -9,35 +9,35 @@ from fastapi import APIRouter, Query, Response
 from longmatch.matching.match import Level, Match
 from longmatch.matching.render.html import render_html
 from longmatch.web.routes.common import Document, Model, mistakes
-from longmatch.web.schema import Comparison, GridScores
-from longmatch.web.state import State, TheState, address_of
+from longmatch.web.schema import Answer, Comparison, GridScores
+from longmatch.web.state import TheState, address_of
 
 router = APIRouter(tags=["compare"])
 
 A_LEVEL = "sections, chunks (about 250 tokens) or sentences."
 
 
-@router.get("/compare", responses=mistakes(404, 422, 503))
-async def compare(state: TheState, a: Document, b: Document, model: Model = None) -> Comparison:
+@router.get("/compare", responses=mistakes(404, 422, 503), response_model=Comparison)
+async def compare(state: TheState, a: Document, b: Document, model: Model = None) -> Response:
     """Compare two documents: the score, what carries it, the sections, and all aligned passages.
 
     With a and b the same, its own sections are compared.
     """
     match = await state.comparison(a, b, model)
-    return await state.work(Comparison.of, match, address_of(match, model))
+    return await state.work(lambda: _sent(Comparison.of(match, address_of(match, model))))
 
 
-@router.get("/compare/grid", responses=mistakes(404, 422, 503))
+@router.get("/compare/grid", responses=mistakes(404, 422, 503), response_model=GridScores)
 async def grid(
     state: TheState,
     a: Document,
     b: Document,
     level: Annotated[Level, Query(description=A_LEVEL)] = "sections",
     model: Model = None,
-) -> GridScores:
+) -> Response:
     """The scores of the parts of a with the parts of b, at a level."""
     match = await state.comparison(a, b, model)
-    return await state.work(_grid, state, match, level)
+    return await state.work(lambda: _sent(GridScores.of(state.grid_now(match, level), level)))
 
 
 @router.get("/compare/export", responses=mistakes(404, 422, 503), response_class=Response)
@@ -53,14 +53,15 @@ async def export(
     return Response(content.encode("utf-8", "replace"), media_type=f"{kind}; charset=utf-8", headers=named)
 
 
-@router.get("/within", responses=mistakes(404, 422, 503))
-async def within(state: TheState, document: Document, model: Model = None) -> Comparison:
+@router.get("/within", responses=mistakes(404, 422, 503), response_model=Comparison)
+async def within(state: TheState, document: Document, model: Model = None) -> Response:
     """A document's sections against each other: which of them take each other up."""
     return await compare(state, document, document, model)
 
 
-def _grid(state: State, match: Match, level: Level) -> GridScores:
-    return GridScores.of(state.grid_now(match, level), level)
+def _sent(answer: Answer) -> Response:
+    """A large answer made ready in the scoring thread, so that the server goes on answering others."""
+    return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 
 
 def _json(match: Match) -> str:
