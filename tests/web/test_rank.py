@@ -1,6 +1,6 @@
 """Rankings, at once and as jobs."""
 
-import time
+import threading
 
 import pytest
 
@@ -126,14 +126,33 @@ def test_a_job_that_breaks_says_so_in_a_sentence_and_others_go_on(client):
     assert ranked(client, document="report-1.md")["hits"]
 
 
-def test_a_cancelled_job_ends_and_has_no_result(client):
-    id = upload(client, LONG).json()["upload"]
-    job = client.post(f"{API}/rank", json={"document": id}).json()["job"]
+def test_a_job_that_is_cancelled_while_it_waits_is_never_done(client):
+    free = threading.Event()
+    client.app.state.longmatch.worker.begin(free.wait, 20)
+    job = client.post(f"{API}/rank", json={"document": "report-1.md"}).json()["job"]
+    assert client.get(f"{API}/jobs/{job}").json()["state"] == "waiting"
     assert client.delete(f"{API}/jobs/{job}").status_code == 204
-    ended = waited(client, job)
+    free.set()
+    ranked(client, document="report-1.md")
+    ended = client.get(f"{API}/jobs/{job}").json()
     assert (ended["state"], ended["result"]) == ("cancelled", None)
-    time.sleep(0.2)
-    assert client.get(f"{API}/jobs/{job}").json()["state"] == "cancelled"
+
+
+def test_a_job_that_is_cancelled_while_it_runs_ends_at_its_next_step(client):
+    started, ended = threading.Event(), threading.Event()
+
+    def work(job):
+        try:
+            while True:
+                started.set()
+                job.advance()
+        finally:
+            ended.set()
+
+    job = client.app.state.longmatch.jobs.start(work)
+    assert started.wait(20)
+    assert client.delete(f"{API}/jobs/{job.id}").status_code == 204
+    assert ended.wait(20) and waited(client, job.id)["state"] == "cancelled"
 
 
 def test_an_unknown_job_is_a_sentence(client):
