@@ -76,7 +76,7 @@ def _routes(schema: dict[str, Any]) -> Iterator[tuple[str, Route]]:
             bodies = [
                 (kind, kind_of(c["schema"])) for kind, c in route.get("requestBody", {}).get("content", {}).items()
             ]
-            answers = [(status, _answer(a), a.get("description", "")) for status, a in route["responses"].items()]
+            answers = [(status, _answer(a), _description(a)) for status, a in route["responses"].items()]
             words = route.get("description", "")
             yield (
                 route.get("tags", ["other"])[0],
@@ -96,6 +96,11 @@ def _shapes(schema: dict[str, Any]) -> dict[str, tuple[str, list[Parameter]]]:
         if fields:
             found[name] = (shape.get("description", ""), fields)
     return found
+
+
+def _description(answer: dict[str, Any]) -> str:
+    words = str(answer.get("description", ""))
+    return "" if words == "Successful Response" else words
 
 
 def _answer(answer: dict[str, Any]) -> str:
