@@ -1,28 +1,34 @@
-"""Train the models whose rows docs/benchmarks.md holds, and say how to measure them.
+"""Train the models whose rows docs/benchmarks.md holds, and measure them.
 
     python scripts/train_benchmarks.py DATA OUT [--sets acl wiki papers] [--seeds 1 2 3] [--rows colde sdr ...]
-                                       [--set steps=60] [--set colde.documents=200] [--jobs 4]
+                                       [--set steps=60] [--set colde.documents=200] [--jobs 9] [--measure ROWS]
 
 DATA holds the sets' folders. Each model goes into OUT/SET/ROW-SEED, the tokenised documents once into OUT/tokens; what
 is trained already is left as it is, and what was stopped goes on. `--set` applies to every row it fits, with a model's
-name before it to that model's rows alone. With `--jobs 4` four models are trained at a time, each in a process of its
-own that writes to ROW-SEED.log, so that small models fill a GPU together; one that fails does not stop the others.
-SST's cluster networks come first: the rows that need one add it themselves.
+name before it to that model's rows alone. SST's cluster networks come first: the rows that need one add it themselves.
+
+With `--jobs 9` nine processes work side by side and write to ROW-SEED.log, so that small models fill a GPU together;
+one that fails does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` before: then they need not
+take turns. With `--measure ROWS` each model is measured when it is trained, beside the untrained ones, and its answers
+are kept in ROWS; `longmatch evaluate --data SET --out ROWS` afterwards adds the lexical rows and reports on all.
+
+SMITH is pre-trained on DATA/pretrain, once for all sets and seeds.
 """
 
 import argparse
 import os
 import shlex
-import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from tasks import Task, run_all
+
+from longmatch.datasets.collection import DataFolder
+from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.evaluation.evaluate import Evaluation
 from longmatch.parallel import half_the_cores, use_processes
 from longmatch.training.recipes import find_recipe
 from longmatch.training.settings import TrainingSettings, read_pairs
@@ -39,7 +45,12 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sdr": ("sdr", {}),
     "sdr-no-contrast": ("sdr", {"contrastive": False}),  # SDR's table 3 (v)
     "sdr-margin-2": ("sdr", {"margin": 2.0}),
-    "smith": ("smith", {}),  # SMITH's table 3: NP; --set smith.pretrained=FOLDER for WP and WP+SP
+    "smith-pretrain-wp": ("smith-pretrain", {"masked_blocks": 0}),
+    "smith-pretrain-wp-sp": ("smith-pretrain", {}),
+    "smith": ("smith", {}),  # SMITH's table 3: NP
+    "smith-wp": ("smith", {"pretrained": "@smith-pretrain-wp"}),
+    "smith-wp-sp": ("smith", {"pretrained": "@smith-pretrain-wp-sp"}),
+    "smith-short": ("smith", {"backbone": DEFAULT_NAME}),
     "dssm": ("dssm", {}),
     "arc-i": ("arc-i", {}),
     "han": ("han", {}),
@@ -72,7 +83,9 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sst-dual-adaptive-hard": ("sst-dual", ADAPTIVE | {"sampling": "hard"}),
     "sst-dual-adaptive-soft": ("sst-dual", ADAPTIVE),
 }
-STEPS_BEFORE = ("sst-clusters",)  # models that others need and that match nothing themselves
+STEPS_BEFORE = ("sst-clusters", "smith-pretrain")  # models that others need and that match nothing themselves
+PRETRAINED = "smith-pretrain"  # a model that learns once, from bare documents
+LARGE = ("colde", "s-long")  # models whose steps fill a GPU
 RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # ways to score with what SDR trained
 
 
@@ -111,16 +124,25 @@ def needed_first(rows: Sequence[str]) -> list[str]:
     return [row for row in ROWS if row in named]
 
 
-def resolved(changed: Mapping[str, Any], folder: Path, seed: int) -> dict[str, Any]:
+def place_of(row: str, name: str, seed: int) -> str:
+    """Where a row's model lies below OUT.
+
+    >>> place_of("colde", "acl", 2), place_of("smith-pretrain-wp", "acl", 2)
+    ('acl/colde-2', 'pretrain/smith-pretrain-wp')
+    """
+    return f"pretrain/{row}" if ROWS[row][0] == PRETRAINED else f"{name}/{row}-{seed}"
+
+
+def resolved(changed: Mapping[str, Any], out: Path, name: str, seed: int) -> dict[str, Any]:
     """A row's settings, each @ROW as that row's folder."""
     return {
-        key: str(folder / f"{value[1:]}-{seed}") if isinstance(value, str) and value.startswith("@") else value
+        key: str(out / place_of(value[1:], name, seed)) if isinstance(value, str) and value.startswith("@") else value
         for key, value in changed.items()
     }
 
 
 @dataclass(frozen=True)
-class Job:
+class Training:
     """One model to train."""
 
     model: str
@@ -128,43 +150,73 @@ class Job:
     out: Path
     settings: Mapping[str, Any]
 
-    def train(self, processes: int) -> None:
-        """With so many processes for the tokenising."""
-        use_processes(processes)
+    def run(self, cores: int) -> None:
+        """Documents are tokenised by so many processes."""
+        use_processes(cores)
         train(self.model, self.data, self.out, **self.settings)
 
-    def train_apart(self, cores: int) -> str:
-        """In a process of its own, with so many cores; what went wrong, if anything did."""
-        import torch
 
-        torch.set_num_threads(cores)
-        self.out.parent.mkdir(parents=True, exist_ok=True)
-        with self.out.with_suffix(".log").open("a", buffering=1) as log, redirect_stdout(log), redirect_stderr(log):
-            try:
-                self.train(cores)
-            except Exception as error:  # whatever it is, the others go on
-                log.write(f"{error!r}\n")
-                return f"{type(error).__name__}: {error}"
-        return ""
+@dataclass(frozen=True)
+class Measuring:
+    """Some of the models of an evaluation."""
+
+    evaluation: Evaluation
+    models: tuple[str, ...]
+
+    def run(self, cores: int) -> None:
+        """Documents are read by so many processes."""
+        self.evaluation.measure(self.models)
 
 
-def train_all(jobs: Sequence[Job], at_a_time: int) -> None:
-    """One after the other, or several at a time."""
-    if at_a_time == 1:
-        for job in jobs:
-            job.train(half_the_cores())
-        return
-    cores = max(1, (os.cpu_count() or 1) // at_a_time)
-    began, failed = time.monotonic(), 0
-    with ProcessPoolExecutor(at_a_time, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
-        running = {pool.submit(job.train_apart, cores): job for job in jobs}
-        for done, future in enumerate(as_completed(running), start=1):
-            wrong, seconds = future.result(), time.monotonic() - began
-            failed += bool(wrong)
-            what = f"{running[future].out} {wrong or 'is trained'}"
-            print(f"{done} of {len(jobs)} after {seconds:.0f} s: {what}", flush=True)
-    if failed:
-        raise SystemExit(f"{failed} of {len(jobs)} could not be trained; each log says why.")
+@dataclass(frozen=True)
+class Bench:
+    """What was asked for: all trainings and, where they are wanted, all measurements."""
+
+    data: Path
+    out: Path
+    rows: Sequence[str]
+    seeds: Sequence[int]
+    asked: Mapping[str, str]
+    measured: Path | None
+    processes: int
+
+    def tasks(self, sets: Sequence[str]) -> list[Task]:
+        """The rows that others need first; what is measured is measured as soon as it can be."""
+        first = needed_first(self.rows)
+        order = [*first, *(row for row in self.rows if row not in first)]
+        found = [self._untrained(name) for name in sets] if self.measured else []
+        for name, seed, row in product(sets, self.seeds, order):
+            training = self._training(name, row, seed)
+            found += [training] if training.name not in {task.name for task in found} else []
+            if self.measured and ROWS[row][0] not in STEPS_BEFORE and row in self.rows:
+                found.append(self._measuring(name, row, seed))
+        return found
+
+    def evaluation(self, name: str) -> Evaluation:
+        """All models on a set, both protocols where it has both kinds of labels."""
+        folder = DataFolder(self.data / name)
+        both: Literal["both", "auto"] = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
+        models = ["default", *RULES, *models_of(self.out / name, self.rows, self.seeds)]
+        return Evaluation([folder.path], models, self.measured or Path(), protocol=both, processes=self.processes)
+
+    def _training(self, name: str, row: str, seed: int) -> Task:
+        model, changed = ROWS[row]
+        place = place_of(row, name, seed)
+        settings = {"cache": str(self.out / "tokens")} | settings_for(model, self.asked)
+        settings |= resolved(changed, self.out, name, seed) | {"seed": 1 if model == PRETRAINED else seed}
+        work = Training(model, self.data / Path(place).parent, self.out / place, settings)
+        needs = tuple(place_of(other, name, seed) for other in needed_first([row]))
+        return Task(place, work, self.out / f"{place}.log", needs, model in LARGE)
+
+    def _measuring(self, name: str, row: str, seed: int) -> Task:
+        place = place_of(row, name, seed)
+        work = Measuring(self.evaluation(name), tuple(models_of(self.out / name, [row], [seed])))
+        return Task(f"{place}: measured", work, self.out / f"{place}.log", (place, f"{name}: untrained"))
+
+    def _untrained(self, name: str) -> Task:
+        """Before the others: the documents are tokenised here."""
+        work = Measuring(self.evaluation(name), ("default", *RULES))
+        return Task(f"{name}: untrained", work, self.out / name / "untrained.log")
 
 
 def main() -> None:
@@ -176,24 +228,21 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--set", dest="settings", action="append", default=[])
-    parser.add_argument("--jobs", type=int, default=1, help="models trained at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that work at a time")
+    parser.add_argument("--measure", type=Path, default=None, help="a folder for what the models answer")
     options = parser.parse_args()
     asked = read_pairs(options.settings)
     check(asked, {ROWS[row][0] for row in [*needed_first(options.rows), *options.rows]})
-    first = needed_first(options.rows)
-    for rows in (first, [row for row in options.rows if row not in first]):
-        jobs = []
-        for name, seed, row in product(options.sets, options.seeds, rows):
-            (model, changed), folder = ROWS[row], options.out / name
-            settings = {"cache": str(options.out / "tokens")} | settings_for(model, asked)
-            settings |= resolved(changed, folder, seed) | {"seed": seed}
-            jobs.append(Job(model, options.data / name, folder / f"{row}-{seed}", settings))
-        if jobs:
-            train_all(jobs, max(1, options.jobs))
-    for name in options.sets:
+    jobs = max(1, options.jobs)
+    cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
+    bench = Bench(options.data, options.out, options.rows, options.seeds, asked, options.measure, cores)
+    failed = run_all(bench.tasks(options.sets), jobs, cores)
+    for name in [] if options.measure else options.sets:
         models = ",".join(["default", *RULES, *models_of(options.out / name, options.rows, options.seeds)])
         words = ["longmatch", "evaluate", "--data", str(options.data / name), "--models", models, "--protocol", "both"]
         print(f"To measure: {shlex.join(words)}")
+    if failed:
+        raise SystemExit(f"{failed} could not be done; each log says why.")
 
 
 if __name__ == "__main__":

@@ -159,3 +159,14 @@ def test_answers_of_both_protocols_serve_a_later_question_for_one(make_data: Mak
     before = {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
     evaluate([folder], [], out, protocol="ranking")
     assert {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == before
+
+
+def test_some_models_of_an_evaluation_can_be_measured_alone_without_a_report(make_data: Make, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    evaluation = Evaluation([make_data(qrels=QRELS)], ["tfidf", "bm25"], out)
+    evaluation.measure(["bm25"])
+    assert [path.name for path in (out / "runs").iterdir()] == ["tiny.test.bm25.json"]
+    assert not (out / "results.json").exists()
+    made = json.loads((out / "runs" / "tiny.test.bm25.json").read_text(encoding="utf-8"))["made"]
+    assert made["command"] == evaluation.command
+    assert {row.model for row in evaluation.run()} == {"tfidf", "bm25", "phrases"}

@@ -27,12 +27,17 @@ HOW = frozenset(  # a model learns, not what: no part of its name
 def differing(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a model that differ from its defaults, in the order given; of a path the last part.
 
+    Of a path that ends in the model's own seed that is left out too: models that differ in nothing else have one name.
+
     >>> differing("colde", {"seed": 3, "weight_decay": 0.01, "learning_rate": 0.5, "cache": "tokens"})
     {'learning_rate': 0.5}
+    >>> differing("sst", {"seed": 3, "clusters": "out/news/sst-clusters-3"})
+    {'clusters': 'sst-clusters'}
     """
     usual = defaults_of(model)
     found = {key: value for key, value in settings.items() if key not in HOW and usual.get(key) != value}
-    return {key: Path(value).name if isinstance(value, str) else value for key, value in found.items()}
+    seed = f"-{settings.get('seed')}"
+    return {key: Path(v).name.removesuffix(seed) if isinstance(v, str) else v for key, v in found.items()}
 
 
 @cache

@@ -51,18 +51,14 @@ class Evaluation:
 
         use_processes(self.processes)
         reports = Reports(self.out, self.measures, self.seed)
-        folders = [DataFolder(path) for path in self.folders]  # a wrong path is said before hours of work
-        for folder in folders:
-            folder.validate()
-            if self._wanted(folder) == Wanted(False, False):
-                raise ReadError(folder.path, f"has no labels to measure on in {self.split}", "Name another --split.")
+        folders = self._valid_folders()
         named = entrants_of(self.models)
         open_already = {entrant.word: self._load(entrant.word) for entrant in named if not entrant.trained}
         rows: list[Row] = []
         for folder in folders:
             entrants = [*named, *(found for plan in self.studies for found in plan.entrants(self.out, folder.path))]
             for corpus in self._corpora(folder):
-                question = Question(corpus, self.split, self._wanted(folder), self.limit, self.seed, self.rerank_depth)
+                question = self._question(corpus)
                 explained: set[str] = set()
                 for entrant in entrants:
                     matcher = open_already.get(entrant.word) or self._load(entrant.word)
@@ -75,6 +71,16 @@ class Evaluation:
                 if self.told:
                     self.told([row for row in rows if (row.run.data, row.run.split) == (corpus.name, self.split)])
         return rows
+
+    def measure(self, models: Sequence[str]) -> None:
+        """Answer for some of the models and report nothing: several processes can share the work of one evaluation."""
+        use_processes(self.processes)
+        entrants = [entrant for entrant in entrants_of(models) if entrant.word in models]
+        for folder in self._valid_folders():
+            for corpus in self._corpora(folder):
+                for entrant in entrants:
+                    matcher = self._load(entrant.word)
+                    answer(self._question(corpus), entrant, matcher, self.out, self.command, self._watch)
 
     @property
     def command(self) -> str:
@@ -94,6 +100,19 @@ class Evaluation:
         words += ["--shuffle-sections"] if self.shuffle_sections else []
         words += [word for plan in self.studies for word in ("--study", str(plan))]
         return shlex.join([*words, "--out", told_path(self.out)])
+
+    def _valid_folders(self) -> list[DataFolder]:
+        """A wrong path is said before hours of work."""
+        folders = [DataFolder(path) for path in self.folders]
+        for folder in folders:
+            folder.validate()
+            if self._wanted(folder) == Wanted(False, False):
+                raise ReadError(folder.path, f"has no labels to measure on in {self.split}", "Name another --split.")
+        return folders
+
+    def _question(self, corpus: Corpus) -> Question:
+        wanted = self._wanted(corpus.folder)
+        return Question(corpus, self.split, wanted, self.limit, self.seed, self.rerank_depth)
 
     def _corpora(self, folder: DataFolder) -> Iterator[Corpus]:
         """The set as it is; then, if that is asked for, with its sections in random order."""

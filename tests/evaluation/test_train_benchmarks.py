@@ -1,0 +1,66 @@
+"""The queue that trains and measures what docs/benchmarks.md holds."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from .noting import Note
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+LABELS = [("test", "boats", "ships", 1), ("test", "boats", "stars", 0)]
+
+
+@pytest.fixture
+def scripts() -> Iterator[tuple[ModuleType, ModuleType]]:
+    sys.path.insert(0, str(SCRIPTS))
+    try:
+        import tasks
+        import train_benchmarks
+
+        yield tasks, train_benchmarks
+    finally:
+        sys.path.remove(str(SCRIPTS))
+
+
+def test_work_waits_for_what_it_needs_and_a_failure_stops_only_what_needs_it(scripts, tmp_path, capsys) -> None:
+    tasks, _ = scripts
+    file, log = tmp_path / "notes", tmp_path / "logs" / "log"
+    needs = {"last": ("second",), "second": ("first",), "first": (), "bad": (), "lost": ("bad",)}
+    found = [tasks.Task(name, Note(name, file), log, wanted) for name, wanted in needs.items()]
+    assert tasks.run_all(found, at_a_time=2, cores=1) == 2
+    ran = file.read_text().split()
+    assert sorted(ran) == ["bad", "first", "last", "second"]
+    assert ran.index("first") < ran.index("second") < ran.index("last")
+    told = capsys.readouterr().out
+    assert "bad ValueError: it is bad" in told
+    assert "lost needs what could not be done" in told
+    assert "first with 1 cores" in log.read_text()
+    assert "Traceback" in log.read_text()
+
+
+def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(
+    scripts, make_data: Callable[..., Path], tmp_path: Path
+) -> None:
+    _, module = scripts
+    data = make_data(pairs=LABELS, name="tiny")
+    rows = ["colde", "smith-wp", "sst-adaptive-soft"]
+    bench = module.Bench(data.parent, tmp_path / "out", rows, [1, 2], {}, tmp_path / "rows", 1)
+    found = {task.name: task for task in bench.tasks(["tiny"])}
+    assert next(iter(found)) == "tiny: untrained"
+    assert [name for name in found if name.startswith("pretrain/")] == ["pretrain/smith-pretrain-wp"]
+    assert found["tiny/smith-wp-2"].needs == ("pretrain/smith-pretrain-wp",)
+    assert found["tiny/smith-wp-2"].work.settings["pretrained"] == str(tmp_path / "out/pretrain/smith-pretrain-wp")
+    assert found["tiny/sst-adaptive-soft-2"].needs == ("tiny/sst-clusters-2",)
+    assert found["tiny/colde-1: measured"].needs == ("tiny/colde-1", "tiny: untrained")
+    assert "tiny/sst-clusters-1: measured" not in found
+    order = list(found)
+    assert all(order.index(other) < order.index(name) for name, task in found.items() for other in task.needs)
+
+
+def test_a_setting_that_fits_no_row_is_refused(scripts) -> None:
+    _, module = scripts
+    with pytest.raises(SystemExit, match="No row has a setting stepps"):
+        module.check({"stepps": "3"}, {"colde"})
