@@ -63,7 +63,7 @@ def test_too_many_waiting_questions_are_refused_with_a_sentence(serving):
                 time.sleep(0.01)
             free.set()
             statuses = sorted(future.result() for future in asked)
-        assert statuses == [200, 200, 503, 503, 503, 503]
+        assert statuses == [200, 200, 429, 429, 429, 429]
 
 
 def test_the_server_names_neither_itself_nor_its_version_in_mistakes(serving):

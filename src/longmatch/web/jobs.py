@@ -120,5 +120,5 @@ class Jobs:
         ended = [id for id, job in self._jobs.items() if job.state not in ("waiting", "running")]
         while len(self._jobs) >= self._most:
             if not ended:
-                raise Problem(503, "Too many jobs are under way. Wait for one to end.", {"Retry-After": "5"})
+                raise Problem(429, "Too many jobs are under way. Wait for one to end.", {"Retry-After": "5"})
             del self._jobs[ended.pop(0)]

@@ -32,7 +32,7 @@ class Worker:
     async def ask(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Answer a question in the scoring thread; refused when too many wait."""
         if len(self._questions) >= self.most:
-            raise Problem(503, "Too many questions wait for an answer. Ask again in a moment.", {"Retry-After": "2"})
+            raise Problem(429, "Too many questions wait for an answer. Ask again in a moment.", {"Retry-After": "2"})
         return await asyncio.wrap_future(self._put(self._questions, lambda: function(*arguments, **named)))
 
     def begin(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> "Future[T]":

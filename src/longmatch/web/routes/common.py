@@ -25,6 +25,7 @@ def mistakes(*statuses: int) -> Answers:
         413: "It is too large.",
         415: "It is of a kind that is not read.",
         422: "A value is not right.",
-        503: "Too much waits already.",
+        429: "Too much waits already.",
+        503: "The server is stopping.",
     }
     return {status: {"model": Mistake, "description": words[status]} for status in statuses}

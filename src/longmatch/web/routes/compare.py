@@ -17,7 +17,7 @@ router = APIRouter(tags=["compare"])
 A_LEVEL = "sections, chunks (about 250 tokens) or sentences."
 
 
-@router.get("/compare", responses=mistakes(404, 422, 503), response_model=Comparison)
+@router.get("/compare", responses=mistakes(404, 422, 429, 503), response_model=Comparison)
 async def compare(state: TheState, a: Document, b: Document, model: Model = None) -> Response:
     """Compare two documents: the score, what carries it, the sections, and all aligned passages.
 
@@ -27,7 +27,7 @@ async def compare(state: TheState, a: Document, b: Document, model: Model = None
     return await state.work(lambda: _sent(Comparison.of(match, address_of(match, model))))
 
 
-@router.get("/compare/grid", responses=mistakes(404, 422, 503), response_model=GridScores)
+@router.get("/compare/grid", responses=mistakes(404, 422, 429, 503), response_model=GridScores)
 async def grid(
     state: TheState,
     a: Document,
@@ -40,7 +40,7 @@ async def grid(
     return await state.work(lambda: _sent(GridScores.of(state.grid_now(match, level), level)))
 
 
-@router.get("/compare/export", responses=mistakes(404, 422, 503), response_class=Response)
+@router.get("/compare/export", responses=mistakes(404, 422, 429, 503), response_class=Response)
 async def export(
     state: TheState, a: Document, b: Document, format: Literal["html", "json"] = "html", model: Model = None
 ) -> Response:
@@ -53,7 +53,7 @@ async def export(
     return Response(content.encode("utf-8", "replace"), media_type=f"{kind}; charset=utf-8", headers=named)
 
 
-@router.get("/within", responses=mistakes(404, 422, 503), response_model=Comparison)
+@router.get("/within", responses=mistakes(404, 422, 429, 503), response_model=Comparison)
 async def within(state: TheState, document: Document, model: Model = None) -> Response:
     """A document's sections against each other: which of them take each other up."""
     return await compare(state, document, document, model)

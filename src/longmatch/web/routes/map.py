@@ -12,7 +12,7 @@ from longmatch.web.state import State, TheState
 router = APIRouter(tags=["library"])
 
 
-@router.get("/map", responses=mistakes(503))
+@router.get("/map", responses=mistakes(429, 503))
 async def library_map(state: TheState) -> Map:
     """Where the documents lie: those that are alike are near, and clusters are told by their weightiest words.
 

@@ -14,7 +14,7 @@ router = APIRouter(tags=["rank"])
 Job = Annotated[str, Path(pattern=r"^j-[0-9a-f]{16}$", description="The id that starting it gave.")]
 
 
-@router.get("/rank", responses=mistakes(404, 422, 503))
+@router.get("/rank", responses=mistakes(404, 422, 429, 503))
 async def rank(
     state: TheState,
     document: Document,
@@ -28,7 +28,7 @@ async def rank(
     return await state.work(rank_now, state, RankRequest(document=document, k=k, where=where, by=by))
 
 
-@router.post("/rank", status_code=202, responses=mistakes(400, 404, 422, 503))
+@router.post("/rank", status_code=202, responses=mistakes(400, 404, 422, 429, 503))
 async def start(state: TheState, asked: RankRequest) -> JobStarted:
     """The same as a job, whose progress can be looked at: for uploads, and for reading again with another model."""
     return JobStarted(job=rank_as_job(state, asked).id)

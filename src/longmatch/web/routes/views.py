@@ -13,7 +13,7 @@ from longmatch.matching.render.html import render_fragment, render_matrix
 from longmatch.web.routes.common import Document, Model, mistakes
 from longmatch.web.state import State, TheState
 
-router = APIRouter(prefix="/api/v1", tags=["page"], responses=mistakes(401, 403, 404, 421, 422, 503))
+router = APIRouter(prefix="/api/v1", tags=["page"], responses=mistakes(401, 403, 404, 421, 422, 429, 503))
 
 Part = Annotated[Literal["all", "matrix"], Query(description="All of it, or the matrix alone.")]
 
