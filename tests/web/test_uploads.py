@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -111,10 +110,8 @@ def test_a_document_of_office_that_unpacks_to_too_much_is_given_up(shelf):
 
 def test_a_file_that_takes_too_long_is_given_up(shelf):
     with calling(shelf, limits=Limits(reading_seconds=0.05)) as client:
-        began = time.monotonic()
         answer = upload(client, NOTE)
         assert answer.status_code == 422 and "took longer than 0.05 seconds" in answer.json()["detail"]
-        assert time.monotonic() - began < 2
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(shelf):
