@@ -1,6 +1,6 @@
 """Tokens encoded a second, beside sentence-transformers' `encode`, and how near the vectors are to those of float32.
 
-    python benchmarks/encode.py DATA_FOLDER [--documents 40] [--turns 5] [--cores 2]
+    python benchmarks/encode.py DATA_FOLDER [--documents 20] [--turns 5] [--cores 2]
 
 The documents of the data folder are read in two ways:
 
@@ -100,7 +100,7 @@ def _turn(documents: list[Document], backbone: Backbone) -> Turn:
             pieces = cut(one, backbone.max_tokens)
             spans = zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)
             texts[name] += [one.document.readable[start:end] for start, end in spans]
-    return Turn(documents, texts["passages"], texts["sentences"], sum(map(len, tokens)))
+    return Turn(documents, _fitting(texts["passages"], backbone), texts["sentences"], sum(map(len, tokens)))
 
 
 def our_way(name: str, backbone: Backbone) -> Way:
@@ -113,14 +113,10 @@ def our_way(name: str, backbone: Backbone) -> Way:
     )
 
 
-def _fitting(texts: Sequence[str], backbone: Backbone) -> list[str]:
-    """As they are: a passage tokenised alone may have a token more than within its document, and is then shortened."""
-    found = backbone.tokenizer.encode_batch(list(texts), add_special_tokens=False)
-    long = [i for i, e in enumerate(found) if len(e.ids) > backbone.max_tokens]
-    kept = list(texts)
-    for i in long:
-        kept[i] = kept[i][: found[i].offsets[backbone.max_tokens - 1][1]]
-    return kept
+def _fitting(texts: list[str], backbone: Backbone) -> list[str]:
+    """As they are; a text that has a token more alone than within its document is shortened by it."""
+    found = backbone.tokenizer.encode_batch(texts, add_special_tokens=False)
+    return [text[: e.offsets[: backbone.max_tokens][-1][1]] for text, e in zip(texts, found, strict=True)]
 
 
 def their_way() -> Way:
@@ -180,7 +176,7 @@ def show(rows: Sequence[Row]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--documents", type=int, default=40)
+    parser.add_argument("--documents", type=int, default=20)
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--as", dest="processor", default="as it is", help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""An assembly line: each stage of the work in a thread of its own; the order and the errors are those without threads."""
+"""An assembly line: each stage of the work in a thread of its own; order and errors are those of one after another."""
 
 from collections.abc import Callable, Sequence
 from queue import Queue
