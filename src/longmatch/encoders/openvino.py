@@ -40,25 +40,34 @@ class OpenvinoEngine:
             "ENABLE_CPU_PINNING": False,  # two processes would be pinned to the same cores
         }
         self._compiled = openvino.Core().compile_model(converted(model, openvino), "CPU", settings)
-        self._requests, self._queue_of = threads + 1, openvino.AsyncInferQueue  # one waits while the others are read
+        self._at_once = threads + 1  # one waits while the others are read
 
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-        """Several batches at once, in the order in which they are done."""
-        queue = self._queue_of(self._compiled, self._requests)
-        done: deque[tuple[Batch, Tensor]] = deque()
+        """Several batches at once, handed out in their order.
 
-        def keep(request: Any, batch: Batch) -> None:
-            done.append((batch, torch.from_numpy(request.get_output_tensor(0).data.copy())))
+        No callbacks: the thread that calls one needs Python's lock, which a thread that frees the model may hold.
+        """
+        free = [self._compiled.create_infer_request() for _ in range(self._at_once)]
+        busy: deque[tuple[Batch, Any]] = deque()
 
-        queue.set_callback(keep)
+        def first_done() -> tuple[Batch, Tensor]:
+            batch, request = busy.popleft()
+            request.wait()
+            free.append(request)
+            return batch, torch.from_numpy(request.get_output_tensor(0).data.copy())
+
         try:
             for batch in batches:
-                queue.start_async({0: batch.ids.numpy(), 1: batch.mask.long().numpy()}, batch)
-                while done:
-                    yield done.popleft()
+                if not free:
+                    yield first_done()
+                request = free.pop()
+                request.start_async({0: batch.ids.numpy(), 1: batch.mask.long().numpy()})
+                busy.append((batch, request))
+            while busy:
+                yield first_done()
         finally:
-            queue.wait_all()
-        yield from done
+            for _, request in busy:
+                request.wait()
 
 
 def is_installed() -> bool:
