@@ -22,7 +22,7 @@ def test_new_files_are_added_under_their_relative_paths(library: Library, texts:
 
 def test_unchanged_files_are_not_encoded_again(library: Library, texts: Path, monkeypatch) -> None:
     library.add(texts)
-    monkeypatch.setattr(library.matcher, "encode", None)  # calling it would raise
+    monkeypatch.setattr(library.matcher.backbone, "encode", None)  # calling it would raise
     done = library.add(texts)
     assert (done.added, done.replaced, done.unchanged) == ([], [], 8)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import lancedb
 import pytest
-import torch
 
 from longmatch.errors import LongmatchError
 from longmatch.library import store
@@ -144,7 +143,7 @@ def test_the_same_model_in_another_precision_is_the_same_model(
     filled: Library, texts: Path, tiny: HybridMatcher
 ) -> None:
     coarse = HybridMatcher(type(tiny.backbone).load(tiny.backbone.name, precision="bfloat16"), tiny.statistics)
-    assert coarse.backbone.dtype == torch.bfloat16
+    assert coarse.backbone.precision == "bfloat16"
     (texts / "new.txt").write_text(made_up_text(9))
     assert Library(filled.address, coarse).add(texts).added == ["new.txt"]
 

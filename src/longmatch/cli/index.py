@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -25,11 +25,15 @@ def index(
     again: Annotated[
         bool, typer.Option("--encode-again", help="Encode what the library holds again, with the model of today.")
     ] = False,
+    vectors: Annotated[
+        Literal["float16", "int8"] | None,
+        typer.Option("--vectors", help="How a new library keeps vectors: float16, or int8 in half the room."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Index documents into a library. Run it again after changes; interrupted, it goes on where it stopped."""
     if again:
-        encode_again(library)
+        encode_again(library, vectors)
     elif not paths:
         raise LongmatchError("Name the files or folders to index: longmatch index LIBRARY PATHS.")
     if not paths:
@@ -39,7 +43,7 @@ def index(
     with indexing() as report:
         from longmatch.library.library import Library
 
-        done = Library(library, tell=warn).add(paths, prune, report)
+        done = Library(library, vectors=vectors, tell=warn).add(paths, prune, report)
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
     else:
@@ -48,11 +52,11 @@ def index(
         raise LongmatchError(f"None of the files could be read, so nothing was added to {library}.")
 
 
-def encode_again(library: str) -> None:
+def encode_again(library: str, vectors: Literal["float16", "int8"] | None) -> None:
     """Encode all documents of a library with the default model."""
     from longmatch.library.library import Library
 
-    opened = Library(library, create=False, tell=warn)
+    opened = Library(library, create=False, vectors=vectors, tell=warn)
     with progress("encoding again", total=len(opened)) as report:
         opened.encode_again(report)
     typer.echo(f"{library}: {len(opened):,} documents encoded again")

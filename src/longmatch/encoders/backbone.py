@@ -1,8 +1,8 @@
 """A pretrained transformer that turns pieces of text into vectors."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,13 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from longmatch.encoders.batches import token_batches
+from longmatch.encoders.choosing import PROBES, EngineName, choose, native_precision
+from longmatch.encoders.engine import Batch, Engine, Numbers, Precision, TorchEngine
 from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 
-Precision = Literal["float32", "bfloat16"]
+__all__ = ["Backbone", "Precision", "native_precision"]
+
 Progress = Callable[[int], None]  # told how many tokens were encoded since the last call
 Vectors = npt.NDArray[np.float32]
 
@@ -24,35 +27,80 @@ CPU_BUDGET, GPU_BUDGET = 1_024, 65_536  # tokens a batch: small ones stay in a C
 class Backbone:
     """Any Hugging Face or sentence-transformers encoder, by folder or hub id; the packaged MiniLM by default.
 
-    Device and precision choose themselves: a GPU if there is one, bfloat16 where the processor multiplies it natively.
+    Device, engine and precision choose themselves: a GPU if there is one; else the fastest that keeps the answers.
     """
 
     def __init__(
-        self, model: nn.Module, tokenizer: Tokenizer, pooling: Pooling, specials: tuple[int, int], name: str
+        self,
+        model: nn.Module,
+        tokenizer: Tokenizer,
+        pooling: Pooling,
+        specials: tuple[int, int],
+        name: str,
+        engine: Callable[["Backbone"], Engine] | None = None,
     ) -> None:
         self.model, self.tokenizer, self.pooling, self.name = model, tokenizer, pooling, name
         self.first_token, self.last_token = specials
-        parameter = next(model.parameters())
-        self.device, self.dtype = parameter.device, parameter.dtype
+        self.device = next(model.parameters()).device
         self.token_budget = CPU_BUDGET if self.device.type == "cpu" else GPU_BUDGET
+        self._make_engine = engine or (lambda backbone: TorchEngine(backbone.model))
 
     @classmethod
-    def load(cls, name: str | None = None, device: str | None = None, precision: Precision | None = None) -> "Backbone":
-        """Open a folder or hub id; nothing is downloaded for the default."""
+    def load(
+        cls,
+        name: str | None = None,
+        device: str | None = None,
+        precision: Numbers | None = None,
+        engine: EngineName | None = None,
+    ) -> "Backbone":
+        """Open a folder or hub id; nothing is downloaded for the default.
+
+        Precision alone means torch. Engine alone takes the fastest precision that keeps the answers.
+        """
         from transformers import AutoModel
         from transformers.utils import logging
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         place = locate(name)
-        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        dtype = getattr(torch, precision or native_precision(chosen))
+        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() and not engine else "cpu"))
+        chooses = chosen.type == "cpu" or precision == "mixed"
+        dtype = torch.float32 if chooses else getattr(torch, precision or native_precision(chosen))
         advice = "Name a folder that holds config.json, tokenizer.json and model.safetensors, or a Hugging Face id."
         with checkpoint_errors(f"The model {place}", advice):
             tokenizer = open_tokenizer(place)
             model = AutoModel.from_pretrained(place, dtype=dtype).to(chosen).eval()
         specials = special_tokens(tokenizer, place)
-        return cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place)
+        make = (lambda backbone: backbone._choose(precision, engine)) if chooses else None
+        backbone = cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place, make)
+        if precision or engine:
+            _ = backbone.engine  # what was asked for and cannot be had is said at once
+        return backbone
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What reads the tokens; made when first needed."""
+        return self._make_engine(self)
+
+    def _choose(self, precision: Numbers | None, engine: EngineName | None) -> Engine:
+        found = self.tokenizer.encode_batch(list(PROBES), add_special_tokens=False)
+        probes = [np.array(e.ids[: self.max_tokens], dtype=np.int64) for e in found]
+        return choose(self.model, precision, engine, lambda candidate: self._encode(probes, candidate))
+
+    @property
+    def precision(self) -> Numbers:
+        """The numbers it computes in."""
+        return self.engine.precision
+
+    @property
+    def computes(self) -> str:
+        """Precision, engine and device in words."""
+        return f"{self.precision}, {self.engine.name} on {self.device.type}"
+
+    def pooled(self, mode: str) -> "Backbone":
+        """The same network, its token vectors made into one in another way: mean, cls or max."""
+        pooling, specials = Pooling(mode, self.pooling.max_length), (self.first_token, self.last_token)
+        return Backbone(self.model, self.tokenizer, pooling, specials, self.name, lambda _: self.engine)
 
     @property
     def width(self) -> int:
@@ -81,32 +129,31 @@ class Backbone:
         found = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return self.encode([np.array(e.ids, dtype=np.int64) for e in found])
 
-    @torch.inference_mode()
     def encode(self, pieces: Sequence[npt.NDArray[np.int64]], progress: Progress | None = None) -> Vectors:
         """One vector of length 1 a piece of token ids, whatever the order: (pieces, width)."""
+        return self._encode(pieces, self.engine, progress)
+
+    @torch.inference_mode()
+    def _encode(
+        self, pieces: Sequence[npt.NDArray[np.int64]], engine: Engine, progress: Progress | None = None
+    ) -> Vectors:
         lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
         if len(lengths) and lengths.max() > self.max_tokens:
             raise ValueError(f"a piece of {lengths.max()} tokens; {self.name} reads {self.max_tokens}")
+        specials, most = (self.first_token, self.last_token), self.max_tokens + 2
+        batches = (
+            Batch.of(rows, [pieces[i] for i in rows], specials, engine.multiple, most)
+            for rows in token_batches(lengths + 2, self.token_budget)
+        )
         vectors = torch.zeros((len(pieces), self.width), dtype=torch.float32)
-        for batch in token_batches(lengths + 2, self.token_budget):
-            ids, mask = self._pad([pieces[i] for i in batch], lengths[batch])
-            vectors[torch.from_numpy(batch)] = self._pool(ids, mask).float().cpu()
+        for batch, hidden in engine.read(batches):
+            vectors[torch.from_numpy(batch.rows)] = self._pool(hidden, batch.mask).float().cpu()
             if progress:
-                progress(int(lengths[batch].sum()))
+                progress(int(lengths[batch.rows].sum()))
         return np.asarray(vectors.numpy(), dtype=np.float32)
 
-    def _pad(self, pieces: list[npt.NDArray[np.int64]], lengths: npt.NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        width = int(lengths.max()) + 2
-        ids = np.zeros((len(pieces), width), dtype=np.int64)
-        ids[:, 0] = self.first_token
-        for row, piece in zip(ids, pieces, strict=True):
-            row[1 : len(piece) + 1] = piece
-            row[len(piece) + 1] = self.last_token
-        mask = np.arange(width) < (lengths + 2)[:, None]
-        return torch.from_numpy(ids).to(self.device), torch.from_numpy(mask).to(self.device)
-
-    def _pool(self, ids: Tensor, mask: Tensor) -> Tensor:
-        hidden = self.model(input_ids=ids, attention_mask=mask).last_hidden_state  # (batch, tokens, width)
+    def _pool(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """(pieces, tokens, width) -> (pieces, width)."""
         if self.pooling.mode == "cls":
             pooled = hidden[:, 0]
         elif self.pooling.mode == "max":
@@ -115,13 +162,3 @@ class Backbone:
             weights = mask[..., None].to(hidden.dtype)
             pooled = (hidden * weights).sum(1).float() / weights.sum(1).float()
         return nn.functional.normalize(pooled.float(), dim=1)
-
-
-def native_precision(device: torch.device) -> Precision:
-    """bfloat16 where the hardware multiplies it natively, else float32."""
-    if device.type == "cuda":
-        return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
-    with suppress(AttributeError, RuntimeError):
-        if torch.cpu.get_capabilities().get("amx_bf16"):
-            return "bfloat16"
-    return "float32"

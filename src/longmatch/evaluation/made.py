@@ -64,9 +64,15 @@ def weights(matcher: Matcher) -> dict[str, Any] | None:
     return {
         "name": _network_name(place),
         "digest": weights_digest(model),
-        "precision": str(getattr(matcher, "precision", next(model.parameters()).dtype)).removeprefix("torch."),
+        "precision": _precision(matcher, model),
         "rounded": rounded(file) if file.is_file() else None,
     }
+
+
+def _precision(matcher: Matcher, model: Any) -> str:
+    """A matcher's own, its backbone's, or that of the weights."""
+    reader = matcher if hasattr(matcher, "precision") else getattr(matcher, "backbone", None)
+    return str(getattr(reader, "precision", next(model.parameters()).dtype)).removeprefix("torch.")
 
 
 @cache

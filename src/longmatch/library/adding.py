@@ -5,15 +5,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from longmatch.documents.document import Document
 from longmatch.library.files import File, Sources, survey
+from longmatch.library.line import Line
 from longmatch.library.reading import read_files
 from longmatch.library.rows import content_hash
 
 if TYPE_CHECKING:
     from longmatch.library.writer import Writer
+    from longmatch.units import Tokens
 
 STEP_DOCUMENTS, STEP_CHARACTERS = 64, 4_000_000  # a commit
 
@@ -66,6 +69,8 @@ class _Step:
 
     documents: list[Document] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
+    tokens: list["Tokens"] = field(default_factory=list)
+    rows: Any = None
     files: list[dict[str, Any]] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)  # ids that a changed JSON Lines file no longer has
 
@@ -91,6 +96,8 @@ class Adding:
         self.step = _Step()
         self.files = self.of_files = self.documents = self.tokens = 0
         self.began = time.monotonic()
+        self.line = Line([self._tokenize, self._encode, self._store])
+        self._telling = Lock()
 
     def run(self, paths: Iterable[Path], prune: bool) -> Added:
         """Bring the library up to date with the files below the paths."""
@@ -99,23 +106,24 @@ class Adding:
         self._keep(found.unchanged)
         self.done.unreadable += [(error.path, str(error)) for error in found.problems]
         self.done.unreadable += [(str(self.sources.path(file)), problem) for file, problem in found.known_problems]
-        for reading in read_files(found.to_read):
-            before = set(self.of_source.get(reading.file.source, ()))
-            for document in reading.documents:
-                before.discard(self._take(document, reading.file))
-                if self.step.is_full:
-                    self._commit()
-            lost = (
-                [] if reading.problems else self._miss(sorted(before), prune)
-            )  # a file now unreadable: its text stays
-            self.done.unreadable += [(str(reading.file.path), str(error)) for error in reading.problems]
-            record = reading.file.record([str(error) for error in reading.problems])
-            self.step.files.append(record | ({"hash": "", "modified": 0} if lost else {}))  # look at it again
-            self.files += 1
-            self._tell(0)
-        self._commit()
-        self._miss(sorted(id for source in found.gone for id in self.of_source.get(source, ())), prune)
-        self._commit()
+        with self.line:  # reading goes on while what was read is tokenised, encoded and stored
+            for reading in read_files(found.to_read):
+                before = set(self.of_source.get(reading.file.source, ()))
+                for document in reading.documents:
+                    before.discard(self._take(document, reading.file))
+                    if self.step.is_full:
+                        self._commit()
+                lost = (
+                    [] if reading.problems else self._miss(sorted(before), prune)
+                )  # a file now unreadable: its text stays
+                self.done.unreadable += [(str(reading.file.path), str(error)) for error in reading.problems]
+                record = reading.file.record([str(error) for error in reading.problems])
+                self.step.files.append(record | ({"hash": "", "modified": 0} if lost else {}))  # look at it again
+                self.files += 1
+                self._tell()
+            self._commit()
+            self._miss(sorted(id for source in found.gone for id in self.of_source.get(source, ())), prune)
+            self._commit()
         if prune:
             self.writer.store.delete_files(found.gone)
         return self.done
@@ -162,20 +170,40 @@ class Adding:
         return [] if prune else ids
 
     def _commit(self) -> None:
-        """Encode and store what waits; the files are noted last, so that a kill in between only reads them again."""
+        """Hand what waits to those who encode and store it."""
         step, self.step = self.step, _Step()
-        if step.documents:
-            self.tokens += self.writer.put(step.documents, step.sources, self._tell)
-            self.known |= {d.id: (content_hash(d), s) for d, s in zip(step.documents, step.sources, strict=True)}
+        self.known |= {d.id: (content_hash(d), s) for d, s in zip(step.documents, step.sources, strict=True)}
+        for id in step.gone:
+            self.known.pop(id, None)
+        self.line.hand(step)
+
+    def _tokenize(self, step: _Step) -> _Step:
+        step.tokens = self.writer.tokenize(step.documents)
+        return step
+
+    def _encode(self, step: _Step) -> _Step:
+        if step.tokens:
+            step.rows = self.writer.encode(step.tokens, self._encoded)
+            self.tokens += sum(map(len, step.tokens))
+        step.documents, step.tokens = [], []
+        return step
+
+    def _store(self, step: _Step) -> None:
+        """The files are noted last, so that a kill in between only reads them again."""
+        if step.rows is not None:
+            self.writer.put(step.rows)
         if step.gone:
             self.writer.remove(step.gone)
-            for id in step.gone:
-                self.known.pop(id, None)
         self.writer.store.put_files(step.files)
-        self._tell(0)
+        self._tell()
 
-    def _tell(self, documents: int) -> None:
+    def _encoded(self, documents: int) -> None:
+        self.line.check()
         self.documents += documents
+        self._tell()
+
+    def _tell(self) -> None:
         if self.report:
             seconds = time.monotonic() - self.began
-            self.report(Standing(self.files, self.of_files, self.documents, self.tokens, seconds))
+            with self._telling:
+                self.report(Standing(self.files, self.of_files, self.documents, self.tokens, seconds))

@@ -9,22 +9,23 @@ from longmatch.library.errors import NotALibrary
 from longmatch.library.facts import Facts
 from longmatch.library.rows import Row, to_table
 from longmatch.library.store import AGAIN, Store
+from longmatch.library.vectors import Kind
 from longmatch.models.hybrid.model import HybridMatcher
 
 Report = Callable[[int], None]
 
 
-def encode_again(store: Store, matcher: HybridMatcher, report: Report | None = None) -> Store:
+def encode_again(store: Store, matcher: HybridMatcher, kind: Kind, report: Report | None = None) -> Store:
     """Encode all documents with a matcher, beside the old ones, and put them in their place in one commit.
 
     Interrupted, it goes on where it stopped, as long as the model is the same.
     """
-    fresh = _beside(store.address, Facts.of(matcher))
+    fresh = _beside(store.address, Facts.of(matcher, kind))
     done = set(fresh.read(["id"])["id"].to_pylist())
     for rows in store.batches(WHOLE):
         left = [row for row in rows if row.id not in done]
         if left:
-            fresh.put(_encoded(left, matcher))
+            fresh.put(_encoded(left, matcher, kind))
         if report:
             report(len(rows))
     store.become(fresh)
@@ -43,6 +44,6 @@ def _beside(address: str, facts: Facts) -> Store:
     return found
 
 
-def _encoded(rows: list[Row], matcher: HybridMatcher) -> pa.Table:
+def _encoded(rows: list[Row], matcher: HybridMatcher, kind: Kind) -> pa.Table:
     documents = [row.document() for row in rows]
-    return to_table(matcher.encode(documents), [d.source for d in documents], matcher.backbone.width)
+    return to_table(matcher.encode(documents), [d.source for d in documents], matcher.backbone.width, kind)

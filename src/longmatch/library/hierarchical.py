@@ -18,6 +18,7 @@ from longmatch.library.asking import ENCODED, Answer, Asking
 from longmatch.library.index.terms import Floats
 from longmatch.library.rows import Row
 from longmatch.library.search import Living, Nearest, candidates
+from longmatch.library.vectors import unpack
 from longmatch.matching.match import Alignment
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.matcher import percentile
@@ -76,8 +77,7 @@ def paragraphs_of(row: Row) -> Paragraphs:
 
 def _vectors(row: Row) -> tuple[Tensor, "np.typing.NDArray[np.int64]"]:
     home = row.table["pieces"].chunk(0)[row.place].values.field(3).to_numpy().astype(np.int64)
-    vectors = torch.from_numpy(row.array("vectors").astype(np.float32))
-    return vectors.reshape(len(home), -1), home
+    return unpack(row.array("vectors"), len(home)), home
 
 
 def _some(row: Row, count: int) -> Paragraphs:

@@ -30,6 +30,7 @@ from longmatch.library.reranking import rerank_answers
 from longmatch.library.rows import content_hash
 from longmatch.library.search import CANDIDATES, Living, Nearest
 from longmatch.library.store import Store
+from longmatch.library.vectors import Kind
 from longmatch.library.writer import Writer, heal
 from longmatch.matching.match import Match
 from longmatch.models.background import Statistics, shipped_statistics
@@ -56,6 +57,7 @@ class Library:
             print(hit.score, hit.title)
 
     `model` is the matcher that encodes; by default the one `longmatch.load()` gives, opened when first needed.
+    `vectors` says in which numbers a new library keeps its sentence vectors: float16, or int8 for half the room.
     """
 
     def __init__(
@@ -66,11 +68,13 @@ class Library:
         create: bool = True,
         candidates: int = CANDIDATES,
         exact_below: int = EXACT_BELOW,
+        vectors: Kind | None = None,
         tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self.address = os.fspath(path)
         self.candidates, self.exact_below, self._tell = candidates, exact_below, tell
         self._model, self._checked = model, False
+        self._vectors = vectors
         self._is_local = "://" not in self.address
         self._sources = Sources(Path(self.address).resolve().parent if self._is_local else None)
         self._held: Store | None = None
@@ -149,6 +153,8 @@ class Library:
             "words": int(words.sum()),
             "model": made.model,
             "backbone": made.backbone,
+            "computes": made.computes,
+            "vectors": made.vectors,
             "schema": made.schema,
         }
 
@@ -206,7 +212,7 @@ class Library:
         """Encode all documents again with this model; `progress` is told of documents done."""
         matcher = self._model = self._model or HybridMatcher()
         with writing(self._folder, self._tell):
-            self._held = encode_again(self._store, matcher, progress)
+            self._held = encode_again(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
             self._index, self._checked = None, False
             with in_a_sentence(self.address):
                 writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)
@@ -351,7 +357,8 @@ class Library:
         """Hold the lock, with the store and the index as they are now."""
         with writing(self._folder, self._tell):
             if self._held is None:
-                self._held = Store.create(self.address, Facts.of(self.matcher))
+                self._held = Store.create(self.address, Facts.of(self.matcher, self._vectors or "float16"))
+            self._held.facts.check_vectors(self._vectors, self.address)
             with in_a_sentence(self.address):
                 index = self._healed(self._folder / INDEX)
             self._index = None

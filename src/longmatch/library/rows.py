@@ -13,6 +13,7 @@ import torch
 
 from longmatch.documents.document import Document
 from longmatch.library.structure import PARAGRAPHS, SECTIONS, SENTENCES, sections_of, structure_of
+from longmatch.library.vectors import COLUMN, Kind, pack, unpack
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import Side
 from longmatch.matching.sentences import Sentences
@@ -32,8 +33,8 @@ DESCRIBED = ["id", "title", "language", "words", "source", "metadata"]
 """The columns that say what a document is."""
 
 
-def schema_for(width: int) -> pa.Schema:
-    """The columns of the store, for vectors of so many numbers."""
+def schema_for(width: int, kind: Kind = "float16") -> pa.Schema:
+    """The columns of the store, for vectors of so many numbers of that kind."""
     return pa.schema(
         [
             ("id", pa.string()),
@@ -49,7 +50,7 @@ def schema_for(width: int) -> pa.Schema:
             ("paragraphs", PARAGRAPHS),
             ("sentences", SENTENCES),
             ("pieces", PIECES),
-            ("vectors", pa.list_(pa.float16())),  # of the pieces, flat
+            ("vectors", pa.list_(COLUMN[kind])),  # of the pieces, flat
             ("expectations", pa.list_(pa.float16())),  # what chance gives each piece, flat
             ("mean", pa.list_(pa.float32(), width)),  # the document's vector
             ("vocabulary", pa.list_(pa.uint64())),  # distinct words, hashed, in rising order
@@ -74,9 +75,9 @@ def document_vector(vectors: torch.Tensor) -> npt.NDArray[np.float32]:
     return np.asarray(torch.nn.functional.normalize(vectors.float().mean(0), dim=0).numpy(), dtype=np.float32)
 
 
-def to_table(encodings: Sequence[Encoding], sources: Sequence[str], width: int) -> pa.Table:
-    """Rows for the store."""
-    schema = schema_for(width)
+def to_table(encodings: Sequence[Encoding], sources: Sequence[str], width: int, kind: Kind = "float16") -> pa.Table:
+    """Rows for the store, the sentence vectors in numbers of that kind."""
+    schema = schema_for(width, kind)
     documents = [e.document for e in encodings]
     structures = [structure_of(d) for d in documents]
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
@@ -93,7 +94,7 @@ def to_table(encodings: Sequence[Encoding], sources: Sequence[str], width: int) 
         "plain": [d.plain for d in documents],
         **{name: [s[name] for s in structures] for name in ("sections", "paragraphs", "sentences")},
         "pieces": [_pieces(e.sentences) for e in encodings],
-        "vectors": _lists([e.side.vectors.half().numpy().ravel() for e in encodings]),
+        "vectors": _lists([pack(e.side.vectors, kind) for e in encodings]),
         "expectations": _lists([e.side.expectations.half().numpy().ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), width),
         "vocabulary": _lists(vocabularies),
@@ -163,8 +164,7 @@ class Row:
     def side(self) -> Side:
         """The sentence vectors, and what chance gives each of them."""
         expectations = torch.from_numpy(self.array("expectations").astype(np.float32)).reshape(-1, len(SIZES))
-        vectors = torch.from_numpy(self.array("vectors").astype(np.float32))
-        return Side(vectors.reshape(len(expectations), -1), expectations)
+        return Side(unpack(self.array("vectors"), len(expectations)), expectations)
 
     def encoding(self) -> Encoding:
         """The document as the matcher encoded it."""

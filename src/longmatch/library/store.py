@@ -59,7 +59,7 @@ class Store:
         """A new, empty library, or the one that is there."""
         database = _connect(address, create=True)
         with in_a_sentence(address):
-            schema = schema_for(facts.width).with_metadata({FACTS: facts.to_json()})
+            schema = schema_for(facts.width, facts.vectors).with_metadata({FACTS: facts.to_json()})
             there = _names(database)
             if FILES not in there:
                 database.create_table(FILES, schema=FILE_SCHEMA)
@@ -70,7 +70,7 @@ class Store:
     def become(self, other: "Store") -> None:
         """Take over all documents of another table of the library, in one commit, and drop that table."""
         with in_a_sentence(self.address):
-            schema = schema_for(other.facts.width).with_metadata({FACTS: other.facts.to_json()})
+            schema = schema_for(other.facts.width, other.facts.vectors).with_metadata({FACTS: other.facts.to_json()})
             rows = _query(other._documents, schema.names, None).to_batches(batch_size=64)
             reader = pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in rows))
             self._database.create_table(DOCUMENTS, data=reader, schema=schema, mode="overwrite")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from longmatch.documents.document import Document
 from longmatch.library.errors import in_a_sentence
@@ -11,6 +12,7 @@ from longmatch.library.index.terms import KINDS
 from longmatch.library.rows import TERMS, Row, rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.units import Tokens
 
 STALE = 0.02  # share of documents that may come or go before the norms of the others are made again
 
@@ -21,17 +23,24 @@ class Writer:
     def __init__(self, store: Store, index: Index, matcher: Callable[[], HybridMatcher]) -> None:
         self.store, self.index, self._matcher = store, index, matcher
 
-    def put(self, documents: Sequence[Document], sources: Sequence[str], report: Callable[[int], None]) -> int:
-        """Encode documents and store them; how many tokens they have."""
-        encodings = self._matcher().encode(documents, report)
-        rows = to_table(encodings, sources, self.store.facts.width)
-        old = self.store.fetch([d.id for d in documents], TERMS)
+    def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
+        """The tokens of documents: the first of three steps."""
+        return self._matcher().tokenize(documents)
+
+    def encode(self, documents: Sequence[Tokens], report: Callable[[int], None]) -> pa.Table:
+        """Rows for the store: the second step."""
+        encodings = self._matcher().encode_tokens(documents, report)
+        facts = self.store.facts
+        return to_table(encodings, [e.document.source for e in encodings], facts.width, facts.vectors)
+
+    def put(self, rows: pa.Table) -> None:
+        """Store documents: the third step."""
+        old = self.store.fetch(rows["id"].to_pylist(), TERMS)
         self.store.put(rows)
         with in_a_sentence(self.store.address):
             self._forget(old)
             take_in(self.index, rows_of(rows))
             self.index.save(self.store.version)
-        return sum(int(e.sentences.lengths.sum()) for e in encodings)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove documents."""

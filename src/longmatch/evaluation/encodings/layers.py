@@ -153,7 +153,8 @@ def backbone_facts(backbone: Backbone) -> dict[str, Any]:
         "weights": weights_digest(backbone.model),
         "pooling": backbone.pooling.mode,
         "max_tokens": backbone.max_tokens,
-        "precision": str(backbone.dtype).removeprefix("torch."),
+        "precision": backbone.precision,
+        "engine": backbone.engine.name,
         "code": code_digest("documents", "units", "encoders", "models/vectors.py"),
     }
 

@@ -1,6 +1,6 @@
 """One document as the default matcher sees it: sentence vectors and hashed terms."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from longmatch.documents.document import Document
@@ -10,7 +10,8 @@ from longmatch.matching.levels import Side
 from longmatch.matching.sentences import Sentences
 from longmatch.models.lexical.terms import Terms, terms_of
 from longmatch.models.matcher import Progress
-from longmatch.models.vectors import sentence_vectors
+from longmatch.models.vectors import vectors_of_tokens
+from longmatch.units import Tokens
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,13 @@ class Encoding:
         return len(self.sentences)
 
 
-def encode_documents(
-    documents: Sequence[Document], backbone: Backbone, background: Background, progress: Progress | None = None
+def encode_tokens(
+    documents: Iterable[Tokens], backbone: Backbone, background: Background, progress: Progress | None = None
 ) -> list[Encoding]:
-    """Encode documents, each alone."""
+    """Encode documents that are tokenised, each alone."""
     return [
         Encoding(sentences, Side(vectors, background.expectations(vectors)), _terms(sentences))
-        for sentences, vectors in sentence_vectors(documents, backbone, progress)
+        for sentences, vectors in vectors_of_tokens(documents, backbone, progress)
     ]
 
 

@@ -7,17 +7,18 @@
 On its own, meaning from an untrained backbone loses to TF-IDF on long documents; together the three beat each of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.match import Match
 from longmatch.models.background import Statistics, shipped_statistics
 from longmatch.models.hybrid.collection import Collection
-from longmatch.models.hybrid.encoding import Encoding, encode_documents
+from longmatch.models.hybrid.encoding import Encoding, encode_tokens
 from longmatch.models.hybrid.explain import Explanation
 from longmatch.models.hybrid.within import within
 from longmatch.models.matcher import Encoder, Progress, Scores
+from longmatch.units import Tokens, tokenize
 
 
 class HybridMatcher(Encoder[Encoding, Collection]):
@@ -31,7 +32,15 @@ class HybridMatcher(Encoder[Encoding, Collection]):
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
         """Encode documents, each alone: sentence vectors and hashed terms."""
-        return encode_documents(documents, self.backbone, self.statistics.sentences, progress)
+        return self.encode_tokens((tokenize(document, self.backbone.tokenizer) for document in documents), progress)
+
+    def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
+        """The first half of encoding: what the backbone reads."""
+        return [tokenize(document, self.backbone.tokenizer) for document in documents]
+
+    def encode_tokens(self, documents: Iterable[Tokens], progress: Progress | None = None) -> list[Encoding]:
+        """The second half."""
+        return encode_tokens(documents, self.backbone, self.statistics.sentences, progress)
 
     def collect(self, encodings: Sequence[Encoding]) -> Collection:
         """Lay encodings out flat."""

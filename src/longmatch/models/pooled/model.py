@@ -17,7 +17,6 @@ from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.pretrained import Pooling
 from longmatch.errors import LongmatchWarning
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Coverage, Grid, Level, Match
@@ -92,7 +91,7 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
 
     def openings(self, tokens: Sequence[Tokens], progress: Progress | None = None) -> list[PooledEncoding]:
         """What the backbone reads at once, from the start of each document."""
-        reader = _with_pooling(self.backbone, "cls" if self.rule == "cls" else "mean")
+        reader = self.backbone.pooled("cls" if self.rule == "cls" else "mean")
         read = [min(len(t), reader.max_tokens) for t in tokens]
         vectors = torch.from_numpy(reader.encode([t.ids[:n] for t, n in zip(tokens, read, strict=True)]))
         if progress:
@@ -116,13 +115,6 @@ def cls_matcher(backbone: Backbone | None = None) -> PooledMatcher:
 def mean_matcher(backbone: Backbone | None = None) -> PooledMatcher:
     """The mean over all tokens."""
     return PooledMatcher("mean", backbone)
-
-
-def _with_pooling(backbone: Backbone, mode: str) -> Backbone:
-    """The same weights, pooled in another way."""
-    pooling = Pooling(mode, backbone.pooling.max_length)
-    specials = (backbone.first_token, backbone.last_token)
-    return Backbone(backbone.model, backbone.tokenizer, pooling, specials, backbone.name)
 
 
 def _pooled(sentences: Sentences, vectors: Tensor, coverage: float) -> PooledEncoding:

@@ -1,0 +1,203 @@
+"""Tokens encoded a second, beside sentence-transformers' `encode`, and how near the vectors are to those of float32.
+
+    python benchmarks/encode.py DATA_FOLDER [--documents 20] [--turns 5] [--cores 2]
+
+The documents of the data folder are read in two ways:
+
+- passages: texts of up to 254 tokens, as strings, through `Backbone.encode_texts`;
+- documents: whole documents, through `sentence_vectors`, which splits them into sentences and tokenises them.
+
+sentence-transformers is given the same passages, and the same sentences as strings, all of a turn in one call. In each
+turn every way reads the same text, one after another; a ratio is the median over the turns of the ratios within a turn,
+so that what else the machine does weighs on both sides. Then the same once more in a process that may use no wider
+instructions than AVX2, as on a processor without matrix units for bfloat16. (pip install sentence-transformers)
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from longmatch.datasets.collection import DataFolder
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.choosing import cosines
+from longmatch.encoders.openvino import is_installed
+from longmatch.encoders.pretrained import default_folder
+from longmatch.models.vectors import sentence_vectors
+from longmatch.units import chunks, sentences, tokenize
+
+Vectors = npt.NDArray[np.float32]
+WITHOUT = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+THEIRS = "sentence-transformers"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Some documents, and what is read of them."""
+
+    documents: list[Document]
+    passages: list[str]
+    sentences: list[str]
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one way did with one kind of text."""
+
+    processor: str
+    text: str
+    way: str
+    computes: str
+    rate: float  # tokens a second, median over turns
+    times: float  # sentence-transformers' rate
+    lowest: float  # of that ratio among the turns
+    highest: float
+    least: float  # cosine to float32
+    mean: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to encode both kinds of text."""
+
+    name: str
+    computes: str
+    passages: Callable[[Turn], Vectors]
+    documents: Callable[[Turn], Vectors]
+
+
+def turns_of(data: Path, documents: int, turns: int, backbone: Backbone) -> list[Turn]:
+    """So many documents, spread over the data folder and dealt out to the turns."""
+    folder = DataFolder(data)
+    every = max(1, len(folder.ids) // documents)
+    chosen = list(islice(folder.documents(), 0, every * documents, every))
+    return [_turn(chosen[i::turns], backbone) for i in range(turns)]
+
+
+def _turn(documents: list[Document], backbone: Backbone) -> Turn:
+    tokens = [tokenize(document, backbone.tokenizer) for document in documents]
+    texts: dict[str, list[str]] = {"passages": [], "sentences": []}
+    for name, cut in (("passages", chunks), ("sentences", sentences)):
+        for one in tokens:
+            pieces = cut(one, backbone.max_tokens)
+            spans = zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)
+            texts[name] += [one.document.readable[start:end] for start, end in spans]
+    return Turn(documents, _fitting(texts["passages"], backbone), texts["sentences"], sum(map(len, tokens)))
+
+
+def our_way(name: str, backbone: Backbone) -> Way:
+    def documents(turn: Turn) -> Vectors:
+        found = [vectors.numpy() for _, vectors in sentence_vectors(turn.documents, backbone)]
+        return np.concatenate(found)
+
+    return Way(
+        name, backbone.computes, lambda turn: backbone.encode_texts(_fitting(turn.passages, backbone)), documents
+    )
+
+
+def _fitting(texts: list[str], backbone: Backbone) -> list[str]:
+    """As they are; a text that has a token more alone than within its document is shortened by it."""
+    found = backbone.tokenizer.encode_batch(texts, add_special_tokens=False)
+    return [text[: e.offsets[: backbone.max_tokens][-1][1]] for text, e in zip(texts, found, strict=True)]
+
+
+def their_way() -> Way:
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(default_folder()), device="cpu")
+
+    def encode(texts: list[str]) -> Vectors:
+        return np.asarray(model.encode(texts, show_progress_bar=False), dtype=np.float32)
+
+    return Way(THEIRS, "float32, torch on cpu", lambda turn: encode(turn.passages), lambda turn: encode(turn.sentences))
+
+
+def measure(data: Path, documents: int, turns: int, processor: str) -> list[Row]:
+    """One row a kind of text and way."""
+    exact = Backbone.load(device="cpu", precision="float32")
+    given = turns_of(data, documents, turns, exact)
+    ways = [their_way(), our_way("float32", exact), our_way("default", Backbone.load(device="cpu", engine="torch"))]
+    if is_installed():
+        ways.append(our_way("fast", Backbone.load(device="cpu", engine="openvino")))
+    return [row for text in ("passages", "documents") for row in _rows(text, ways, given, processor)]
+
+
+def _rows(text: str, ways: list[Way], turns: list[Turn], processor: str) -> list[Row]:
+    rates: dict[str, list[float]] = {way.name: [] for way in ways}
+    near: dict[str, list[float]] = {way.name: [] for way in ways}
+    for number, turn in enumerate([turns[0], *turns]):  # the first is to warm up
+        order = ways[number % len(ways) :] + ways[: number % len(ways)]
+        found: dict[str, Vectors] = {}
+        for way in order:
+            start = time.perf_counter()
+            found[way.name] = getattr(way, text)(turn)
+            if number:
+                rates[way.name].append(turn.tokens / (time.perf_counter() - start))
+        for way in ways:
+            near[way.name] += cosines(found[way.name], found["float32"]).tolist()
+    return [_row(processor, text, way, rates, near[way.name]) for way in ways]
+
+
+def _row(processor: str, text: str, way: Way, rates: dict[str, list[float]], near: list[float]) -> Row:
+    times = [mine / theirs for mine, theirs in zip(rates[way.name], rates[THEIRS], strict=True)]
+    figures = median(rates[way.name]), median(times), min(times), max(times), min(near), sum(near) / len(near)
+    return Row(processor, text, way.name, way.computes, *figures)
+
+
+def show(rows: Sequence[Row]) -> None:
+    table = Table(
+        "processor", "text", "way", "computes", "tokens a second", "times", "in turns", "least cosine", "mean"
+    )
+    for row in rows:
+        turns = f"{row.lowest:.1f} to {row.highest:.1f}"
+        cells = f"{row.rate:,.0f}", f"{row.times:.2f}", turns, f"{row.least:.6f}", f"{row.mean:.6f}"
+        table.add_row(row.processor, row.text, row.way, row.computes, *cells)
+    Console(width=140).print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--documents", type=int, default=20)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--as", dest="processor", default="as it is", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.cores])
+    torch.set_num_threads(options.cores)
+    rows = measure(options.data, options.documents, options.turns, options.processor)
+    if options.processor != "as it is":
+        print(json.dumps([asdict(row) for row in rows]))
+        return
+    show([*rows, *_without_matrix_units(options)])
+
+
+def _without_matrix_units(options: Any) -> list[Row]:
+    """The same in a process that may use no wider instructions than AVX2."""
+    sizes = ["--documents", str(options.documents // 2), "--turns", str(options.turns), "--cores", str(options.cores)]
+    command = [sys.executable, __file__, str(options.data), *sizes, "--as", "AVX2"]
+    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | WITHOUT).stdout
+    return [Row(**row) for row in json.loads(said.splitlines()[-1])]
+
+
+if __name__ == "__main__":
+    main()

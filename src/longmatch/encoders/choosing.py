@@ -1,0 +1,103 @@
+"""Which engine and precision read a backbone: the fastest that keeps its answers, tried on a few sentences."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from longmatch.encoders import openvino
+from longmatch.encoders.engine import Engine, Numbers, Precision, TorchEngine, with_half_products
+from longmatch.encoders.threads import set_threads
+from longmatch.errors import LongmatchError
+
+EngineName = Literal["torch", "openvino"]
+Vectors = npt.NDArray[np.float32]
+Encode = Callable[[Engine], Vectors]  # the vectors of PROBES by an engine
+
+FAITHFUL = 0.9999  # cosine to the vector of float32 from which on a vector is taken for the same
+
+PROBES = (
+    "Yes.",
+    "The committee found that the river had changed its course twice since the first survey.",
+    "A list keeps its items in order; a set keeps none, and answers at once whether it holds an item.",
+    "§ 14 (2): the appeal was dismissed with costs, 3 judges to 2, on 9 May 1987.",
+    "x = f(y[0], z) raises KeyError where y is empty",
+    "Patients who slept under seven hours healed more slowly, though the difference vanished once age, weight and the "
+    "severity of the fracture were taken into account, which earlier and smaller studies had not been able to do.",
+)
+"""Sentences of several lengths and kinds."""
+
+
+def choose(model: nn.Module, precision: Numbers | None, engine: EngineName | None, encode: Encode) -> Engine:
+    """The engine and precision asked for; where that is left open, the fastest at hand that keeps the answers.
+
+    `model` is in float32, and stays so unless all of it is asked for in bfloat16.
+    """
+    set_threads()
+    if precision is not None:
+        return _asked_for(model, precision, engine or "torch")
+    exact = TorchEngine(model)
+    reference = encode(exact)
+
+    def is_faithful(candidate: Engine) -> bool:
+        return bool(cosines(encode(candidate), reference).min() > FAITHFUL)
+
+    if engine == "openvino" or (engine is None and openvino.is_installed()):
+        found = _openvino(model, required=engine is not None)
+        if found and is_faithful(found):
+            return found
+        if engine:
+            return openvino.OpenvinoEngine(model, "float32")
+    if multiplies_bfloat16():
+        mixed = TorchEngine(with_half_products(model), "mixed")
+        if is_faithful(mixed):
+            return mixed
+    return exact
+
+
+def _openvino(model: nn.Module, required: bool) -> Engine | None:
+    """None where it does not know a layer of the model, and need not."""
+    try:
+        return openvino.OpenvinoEngine(model, "mixed" if multiplies_bfloat16() else "float32")
+    except RuntimeError:
+        if required:
+            raise
+        return None
+
+
+def _asked_for(model: nn.Module, precision: Numbers, engine: EngineName) -> Engine:
+    if engine == "openvino":
+        if precision not in openvino.HINTS:
+            raise LongmatchError(f"OpenVINO reads in {' or '.join(openvino.HINTS)}, not in {precision}.")
+        return openvino.OpenvinoEngine(model, precision)
+    if precision == "mixed":
+        return TorchEngine(with_half_products(model), "mixed")
+    return TorchEngine(model.to(getattr(torch, precision)))
+
+
+def cosines(a: Vectors, b: Vectors) -> Vectors:
+    """Of row i with row i, where all rows have length 1."""
+    return np.asarray((a * b).sum(1), dtype=np.float32)
+
+
+def multiplies_bfloat16() -> bool:
+    """Whether this processor has matrix units for bfloat16, and torch is free to use its widest instructions."""
+    with suppress(AttributeError, RuntimeError):
+        return bool(torch.cpu.get_capabilities().get("amx_bf16")) and _widest() != "AVX2"
+    return False
+
+
+def _widest() -> str:
+    """The instructions torch uses: those of the processor, or fewer where ATEN_CPU_CAPABILITY says so."""
+    return str(torch.backends.cpu.get_cpu_capability())
+
+
+def native_precision(device: torch.device) -> Precision:
+    """bfloat16 where the hardware multiplies it natively, else float32."""
+    if device.type == "cuda":
+        return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
+    return "bfloat16" if multiplies_bfloat16() else "float32"

@@ -1,0 +1,136 @@
+"""A backbone read by OpenVINO: the extra `fast`. Converted once, and kept in the user's cache."""
+
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from longmatch.encoders.engine import Batch, Numbers
+from longmatch.encoders.threads import set_threads
+from longmatch.errors import LongmatchError
+
+HINTS = {"float32": "f32", "mixed": "bf16"}  # our words for precision, and OpenVINO's
+
+
+class OpenvinoEngine:
+    """As many batches at a time as there are threads, each on one core."""
+
+    name, multiple = "openvino", 8  # few lengths: each new one is prepared for
+
+    def __init__(self, model: nn.Module, precision: Numbers) -> None:
+        openvino = load_openvino()
+        self.precision, self.device = precision, torch.device("cpu")
+        threads = set_threads()
+        settings = {
+            "INFERENCE_PRECISION_HINT": HINTS[precision],
+            "INFERENCE_NUM_THREADS": threads,
+            "NUM_STREAMS": threads,
+            "ENABLE_CPU_PINNING": False,  # two processes would be pinned to the same cores
+        }
+        self._compiled = openvino.Core().compile_model(converted(model, openvino), "CPU", settings)
+        self._at_once = threads + 1  # one waits while the others are read
+
+    def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
+        """Several batches at once, handed out in their order.
+
+        No callbacks: the thread that calls one needs Python's lock, which a thread that frees the model may hold.
+        """
+        free = [self._compiled.create_infer_request() for _ in range(self._at_once)]
+        busy: deque[tuple[Batch, Any]] = deque()
+
+        def first_done() -> tuple[Batch, Tensor]:
+            batch, request = busy.popleft()
+            request.wait()
+            free.append(request)
+            return batch, torch.from_numpy(request.get_output_tensor(0).data.copy())
+
+        try:
+            for batch in batches:
+                if not free:
+                    yield first_done()
+                request = free.pop()
+                request.start_async({0: batch.ids.numpy(), 1: batch.mask.long().numpy()})
+                busy.append((batch, request))
+            while busy:
+                yield first_done()
+        finally:
+            for _, request in busy:
+                request.wait()
+
+
+def is_installed() -> bool:
+    """Whether the extra `fast` is."""
+    return find_spec("openvino") is not None
+
+
+def load_openvino() -> ModuleType:
+    """The library, without its reports: unless kept from it, it tells its maker of every import and conversion."""
+    if not is_installed():
+        raise LongmatchError("Reading with OpenVINO needs openvino. Install it: pip install 'longmatch[fast]'.")
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # None: cannot be imported
+    return import_module("openvino")
+
+
+def converted(model: nn.Module, openvino: ModuleType) -> Any:
+    """The module as OpenVINO's graph for batches of any size, from the cache where it is there."""
+    folder = cache_folder() / digest(model, openvino.__version__)
+    graph = folder / "graph.xml"
+    if graph.is_file():
+        with suppress(RuntimeError):  # a damaged file: convert again
+            return openvino.Core().read_model(graph)
+    found = _convert(model, openvino)
+    with suppress(OSError, RuntimeError):  # no room, or no right to write: convert again next time
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as made:
+            openvino.save_model(found, Path(made) / "new" / graph.name, compress_to_fp16=False)
+            (Path(made) / "new").rename(folder)
+    return found
+
+
+def _convert(model: nn.Module, openvino: ModuleType) -> Any:
+    ids = torch.arange(14).reshape(2, 7) + 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's tracer warns of tests on lengths, which hold for every batch here
+        return openvino.convert_model(_TokenVectors(model), example_input=(ids, torch.ones_like(ids)))
+
+
+class _TokenVectors(nn.Module):
+    """The one output that is used."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        found: Tensor = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+        return found
+
+
+def cache_folder() -> Path:
+    """Where converted models are kept."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "longmatch" / "openvino"
+
+
+def digest(model: nn.Module, version: str) -> str:
+    """Of what the graph depends on: the weights, what the config says of the layers, and the two libraries."""
+    import transformers
+
+    config = getattr(model, "config", None)
+    told = config.to_json_string() if config else ""
+    found = hashlib.sha256(f"{type(model).__name__} {told} {version} {transformers.__version__}".encode())
+    for weights in model.state_dict().values():
+        found.update(weights.detach().contiguous().flatten().view(torch.uint8).numpy().data)
+    return found.hexdigest()[:16]

@@ -1,0 +1,38 @@
+"""How many threads encoding takes: set once, by what this process may use."""
+
+import os
+from functools import cache
+from pathlib import Path
+
+import torch
+
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # what a container may use: microseconds of work a period
+
+
+@cache
+def set_threads() -> int:
+    """No more threads than this process has cores, and how many that is; a smaller number that was set stays.
+
+    Left alone, torch takes all cores of the machine, in a container or beside `taskset` too: they would then wait for
+    each other.
+    """
+    most = usable_cores()
+    if torch.get_num_threads() > most:
+        torch.set_num_threads(most)
+    return torch.get_num_threads()
+
+
+def usable_cores() -> int:
+    """The cores this process may run on, and no more than its container is given."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, quota(QUOTA.read_text(encoding="utf-8")) if QUOTA.is_file() else cores))
+
+
+def quota(line: str) -> int:
+    """Whole cores of a container's `cpu.max`, a part of one counting as one.
+
+    >>> quota("150000 100000"), quota("max 100000") > 1000
+    (2, True)
+    """
+    work, period = line.split()
+    return 1_000_000 if work == "max" else -(-int(work) // int(period))
