@@ -15,7 +15,8 @@ from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.library.adding import Added, Report, Standing
+    from longmatch.library.adding import Report, Standing
+    from longmatch.library.claims import Added
 
 
 def index(

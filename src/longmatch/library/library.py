@@ -12,9 +12,10 @@ from typing import Any, Literal, TypeAlias
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
-from longmatch.library.adding import Added, Adding, Report
+from longmatch.library.adding import Adding, Report
 from longmatch.library.again import encode_again
 from longmatch.library.asking import WHOLE, Asking
+from longmatch.library.claims import Added
 from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
 from longmatch.library.facts import Facts, background_sum
 from longmatch.library.files import Sources
@@ -164,7 +165,7 @@ class Library:
         """
         given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
         with self._writing() as writer:
-            done = Adding(writer, self._sources, progress).run(given, prune)
+            done = Adding(writer, self._sources, progress, prune).run(given)
             writer.finish(self.exact_below)
         return done
 
