@@ -50,17 +50,52 @@ def write_page(files: Sequence[Path]) -> str:
     for file in files:
         for row in json.loads(file.read_text(encoding="utf-8")):
             rows[row["data"], row["split"], row["queries"], row["model"]] = row
-    parts = ["# Benchmarks", "", "Written by `python scripts/write_benchmarks.py`. What measured:", ""]
-    parts += [line for about in _abouts(files) for line in _made(about)]
-    parts += [RULES]
-    for ranking in KINDS:
-        parts += _summary([row for row in rows.values() if not row.get("study")], ranking)
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows.values():
         groups.setdefault((row["data"], row["split"], row["queries"]), []).append(row)
     for group in groups.values():
+        _shorten(group)
+    parts = [
+        "# Benchmarks",
+        "",
+        "Written by `python scripts/write_benchmarks.py`; what measured stands at the end.",
+        "",
+    ]
+    parts += [RULES]
+    for ranking in KINDS:
+        parts += _summary([row for row in rows.values() if not row.get("study")], ranking)
+    for group in groups.values():
         parts += _set(group)
+    parts += ["## What measured", "", *(line for about in _abouts(files) for line in _made(about))]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _shorten(rows: Sequence[Row]) -> None:
+    """Settings that all rows of one trained model share are told once below the tables, not in every name."""
+    trained: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.get("seeds") and not row.get("study"):
+            trained.setdefault(_trained_model(row["model"]), []).append(row)
+    for model, mine in trained.items():
+        settings = [_settings(row["model"]) for row in mine]
+        shared = [word for word in settings[0] if all(word in others for others in settings)]
+        for row in mine:
+            row["trained_with"] = f"{model}: {' '.join(shared)}" if shared else ""
+            row["model"] = " ".join(word for word in row["model"].split() if word not in shared)
+
+
+def _trained_model(name: str) -> str:
+    """Which model was trained, of a row's name.
+
+    >>> [_trained_model(name) for name in ("colde steps=9", "trained first", "mean on trained sdr pairs=8")]
+    ['colde', 'first', 'sdr']
+    """
+    words = name.split()
+    return words[words.index("trained") + 1] if "trained" in words else words[0]
+
+
+def _settings(name: str) -> list[str]:
+    return [word for word in name.split() if "=" in word]
 
 
 def _abouts(files: Sequence[Path]) -> list[dict[str, Any]]:
@@ -147,6 +182,8 @@ def _set(rows: Sequence[Row]) -> list[str]:
         for name in studies:
             lines += [f"Study of {name}:", ""]
             lines += _table([row for row in rows if row.get("study", {}).get("name") == name], ranking)
+    told = dict.fromkeys(row["trained_with"] for row in rows if row.get("trained_with"))
+    lines += [f"All rows of a trained model have these settings too: {'; '.join(told)}.", ""] if told else []
     return lines + _fidelity(rows)
 
 

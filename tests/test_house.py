@@ -22,6 +22,7 @@ HOUSE = (  # lowest first
     "training",
     "evaluation",
     "library",
+    "web",
     "cli",
 )
 FOLDERS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))

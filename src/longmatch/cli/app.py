@@ -18,6 +18,7 @@ from longmatch.cli.progress import warn
 from longmatch.cli.rank import rank
 from longmatch.cli.read import read
 from longmatch.cli.remove import remove
+from longmatch.cli.serve import serve
 from longmatch.cli.show import show
 from longmatch.cli.train import train
 from longmatch.errors import LongmatchError, LongmatchWarning
@@ -34,6 +35,7 @@ app.command()(rank)
 app.command()(index)
 app.command()(pairs)
 app.command()(show)
+app.command()(serve)
 app.command()(remove)
 app.command()(train)
 app.command()(evaluate)

@@ -9,6 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
@@ -29,15 +32,17 @@ from longmatch.library.rows import content_hash
 from longmatch.library.search import CANDIDATES, Living, Nearest
 from longmatch.library.store import Store
 from longmatch.library.writer import Writer, heal
+from longmatch.matching.match import Match
 from longmatch.models.background import Statistics, shipped_statistics
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.models.hybrid.within import within
 from longmatch.models.matcher import Hit, Matcher, Progress
 from longmatch.models.reranking import DEPTH
 from longmatch.models.sdr.model import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-Query: TypeAlias = Document | str | os.PathLike[str]
+Query: TypeAlias = Document | Encoding | str | os.PathLike[str]
 
 EXACT_BELOW = 100_000  # documents: from there on document vectors are searched by an approximate index
 INDEX = "index"
@@ -155,8 +160,37 @@ class Library:
 
     def find(self, words: str, k: int = 10) -> list[Document]:
         """The documents that hold words, best first."""
-        rows = self._store.fetch(self._store.find(words, k), WHOLE)
+        rows = self._store.fetch(self.find_ids(words, k), WHOLE)
         return [self._placed(row.document()) for row in rows]
+
+    def find_ids(self, words: str, k: int = 10) -> list[str]:
+        """The ids of the documents that hold words, best first."""
+        return self._store.find(words, k)
+
+    @property
+    def version(self) -> int:
+        """A number that changes with every change of the documents, whichever process made it."""
+        self._store.refresh()
+        return self._store.version
+
+    def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
+        """The ids and the documents' vectors: (documents, width)."""
+        index = self._asking().index
+        means = index.living("means").astype(np.float32)
+        return Living.of(index).ids, means.reshape(len(index), -1) if len(index) else np.zeros((0, 0), np.float32)
+
+    def encode(self, query: Query) -> Encoding:
+        """A document as the library's model sees it: as it is kept, or encoded now."""
+        return self._ask(query)[0]
+
+    def compare(self, a: Query, b: Query) -> Match:
+        """Two documents compared, of the library or not, by the words of the whole library; nothing kept is encoded."""
+        first, second = self.encode(a), self.encode(b)
+        return self._asking().explain(first, second).match(self._store.facts.model)
+
+    def within(self, query: Query) -> Match:
+        """A document's own sections against each other."""
+        return within(self.encode(query), self.statistics, self._store.facts.model)
 
     def add(self, paths: Paths, prune: bool = False, progress: Report | None = None) -> Added:
         """Bring the library up to date with files and folders: new ones are added, changed ones replaced.
@@ -231,6 +265,8 @@ class Library:
 
     def _ask(self, query: Query) -> tuple[Encoding, str | None]:
         """A query's encoding, and the id of the document of the library that it is."""
+        if isinstance(query, Encoding):
+            return query, self._own(query.document)
         if isinstance(query, str) and query in self:
             return self._asking().encodings([query])[0], query
         document = query if isinstance(query, Document) else self.resolve(query)

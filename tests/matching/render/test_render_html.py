@@ -1,7 +1,7 @@
 import json
 import re
 import time
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from dataclasses import replace
 from hashlib import sha256
 
@@ -12,7 +12,7 @@ from render_matches import COLLECTION, long_document, made, matched
 
 from longmatch.documents import Document, Draft, Span, read
 from longmatch.matching.match import Alignment, Coverage, Grid, Match, Passage, Term
-from longmatch.matching.render.html import render_fragment, render_html
+from longmatch.matching.render.html import render_fragment, render_html, render_matrix
 
 HOSTILE = "<script>alert(1)</script></textarea></title></style><img src=x onerror=alert(2)> \"quoted\" 'single' &amp;"
 
@@ -259,8 +259,8 @@ def test_a_matrix_of_300_by_300_is_drawn_with_all_labels_and_scores():
     assert not page.find("table")
     canvas = page.find("canvas")[0].attributes
     assert (canvas["width"], canvas["height"]) == ("300", "300")
-    values = np.array(data_of(page)["values"])
-    assert values.shape == (300, 300) and values.max() == 66
+    values = np.frombuffer(b64decode(data_of(page)["matrix"]["values"]), np.uint8).reshape(300, 300)
+    assert values.max() == 66
     assert len([e for e in page.find("li") if "title" in e.attributes]) == 600
 
 
@@ -295,6 +295,26 @@ def test_the_fragment_is_the_comparison_without_the_page_around_it(pair):
     assert page.elements[0].tag == "main"
     assert not page.find("style") and len(page.find("script")) == 1
     assert not page.unmatched and not page.stack
+
+
+def test_the_matrix_of_a_finer_level_names_headings_and_openings():
+    a, b = long_document(2_000, 6, "one"), long_document(2_000, 6, "two")
+    match = replace(matched(a, b), grids=lambda level: sentence_grid(a, b))
+    html = render_matrix(match, "sentences")
+    page = Page.of(html)
+    rows = [e for e in page.find("li") if any("drawn-rows" in c for c in e.inside)]
+    assert [e.text for e in rows] == [s.heading for s in a.sections]
+    data = data_of(page)
+    assert sum(int(e.attributes["data-size"]) for e in rows) == len(data["rows"]) == len(list(a.sentences))
+    first = next(iter(a.sentences)).of(a.readable).split()
+    assert data["openings"][0][0].strip("“”… ").split() == first[:14]
+    assert page.find("h2")[0].text == "Sentence by sentence"
+
+
+def sentence_grid(a: Document, b: Document) -> Grid:
+    spans = [tuple(Span(s.start, s.end) for s in d.sentences) for d in (a, b)]
+    labels = [tuple(str(n) for n in range(len(side))) for side in spans]
+    return Grid(*labels, *spans, np.full((len(spans[0]), len(spans[1])), 0.3, np.float32))
 
 
 def test_writing_gives_back_the_path_of_the_same_page(pair, tmp_path):

@@ -8,12 +8,13 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from longmatch.matching.match import Grid, Match
-from longmatch.matching.render.view import MatchView
+from longmatch.matching.match import Grid, Level, Match
+from longmatch.matching.render.view import MatchView, matrix_data, matrix_view
 from longmatch.matching.render.wording import count, percent
 
 STYLES = ("base.css", "match.css", "reading.css")
-SCRIPTS = ("links.js", "matrix.js", "threads.js", "match.js")
+SCRIPTS = ("links.js", "words.js", "places.js", "matrix.js", "drawing.js", "threads.js", "match.js")
+START = "start.js"  # brings a page that holds its comparison from the start to life
 
 
 @lru_cache(maxsize=1)
@@ -41,14 +42,21 @@ def digest(inlined: str) -> str:
     return f"'sha256-{b64encode(sha256(inlined.encode()).digest()).decode()}'"
 
 
-def render_fragment(match: Match, grid: Grid | None = None) -> str:
+def render_fragment(match: Match, level: Level = "sections", grid: Grid | None = None) -> str:
     """The comparison alone, for a page that brings the styles and script itself."""
-    return environment().get_template("comparison.html").render(view=MatchView(match, grid))
+    return environment().get_template("comparison.html").render(view=MatchView(match, level, grid))
+
+
+def render_matrix(match: Match, level: Level, grid: Grid | None = None) -> str:
+    """The matrix alone, to take the place of another level's."""
+    matrix = matrix_view(match, level, grid)
+    page = environment().get_template("matrix.html")
+    return page.render(matrix=matrix, within=match.a is match.b, data=matrix_data(matrix))
 
 
 def render_html(match: Match) -> str:
     """The whole page."""
-    style, script = asset(*STYLES), asset(*SCRIPTS)
+    style, script = asset(*STYLES), asset(*SCRIPTS, START)
     allowed = f"style-src {digest(style)}; script-src {digest(script)}"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     page = environment().get_template("page.html")

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from longmatch.documents.document import Document, Span
-from longmatch.matching.match import Alignment, Grid, Match
+from longmatch.matching.match import Alignment, Grid, Level, Match
 from longmatch.matching.render.marking import Run, cut, mark_words
 from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.wording import carried_by, facts, shares, unread, verdict
@@ -93,13 +93,12 @@ class Card:
 
 
 class MatchView:
-    """What the templates see. `grid` is the matrix shown: the sections, unless another level is given."""
+    """What the templates see. The matrix shown is that of the sections, unless another level's grid is given."""
 
-    def __init__(self, match: Match, grid: Grid | None = None) -> None:
+    def __init__(self, match: Match, level: Level = "sections", grid: Grid | None = None) -> None:
         self.match = match
-        self.grid = grid or match.sections
         self.within = match.a is match.b
-        self.matrix = Matrix(self.grid, match.a, match.b, self.within)
+        self.matrix = matrix_view(match, level, grid)
         tiers, strengths = _tiers(match.alignments), _strengths(match.alignments)
         self.a, a_numbers = _pane("a", match.a, match.alignments, tiers, strengths)
         self.b, b_numbers = _pane("b", match.b, match.alignments, tiers, strengths)
@@ -153,11 +152,25 @@ class MatchView:
             "a": [[h.span.start, h.span.end] for h in self.a.highlights],
             "b": [[h.span.start, h.span.end] for h in self.b.highlights],
             "links": links,
-            "rows": [[s.start, s.end] for s in self.grid.row_spans],
-            "columns": [[s.start, s.end] for s in self.grid.column_spans],
-            "shades": self.matrix.shades if self.matrix.drawn else None,
-            "values": self.matrix.values if self.matrix.drawn else None,
+            "matrix": matrix_data(self.matrix),
         }
+
+
+def matrix_view(match: Match, level: Level, grid: Grid | None = None) -> Matrix:
+    """The matrix of a level, ready for the templates; its grid can be handed over where it is known already."""
+    return Matrix(grid or match.at(level), match.a, match.b, match.a is match.b, level)
+
+
+def matrix_data(matrix: Matrix) -> dict[str, Any]:
+    """What the script needs of a matrix: where its rows and columns lie, and the scores where the script draws them."""
+    return {
+        "level": matrix.level,
+        "rows": [[s.start, s.end] for s in matrix.grid.row_spans],
+        "columns": [[s.start, s.end] for s in matrix.grid.column_spans],
+        "openings": matrix.openings,
+        "range": [matrix.bottom, matrix.top],
+        "values": matrix.packed if matrix.drawn else None,
+    }
 
 
 def _strengths(alignments: Sequence[Alignment]) -> list[int]:

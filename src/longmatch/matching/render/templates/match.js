@@ -1,29 +1,15 @@
-/* A comparison brought to life: highlights, filters, the walk through the pairs. Works for any .comparison on a page. */
-function mountMatch(root) {
+/* A comparison brought to life: highlights, filters, the walk through the pairs. Works for any .comparison on a page;
+   ends with the signal. Gives back a function that puts the matrix of another level in the place of the one shown. */
+function mountMatch(root, signal = new AbortController().signal) {
   const data = JSON.parse(root.querySelector(".match-data").textContent);
   const links = new Links(root, data);
-  const threads = mountThreads(root, links);
+  const threads = mountThreads(root, links, signal);
+  const reveal = mountReveal();
   const panes = { a: root.querySelector('.pane[data-side="a"]'), b: root.querySelector('.pane[data-side="b"]') };
   const other = { a: "b", b: "a" };
   const place = root.querySelector(".place"), about = root.querySelector(".about");
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const way = {}, FRAMES = 8;
   let picked = null;
 
-  /* Bring an element to the middle of its pane (or to the top). Far away the heights are estimates: look again. */
-  function reveal(pane, element, block, jump, again = FRAMES) {
-    const frame = pane.getBoundingClientRect(), box = element.getBoundingClientRect();
-    const room = block === "start" ? 52 : Math.max(52, (frame.height - box.height) / 2.4);
-    const distance = box.top - frame.top - room;
-    const near = Math.abs(distance) < 1.5 * frame.height && !jump && !calm;
-    pane.scrollBy({ top: distance, behavior: near ? "smooth" : "instant" });
-    if (!near && again) requestAnimationFrame(() => reveal(pane, element, block, true, again - 1));
-    if (!near) return;
-    way[pane.dataset.side]?.abort(); // a newer choice overrules the one still on its way
-    way[pane.dataset.side] = new AbortController();
-    const signal = AbortSignal.any([way[pane.dataset.side].signal, AbortSignal.timeout(1500)]);
-    pane.addEventListener("scrollend", () => reveal(pane, element, block, true), { once: true, signal });
-  }
   /* At once, not smoothly: what is off the screen is not laid out, and could not be scrolled to. */
   function bringReading() {
     const reading = root.querySelector(".reading");
@@ -56,7 +42,10 @@ function mountMatch(root) {
     const rest = ` of the score, similarity ${link[2].toFixed(2)}` + (link[5].length ? `, shared: ${link[5].join(", ")}` : "");
     about.replaceChildren(kind, weight, rest);
   }
-  const leave = () => ["picked", "there", "chosen"].forEach(clear);
+  const leave = () => {
+    ["picked", "there", "chosen"].forEach(clear);
+    if ("highlights" in CSS) CSS.highlights.delete("chosen-part");
+  };
 
   /* Show one pair, and bring it into view on the sides named. */
   function pick(number, sides = ["a", "b"], jump = false) {
@@ -106,7 +95,7 @@ function mountMatch(root) {
     if (event.target.closest("input:not([type=radio]), textarea, select")) return;
     if (event.key === "n" || event.key === "p") step(event.key === "n" ? 1 : -1);
     if (event.key === "Escape") forget();
-  });
+  }, { signal });
   root.querySelector(".next")?.addEventListener("click", () => step(1));
   root.querySelector(".previous")?.addEventListener("click", () => step(-1));
   root.addEventListener("change", (event) => {
@@ -124,21 +113,33 @@ function mountMatch(root) {
   });
   for (const chip of root.querySelectorAll(".chip")) chip.addEventListener("click", () => markWord(root, chip));
 
-  mountMatrix(root, data, (row, column) => {
-    const spans = { a: data.rows[row], b: data.columns[column] };
+  /* A cell of the matrix: bring both parts into view, light what links them, and step to the strongest of it. */
+  function chooseCell(matrix, row, column) {
+    const spans = { a: matrix.rows[row], b: matrix.columns[column] };
+    const whole = matrix.level === "sections";
     const numbers = links.between(spans.a, spans.b).filter((number) => links.shown(number));
     bringReading();
     if (numbers.length) pick(numbers[0], []);
-    else forget("No passages of these two sections answer each other.");
+    else forget(`No passages of these two ${whole ? "sections" : "places"} answer each other.`);
+    const parts = [];
     for (const side of ["a", "b"]) {
-      const target = blockAt(panes[side], spans[side][0]);
-      if (!target) continue;
-      target.closest("section").classList.add("there");
-      reveal(panes[side], target, "start", false);
+      const block = blockAt(panes[side], spans[side][0]);
+      if (!block) continue;
+      if (whole) block.closest("section").classList.add("there");
+      const ranges = whole ? [] : rangesOf(panes[side], spans[side]);
+      parts.push(...ranges);
+      reveal(panes[side], ranges[0] ?? block, matrix.level === "sentences" ? "center" : "start", false);
     }
+    if (parts.length && "highlights" in CSS) CSS.highlights.set("chosen-part", new Highlight(...parts));
     style(numbers, "chosen");
-  });
-  if (!links.links.length) return;
+  }
+  const mountLevel = (matrix) => mountMatrix(root, matrix, (row, column) => chooseCell(matrix, row, column), signal);
+  mountLevel(data.matrix);
+  const replaceMatrix = (section, matrix) => {
+    root.querySelector(".sections").replaceWith(section);
+    mountLevel(matrix);
+  };
+  if (!links.links.length) return replaceMatrix;
   pick(0, []);
   const arrival = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
@@ -146,14 +147,7 @@ function mountMatch(root) {
     if (picked === 0 && !root.querySelector(".there")) pick(0, ["a", "b"], true);
   });
   arrival.observe(root.querySelector(".panes"));
-}
-
-/* The last paragraph that begins at or before a place in the text, or the heading right above it. */
-function blockAt(pane, start) {
-  const blocks = [...pane.querySelectorAll("[data-at]")].filter((block) => Number(block.dataset.at) <= start);
-  const last = blocks.at(-1) ?? pane.querySelector("[data-at]");
-  if (last?.matches("section")) return last.firstElementChild;
-  return last?.previousElementSibling?.matches("h3, h4, h5, h6") ? last.previousElementSibling : last;
+  return replaceMatrix;
 }
 
 const pairs = (count) => `${count.toLocaleString("en")} pair${count === 1 ? "" : "s"}`;
@@ -163,30 +157,3 @@ function share(value) {
   if (value > 0 && value < 0.0005) return "<0.1%";
   return value >= 0.0995 ? Math.round(value * 100) + "%" : (value * 100).toFixed(1) + "%";
 }
-
-/* Mark every occurrence of a shared word in both texts, without touching the texts. */
-function markWord(root, chip) {
-  if (!("highlights" in CSS)) return;
-  const on = chip.getAttribute("aria-pressed") !== "true";
-  for (const each of root.querySelectorAll(".chip")) each.setAttribute("aria-pressed", String(on && each === chip));
-  CSS.highlights.delete("shared-word");
-  if (!on) return;
-  const escaped = chip.dataset.word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&").replace(/\s+/g, "[\\s\\p{P}]+");
-  const spaced = !/[\u3040-\u30ff\u3400-\u9fff]/.test(chip.dataset.word);
-  const wanted = new RegExp(spaced ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped, "giu");
-  const ranges = [];
-  for (const pane of root.querySelectorAll(".pane")) {
-    const walker = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) {
-      for (const found of walker.currentNode.data.matchAll(wanted)) {
-        const range = new Range();
-        range.setStart(walker.currentNode, found.index);
-        range.setEnd(walker.currentNode, found.index + found[0].length);
-        ranges.push(range);
-      }
-    }
-  }
-  CSS.highlights.set("shared-word", new Highlight(...ranges));
-}
-
-for (const root of document.querySelectorAll(".comparison")) mountMatch(root);

@@ -1,18 +1,25 @@
-/* The section matrix: what the pointer is on, and where a choice leads. `choose(row, column)` is called with indices. */
-function mountMatrix(root, data, choose) {
+/* The matrix: what the pointer is on, and where a choice leads. `choose(row, column)` is called with indices. */
+function mountMatrix(root, data, choose, signal) {
   const box = root.querySelector(".matrix-box");
   if (!box) return;
   const tip = root.querySelector(".tip");
   const table = box.querySelector("table");
-  const rows = [...box.querySelectorAll("tbody th, .drawn-rows li")];
-  const columns = [...box.querySelectorAll("thead th, .drawn-columns li")];
+  const each = (label) => Array(Number(label.dataset.size ?? 1)).fill(label); // one label for all rows under a heading
+  const rows = [...box.querySelectorAll("tbody th, .drawn-rows li")].flatMap(each);
+  const columns = [...box.querySelectorAll("thead th, .drawn-columns li")].flatMap(each);
+  const [rowOpenings, columnOpenings] = data.openings ?? [[], []];
   let lit = [];
 
   function point(row, column, value, x, y) {
     leave();
     lit = [rows[row], columns[column]];
     for (const label of lit) label.classList.add("on");
-    const lines = [["b", value], ["span", rows[row].title], ["span", "with " + columns[column].title]];
+    const named = (label, opening) => label.title + (opening ? `: ${opening}` : "");
+    const lines = [
+      ["b", value],
+      ["span", named(rows[row], rowOpenings[row])],
+      ["span", "with " + named(columns[column], columnOpenings[column])],
+    ];
     tip.replaceChildren(...lines.map(([tag, text]) => Object.assign(document.createElement(tag), { textContent: text })));
     tip.hidden = false;
     const size = tip.getBoundingClientRect();
@@ -27,7 +34,7 @@ function mountMatrix(root, data, choose) {
   box.addEventListener("pointerleave", leave);
   box.addEventListener("focusout", leave);
   if (table) mountTable(table, point, choose);
-  else mountCanvas(box, data, point, choose);
+  else mountCanvas(box, data, point, choose, signal);
 }
 
 function mountTable(table, point, choose) {
@@ -70,54 +77,5 @@ function mountTable(table, point, choose) {
       button.focus();
       return;
     }
-  });
-}
-
-function mountCanvas(box, data, point, choose) {
-  const canvas = box.querySelector("canvas");
-  const cursor = box.querySelector(".cursor");
-  const cell = 18;
-  canvas.style.width = canvas.width * cell + "px";
-  canvas.style.height = canvas.height * cell + "px";
-  let at = [0, 0];
-
-  function draw() {
-    const probe = document.createElement("i");
-    const ramp = document.createElement("span");
-    ramp.className = "ramp";
-    ramp.append(probe);
-    box.append(ramp);
-    const context = canvas.getContext("2d");
-    const shades = Array.from({ length: 21 }, (_, shade) => {
-      probe.className = "h" + shade;
-      return getComputedStyle(probe).backgroundColor;
-    });
-    ramp.remove();
-    data.shades.forEach((row, y) => row.forEach((shade, x) => {
-      context.fillStyle = shades[shade];
-      context.fillRect(x, y, 1, 1);
-    }));
-  }
-  draw();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-
-  function move(row, column, x, y) {
-    at = [Math.max(0, Math.min(row, canvas.height - 1)), Math.max(0, Math.min(column, canvas.width - 1))];
-    cursor.hidden = false;
-    cursor.style.transform = `translate(${at[1] * cell}px, ${at[0] * cell}px)`;
-    point(...at, (data.values[at[0]][at[1]] / 100).toFixed(2), x, y);
-  }
-  canvas.addEventListener("pointermove", (event) =>
-    move(Math.floor(event.offsetY / cell), Math.floor(event.offsetX / cell), event.clientX, event.clientY));
-  canvas.addEventListener("click", () => choose(...at));
-  box.addEventListener("keydown", (event) => {
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (event.key === "Enter") choose(...at);
-    if (!step) return;
-    event.preventDefault();
-    move(at[0] + step[0], at[1] + step[1], 0, 0);
-    cursor.scrollIntoView({ block: "nearest", inline: "nearest" });
-    const place = cursor.getBoundingClientRect();
-    move(...at, place.right, place.bottom);
   });
 }

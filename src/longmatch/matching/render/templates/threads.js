@@ -1,5 +1,5 @@
 /* Lines between the partners that are both in view; redrawn when a pane scrolls. */
-function mountThreads(root, links) {
+function mountThreads(root, links, signal) {
   const svg = root.querySelector(".threads");
   const panes = { a: root.querySelector('.pane[data-side="a"]'), b: root.querySelector('.pane[data-side="b"]') };
   const seen = { a: new Set(), b: new Set() }; // paragraphs in view: what is off screen is never measured
@@ -20,7 +20,7 @@ function mountThreads(root, links) {
     for (const paragraph of panes[side].querySelectorAll("p[data-at]")) watch.observe(paragraph);
     panes[side].addEventListener("scroll", ask, { passive: true });
   }
-  addEventListener("resize", ask);
+  addEventListener("resize", ask, { signal });
 
   /* The height at which each passage in view meets the gutter. */
   function heights(side, frame) {

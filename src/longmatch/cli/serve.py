@@ -1,0 +1,132 @@
+"""`longmatch serve`: a local page and a REST interface over a library."""
+
+import ipaddress
+import secrets
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from longmatch.cli.progress import progress, warn
+from longmatch.cli.rank import open_library
+from longmatch.errors import LongmatchError
+
+SHORTEST = 16  # characters of a token
+CONNECTIONS = 512  # at a time
+INSTALL = "The page needs some more libraries. Install them: pip install 'longmatch[web]'."
+
+
+def serve(
+    library: Annotated[str, typer.Argument(help="A library, or a folder of documents.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8642,
+    host: Annotated[str, typer.Option(help="The address to listen at; any but this computer's own needs a token.")] = (
+        "127.0.0.1"
+    ),
+    token: Annotated[
+        str | None, typer.Option(envvar="LONGMATCH_TOKEN", help="What to send to be answered; made up where needed.")
+    ] = None,
+    open_page: Annotated[
+        bool | None, typer.Option("--open/--no-open", help="Open the page in the browser; by default from a terminal.")
+    ] = None,
+    model: Annotated[
+        list[Path] | None, typer.Option("--model", "-m", help="The folder of a trained model to offer too.")
+    ] = None,
+) -> None:
+    """Open a local page to search a library, compare documents and see why they match; with a REST interface."""
+    _check_installed()
+    loopback = is_loopback(host)
+    if token is not None and len(token) < SHORTEST:
+        raise LongmatchError(f"The token is too short to be safe. Take {SHORTEST} characters or more, or none.")
+    if not loopback and token is None:
+        token = secrets.token_urlsafe(24)
+    listening = _listen(host, port)
+    with listening:
+        opened, _ = open_library(library)
+        if opened is None:
+            raise LongmatchError(f"{library} is no folder. Name a library, or a folder of documents.")
+        with progress("starting"):
+            app = _app(opened, token, host, loopback, model or [])
+        address = _address(host, listening.getsockname()[1], token)
+        sys.stdout.write(f"longmatch shows {library} at {address}\nStop it with Ctrl+C.\n")
+        if not loopback:
+            warn("Others can reach this address. The token goes over the network unencrypted.")
+        sys.stdout.flush()
+        wanted = sys.stdout.isatty() if open_page is None else open_page
+        _run(app, listening, address if wanted else None)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this computer can reach an address.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("0.0.0.0"), is_loopback("example.org")
+    (True, True, False, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_installed() -> None:
+    from importlib.util import find_spec
+
+    if not all(find_spec(name) for name in ("fastapi", "uvicorn", "python_multipart")):
+        raise LongmatchError(INSTALL)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything slow, so that a taken one is said at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LongmatchError(f"Port {port} of {host} cannot be used ({reason}). Name another with --port.") from error
+
+
+def _app(library: Any, token: str | None, host: str, loopback: bool, trained: list[Path]) -> Any:
+    from longmatch.web.app import create_app
+    from longmatch.web.security import LOOPBACK
+
+    named = f"[{host}]" if ":" in host else host.lower()
+    hosts = LOOPBACK | {named} if loopback else frozenset({"*"})
+    return create_app(library, token=token, hosts=hosts, trained={path.name: path for path in trained})
+
+
+def _address(host: str, port: int, token: str | None) -> str:
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    shown = f"[{shown}]" if ":" in shown else shown
+    return f"http://{shown}:{port}/" + (f"#token={token}" if token else "")
+
+
+def _run(app: Any, listening: socket.socket, address: str | None) -> None:
+    import uvicorn
+
+    settings = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # who read what is nobody's business
+        server_header=False,
+        ws="none",
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=5,
+    )
+    server = uvicorn.Server(settings)
+    if address:
+        threading.Thread(target=_open_when_started, args=(server, address), daemon=True).start()
+    with suppress(KeyboardInterrupt):  # the way to stop it, so no failure
+        server.run(sockets=[listening])
+
+
+def _open_when_started(server: Any, address: str) -> None:
+    while not server.started and not server.should_exit:
+        time.sleep(0.05)
+    webbrowser.open(address)

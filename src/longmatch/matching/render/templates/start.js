@@ -1,0 +1,1 @@
+for (const root of document.querySelectorAll(".comparison")) mountMatch(root);

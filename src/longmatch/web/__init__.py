@@ -1,0 +1,1 @@
+"""The REST interface over a library, and the page that uses it. Needs the extra `web`: pip install 'longmatch[web]'."""

@@ -1,0 +1,23 @@
+"""How much the server takes on, so that no request can exhaust the machine."""
+
+from dataclasses import dataclass
+
+MB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Every bound of the server in one place."""
+
+    upload_bytes: int = 32 * MB  # of a file, and of any request's body
+    upload_words: int = 300_000  # of a document: encoding takes time in proportion
+    reading_seconds: float = 60.0  # for the process that reads an upload
+    reading_memory: int = 2048 * MB  # address space of that process
+    readers: int = 2  # such processes at a time
+    uploads: int = 32  # held in memory; the oldest is dropped
+    uploads_characters: int = 40_000_000  # of all held uploads together
+    waiting: int = 128  # questions that may wait for their turn
+    jobs: int = 64  # kept, finished ones included
+    comparisons: int = 8  # kept, so that another level or an export costs nothing
+    cells: int = 4_000_000  # of a grid in one answer
+    hits: int = 200  # of a ranking

@@ -1,0 +1,34 @@
+/* One document to read, with the ways to go on from it. */
+import { isUpload, to } from "./addresses.js";
+import { ask } from "./api.js";
+import { count, h, language } from "./dom.js";
+import { empty, skeleton } from "./states.js";
+
+export async function show(outlet, parameters, signal) {
+  const main = h("main", { class: "view reader" }, skeleton(14));
+  outlet.append(main);
+  const found = await ask("document", { id: parameters.id ?? "" }, signal);
+  document.title = `${found.title} · longmatch`;
+  const sections = found.sections.filter((section) => section.heading || section.paragraphs.length);
+  const places = sections.map((section) => textOf(section));
+  const headings = sections.map((section, place) => [section, places[place]]).filter(([section]) => section.heading);
+  main.replaceChildren(
+    h("header", { class: "asked" },
+      h("div", {}, h("h1", { dir: "auto" }, found.title || found.id),
+        h("p", { class: "facts" }, `${count(found.words, "word")} · ${count(sections.length, "section")} · ${language(found.language)}`, isUpload(found.id) ? "" : ` · ${found.id}`)),
+      h("div", { class: "ways" },
+        h("a", { class: "button primary", href: to("search", { document: found.id }) }, "What belongs with it"),
+        h("a", { class: "button", href: to("compare", { a: found.id }) }, "Compare with …"),
+        h("a", { class: "button", href: to("within", { document: found.id }) }, "Its own sections"))),
+    h("div", { class: "reader-body" },
+      h("nav", { class: "contents", "aria-label": "Contents" }, headings.map(([section, place]) =>
+        h("button", { type: "button", class: `level${Math.min(section.level, 4)}`, dir: "auto", onclick: () => place.scrollIntoView() }, section.heading))),
+      h("article", { class: "text", lang: found.language },
+        places.length ? places : empty("No text", "This document holds no text that could be read."))));
+}
+
+function textOf(section) {
+  const heading = section.heading ? h(`h${Math.min(section.level, 4) + 1}`, { dir: "auto" }, section.heading) : null;
+  return h("section", {}, heading, section.paragraphs.map((paragraph) =>
+    h("p", { dir: "auto", class: paragraph.kind, "data-note": paragraph.kind === "text" ? null : paragraph.kind }, paragraph.text)));
+}

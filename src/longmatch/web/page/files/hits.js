@@ -1,0 +1,42 @@
+/* One document found: how well it belongs, and the passages that say so. */
+import { to } from "./addresses.js";
+import { count, h, language, svg, withWords } from "./dom.js";
+
+export function hitCard(query, hit, place, top) {
+  const compare = to("compare", { a: query.id, b: hit.id });
+  const [first, ...others] = hit.why;
+  return h("li", { class: "card hit", "data-id": hit.id },
+    h("div", { class: "hit-score" },
+      h("span", { class: "rank" }, String(place)),
+      h("span", { class: "number" }, hit.score.toFixed(2)),
+      bar(hit.score, top),
+      h("span", { class: "hint" }, `above ${Math.round(hit.percentile)}% of the collection`)),
+    h("div", { class: "hit-body" },
+      h("header", { class: "hit-head" },
+        h("div", {},
+          h("h2", { dir: "auto" }, h("a", { href: compare }, hit.title || hit.id)),
+          h("p", { class: "facts" }, `${count(hit.words, "word")} · ${language(hit.language)} · `, h("span", { class: "id", dir: "auto" }, hit.id))),
+        h("div", { class: "ways" },
+          h("a", { class: "button quiet", href: to("document", { id: hit.id }) }, "Read"),
+          h("a", { class: "button quiet", href: to("search", { document: hit.id }) }, "Search from it"),
+          h("a", { class: "button primary", href: compare }, "See why"))),
+      first ? pairOf(first) : h("p", { class: "nothing" }, "No single passage stands out."),
+      others.length ? h("details", { class: "more-pairs" }, h("summary", {}, count(others.length, "more passage")), others.map(pairOf)) : null));
+}
+
+function bar(score, top) {
+  const width = Math.max(0, Math.min(1, score / top)) * 100;
+  return svg("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", role: "img", "aria-label": `Score ${score.toFixed(2)}` },
+    svg("rect", { class: "track", width: 100, height: 6 }), svg("rect", { class: "fill", width: width.toFixed(1), height: 6 }));
+}
+
+function pairOf(pair) {
+  const kind = pair.kind === "keyword" ? "Same words" : "Same meaning";
+  return h("div", { class: "pair" },
+    h("p", { class: "pair-head" }, h("span", { class: `kind ${pair.kind}` }, kind), h("span", {}, `${share(pair.contribution)} of the score`)),
+    h("div", { class: "quotes" }, quote(pair.a, pair.words, "Asked"), quote(pair.b, pair.words, "Found")));
+}
+
+const quote = (passage, words, side) => h("blockquote", {},
+  h("cite", { dir: "auto" }, h("span", { class: "whose" }, side), passage.section || "(no heading)"),
+  h("p", { dir: "auto" }, withWords(passage.text, words)));

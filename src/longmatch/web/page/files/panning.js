@@ -1,0 +1,117 @@
+/* The map's markers and its movement: wheel, drag, pinch by buttons, arrow keys from document to document. */
+import { h, svg } from "./dom.js";
+
+const SHAPES = [ // around the origin, of about the same area
+  "M-5.5 0a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0 -11 0z", "M-5 -5h10v10h-10z", "M0 -6.5L6.2 4.6H-6.2z", "M0 -6.8L6.8 0L0 6.8L-6.8 0z",
+  "M0 6.5L6.2 -4.6H-6.2z", "M-2 -6h4v4h4v4h-4v4h-4v-4h-4v-4h4z", "M-3 -5.6h6l3.4 5.6l-3.4 5.6h-6l-3.4 -5.6z", "M0 -7L2 -2.4L7 -2L3.2 1.4L4.4 6.4L0 3.7L-4.4 6.4L-3.2 1.4L-7 -2L-2 -2.4z",
+];
+export const marker = (cluster) => svg("path", { d: SHAPES[(cluster + Math.floor(cluster / 8)) % 8] });
+
+const EDGE = 46, MOST = 24, NARROW = 560; // pixels around the points; how far one can go in; pixels of a small screen
+
+/* Places marks and labels for the part of the map in view, and moves that part. */
+export function mountPanning(box, picture, marks, labels, signal) {
+  let zoom = 1, centre = { x: 0.5, y: 0.5 };
+
+  function place() {
+    const { width, height } = box.getBoundingClientRect();
+    if (!width) return;
+    picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const at = (point) => [
+      width / 2 + (point.x - centre.x) * zoom * (width - 2 * EDGE),
+      height / 2 + (point.y - centre.y) * zoom * (height - 2 * EDGE),
+    ];
+    const taken = marks.map((mark) => {
+      const [x, y] = at(mark.point);
+      mark.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+      return { x, y, half: 8 };
+    });
+    for (const label of labels) placeLabel(label, at, taken, width, height);
+  }
+  /* Zoom so that what is under a place of the box stays there. */
+  function scale(by, x = 0.5, y = 0.5) {
+    const before = zoom;
+    zoom = Math.max(1, Math.min(MOST, zoom * by));
+    const keep = 1 / before - 1 / zoom;
+    centre = { x: centre.x + (x - 0.5) * keep, y: centre.y + (y - 0.5) * keep };
+    settle();
+  }
+  function settle() {
+    const room = 0.5 - 0.5 / zoom;
+    centre = { x: Math.max(0.5 - room, Math.min(0.5 + room, centre.x)), y: Math.max(0.5 - room, Math.min(0.5 + room, centre.y)) };
+    place();
+  }
+  const whole = () => { zoom = 1; settle(); };
+
+  box.append(h("div", { class: "zoom" },
+    h("button", { type: "button", "aria-label": "Closer", onclick: () => scale(1.5) }, "+"),
+    h("button", { type: "button", "aria-label": "Further", onclick: () => scale(1 / 1.5) }, "−"),
+    h("button", { type: "button", "aria-label": "The whole map", onclick: whole }, "⤢")));
+  box.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey && zoom === 1 && event.deltaY > 0) return; // the page scrolls on
+    event.preventDefault();
+    const frame = box.getBoundingClientRect();
+    scale(Math.exp(-event.deltaY / 400), (event.clientX - frame.left) / frame.width, (event.clientY - frame.top) / frame.height);
+  }, { passive: false });
+
+  let held = null;
+  box.addEventListener("pointerdown", (event) => {
+    if (event.target.closest(".point, .zoom") || zoom === 1) return;
+    held = { x: event.clientX, y: event.clientY, centre };
+    box.setPointerCapture(event.pointerId);
+  });
+  box.addEventListener("pointermove", (event) => {
+    if (!held) return;
+    const { width, height } = box.getBoundingClientRect();
+    centre = { x: held.centre.x - (event.clientX - held.x) / width / zoom, y: held.centre.y - (event.clientY - held.y) / height / zoom };
+    settle();
+  });
+  for (const kind of ["pointerup", "pointercancel"]) box.addEventListener(kind, () => { held = null; });
+
+  if (marks.length) marks[0].setAttribute("tabindex", 0); // one stop for Tab; arrows move inside
+  picture.addEventListener("keydown", (event) => {
+    const way = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[event.key];
+    const from = event.target.closest(".point");
+    if (!way || !from) return;
+    event.preventDefault();
+    const next = nearest(marks, from, way);
+    if (!next) return;
+    from.setAttribute("tabindex", -1);
+    next.setAttribute("tabindex", 0);
+    next.focus();
+  });
+  const watch = new ResizeObserver(place);
+  watch.observe(box);
+  signal.addEventListener("abort", () => watch.disconnect());
+}
+
+/* A cluster's words below or above its documents, where they cover least of what is there already. */
+function placeLabel(label, at, taken, width, height) {
+  label.textContent = label.cluster.words.slice(0, width < NARROW ? 1 : 3).join(", ");
+  const half = label.getComputedTextLength() / 2;
+  const [middle, below] = at({ x: label.middle, y: label.below }), [, above] = at({ x: label.middle, y: label.above });
+  let best = null, least = Infinity;
+  for (const [turn, y] of [below + 24, above - 16, below + 38, above - 30, below + 52].entries()) {
+    const x = Math.max(half + 6, Math.min(middle, width - half - 6));
+    const covered = taken.filter((other) => Math.abs(other.y - (y - 4)) < 14 && Math.abs(other.x - x) < other.half + half + 2).length;
+    const outside = y < 14 || y > height - 6 ? 10 : 0;
+    const cost = covered * 3 + outside + turn;
+    if (cost < least) [best, least] = [{ x, y }, cost];
+  }
+  taken.push({ x: best.x, y: best.y - 4, half });
+  label.setAttribute("x", best.x.toFixed(1));
+  label.setAttribute("y", best.y.toFixed(1));
+}
+
+/* The nearest mark that lies mostly in one direction. */
+function nearest(marks, from, [dx, dy]) {
+  let best = null, least = Infinity;
+  for (const mark of marks) {
+    const x = mark.point.x - from.point.x, y = mark.point.y - from.point.y;
+    const along = x * dx + y * dy, across = Math.abs(x * dy) + Math.abs(y * dx);
+    if (mark === from || along <= 0) continue;
+    const cost = along + 2.5 * across;
+    if (cost < least) [best, least] = [mark, cost];
+  }
+  return best;
+}

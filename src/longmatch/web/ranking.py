@@ -1,0 +1,91 @@
+"""A ranking worked out in the scoring thread: at once, or as a job that says how far it is."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.encoders.backbone import Backbone
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.web.jobs import Job
+from longmatch.web.schema import Found, Ranking, RankRequest
+from longmatch.web.state import State
+from longmatch.web.where import checked
+
+
+def rank_now(state: State, asked: RankRequest) -> Ranking:
+    """Rank in one go."""
+    return _ranking(state, asked, state.query_now(asked.document))
+
+
+def rank_as_job(state: State, asked: RankRequest) -> Job:
+    """Begin a job; what can be seen to be wrong already is said at once."""
+    state.described(asked.document)
+    checked(asked.where)
+    if asked.rerank:
+        state.models.check(asked.rerank)
+
+    def work(job: Job) -> Ranking:
+        job.begin("encoding the document")
+        query = _query(state, asked.document, job)
+        job.begin("searching")
+        return _ranking(state, asked, query, job)
+
+    return state.jobs.start(work)
+
+
+def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job | None = None) -> Ranking:
+    library = state.library
+    second = state.models.get(asked.rerank) if asked.rerank else None
+    if second and job:
+        job.begin(f"reading with {second.name}", min(max(asked.k, asked.depth), len(library)))
+    hits = library.rank(
+        query,
+        asked.k,
+        checked(asked.where),
+        asked.by,
+        rerank=second,
+        depth=asked.depth,
+        progress=job.advance if second and job else None,
+    )
+    rows = state.catalogue.rows()
+    return Ranking(
+        query=state.described(asked.document),
+        by=asked.rerank or asked.by,
+        documents=len(rows),
+        hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
+    )
+
+
+def _query(state: State, id: str, job: Job) -> str | Encoding:
+    """As `State.query_now`, with progress while an upload is encoded."""
+    upload = state.uploads.get(id)
+    if upload is None or upload.encoding is not None:
+        return state.query_now(id)
+    matcher = state.library.matcher
+    watched = HybridMatcher(WatchedBackbone(matcher.backbone, job), matcher.statistics)
+    upload.encoding = watched.encode([upload.document])[0]
+    return upload.encoding
+
+
+class WatchedBackbone(Backbone):
+    """A backbone that tells a job of every batch, and ends with it when it is cancelled."""
+
+    def __init__(self, backbone: Backbone, job: Job) -> None:
+        self.__dict__.update(backbone.__dict__)
+        self._job = job
+
+    def encode(
+        self, pieces: Sequence[npt.NDArray[np.int64]], progress: Callable[[int], None] | None = None
+    ) -> npt.NDArray[Any]:
+        """Encode, counting tokens."""
+        self._job.begin("encoding the document", sum(len(piece) for piece in pieces))
+
+        def tell(tokens: int) -> None:
+            self._job.advance(tokens)
+            if progress:
+                progress(tokens)
+
+        return super().encode(pieces, tell)

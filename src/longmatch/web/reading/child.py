@@ -1,0 +1,56 @@
+"""The process that reads one upload: `python -m longmatch.web.reading.child FILE NAME SECONDS BYTES`.
+
+It gives up what it does not need before it opens the file: it may use little memory and time, write no file and dump no
+core. The answer goes to standard output as JSON: {"document": ...} or {"problem": ..., "advice": ...}.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from longmatch.documents.read import JSON_LINES, read
+from longmatch.errors import ReadError
+from longmatch.web.reading.wire import to_json
+
+
+def limit(seconds: int, memory: int) -> None:
+    """Bound this process, where the system knows how."""
+    try:
+        import resource
+    except ImportError:  # not on Windows: there the time limit of the parent holds alone
+        return
+    for kind, value in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, most = resource.getrlimit(kind)
+        least = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(kind, (least, least))
+
+
+def answer(file: Path, name: str) -> str:
+    """The document as JSON, or what is wrong with it."""
+    try:
+        return json.dumps({"document": to_json(read(file, name))})
+    except ReadError as error:
+        advice = error.advice.replace(str(file), name)
+        if name.lower().endswith(JSON_LINES) and "#" in advice:
+            advice = "Upload one that holds a single document."
+        return json.dumps({"problem": error.problem.replace(str(file), name), "advice": advice})
+    except MemoryError:
+        return json.dumps({"problem": "needs more memory to be read than an upload may", "advice": "Index it instead."})
+    except RecursionError:
+        return json.dumps({"problem": "is nested too deeply", "advice": "Save it in a simpler form."})
+
+
+def main() -> None:
+    """Read the file named on the command line."""
+    file, name, seconds, memory = sys.argv[1:]
+    limit(int(seconds), int(memory))
+    sys.stdout.write(answer(Path(file), name))
+
+
+if __name__ == "__main__":
+    main()

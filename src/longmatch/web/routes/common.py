@@ -1,0 +1,30 @@
+"""Parameters that several routes share, and the answers every route may give instead of its own."""
+
+from typing import Annotated, Any
+
+from fastapi import Query
+
+from longmatch.web.schema import Mistake
+
+A_DOCUMENT = "The id of a document of the library, or of an upload."
+
+Document = Annotated[str, Query(max_length=2000, description=A_DOCUMENT, examples=["tower-repair-report.pdf"])]
+Model = Annotated[str | None, Query(max_length=200, description="One of the models listed at /api/v1/models.")]
+
+Answers = dict[int | str, dict[str, Any]]
+
+
+def mistakes(*statuses: int) -> Answers:
+    """What a route may answer when it has no answer: all of it one sentence."""
+    words = {
+        421: "The server is not called by that name.",
+        401: "The token is missing or wrong.",
+        403: "Another site asks.",
+        400: "The request cannot be read.",
+        404: "There is no such document, upload or job.",
+        413: "It is too large.",
+        415: "It is of a kind that is not read.",
+        422: "A value is not right.",
+        503: "Too much waits already.",
+    }
+    return {status: {"model": Mistake, "description": words[status]} for status in statuses}

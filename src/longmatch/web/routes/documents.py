@@ -1,0 +1,34 @@
+"""The documents of the library."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from longmatch.web.catalogue import Order, Sort
+from longmatch.web.routes.common import Document, mistakes
+from longmatch.web.schema import DocumentText, Listing
+from longmatch.web.state import TheState
+
+router = APIRouter(tags=["documents"])
+
+
+@router.get("/documents", responses=mistakes(422))
+def documents(
+    state: TheState,
+    search: Annotated[str, Query(max_length=500, description="Words in the title, the id or the text.")] = "",
+    sort: Annotated[Sort | None, Query(description="By default what was searched best first, else by title.")] = None,
+    order: Order = "ascending",
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+) -> Listing:
+    """List documents, or search them by title, id and text."""
+    return state.catalogue.page(search, sort, order, offset, limit)
+
+
+@router.get("/document", responses=mistakes(404, 422))
+def document(state: TheState, id: Document) -> DocumentText:
+    """One document with its text: sections and paragraphs, each with its place in the text.
+
+    The text is the readable one: markup is blanked character by character, so that all spans hold.
+    """
+    return DocumentText.of(state.document(id))

@@ -1,0 +1,90 @@
+"""Documents that people bring, as a file or as text."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+
+from longmatch.documents.document import Document as Read
+from longmatch.web.problems import Problem, in_words
+from longmatch.web.routes.common import Document, mistakes
+from longmatch.web.schema import Described, PastedText, Uploaded
+from longmatch.web.state import State, TheState
+
+router = APIRouter(tags=["uploads"])
+
+FILE = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {"schema": FILE},
+            "application/json": {"schema": PastedText.model_json_schema()},
+        },
+    }
+}
+
+
+@router.post("/uploads", status_code=201, openapi_extra=BODY, responses=mistakes(400, 413, 415, 422))
+async def upload(state: TheState, request: Request) -> Uploaded:
+    """Bring a document: a file as multipart/form-data, or a text as JSON.
+
+    It is read in a process of its own, held in memory, and nothing of it stays on disk. Its id can be asked about like
+    that of a document of the library, until newer uploads take its place.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        document = await _file(state, request)
+    elif kind == "application/json":
+        document = await _text(state, request)
+    else:
+        raise Problem(415, "Send a file as multipart/form-data, or a text as application/json.")
+    return Uploaded(**Described.of(document).model_dump(), upload=document.id, sections=len(document.sections))
+
+
+@router.delete("/uploads", status_code=204, responses=mistakes(404, 422))
+def forget(state: TheState, id: Document) -> Response:
+    """Forget an upload now."""
+    if not state.uploads.drop(id):
+        raise Problem(404, f"There is no upload {id}.")
+    return Response(status_code=204)
+
+
+async def _file(state: State, request: Request) -> Read:
+    try:
+        form = await request.form(max_files=1, max_fields=8)
+    except HTTPException as error:
+        if error.status_code == 413:
+            raise
+        raise Problem(400, "The form cannot be read. Send one file, in the field named file.") from error
+    async with _closing(form):
+        sent = form.get("file")
+        if not isinstance(sent, UploadFile) or not sent.filename:
+            raise Problem(422, "There is no file in the form. Send it in the field named file.")
+        content = await sent.read()
+        name = sent.filename
+    return await state.uploads.read(content, name)
+
+
+async def _text(state: State, request: Request) -> Read:
+    try:
+        pasted = PastedText.model_validate_json(await request.body())
+    except ValidationError as error:
+        complaints = [{"loc": ("body", *c["loc"]), "msg": c["msg"]} for c in error.errors(include_url=False)]
+        raise Problem(422, in_words(complaints)) from error
+    return await state.uploads.paste(pasted.text, " ".join(pasted.title.split()))
+
+
+class _closing:
+    """Close a form's files at the end."""
+
+    def __init__(self, form: Any) -> None:
+        self._form = form
+
+    async def __aenter__(self) -> None:
+        return None
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._form.close()

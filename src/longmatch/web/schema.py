@@ -1,0 +1,343 @@
+"""The interface's answers and questions, typed."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from longmatch.documents.document import Document, Span
+from longmatch.matching.match import Alignment, Grid, Match, Passage
+from longmatch.matching.render.wording import carried_by, unread, verdict
+from longmatch.models.matcher import Hit
+
+By = Literal["default", "sdr"]
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]  # the first character and the one after the last
+
+
+class Answer(BaseModel):
+    """What every answer has in common: nothing that is not described."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Mistake(Answer):
+    """Why a request has no answer."""
+
+    detail: str = Field(examples=["The library has no document notes.txt. Look at the list of documents."])
+
+
+class Health(Answer):
+    """That the server answers."""
+
+    status: Literal["ok"] = "ok"
+    version: str = Field(description="Of longmatch.")
+    documents: int
+    ready: bool = Field(description="Whether the model is open; before that the first question takes some seconds.")
+
+
+class LibraryFacts(Answer):
+    """How much the library holds, and what made it."""
+
+    name: str
+    documents: int
+    words: int
+    model: str
+    backbone: str
+    schema_number: int = Field(serialization_alias="schema", description="Of the store's layout.")
+    uploads: dict[str, int] = Field(description="What an upload may have at most: bytes, words.")
+    formats: list[str] = Field(description="The kinds of files that can be uploaded.", examples=[[".pdf", ".md"]])
+
+
+class Described(Answer):
+    """What a document is."""
+
+    id: str = Field(examples=["tower-repair-report.pdf"])
+    title: str
+    language: str = Field(examples=["en"])
+    words: int
+
+    @classmethod
+    def of(cls, document: Document) -> "Described":
+        """From a document."""
+        return Described(id=document.id, title=document.title, language=document.language, words=document.words)
+
+
+class Listing(Answer):
+    """Some of the documents of the library."""
+
+    total: int = Field(description="How many there are, those before and after these counted.")
+    documents: list[Described]
+
+
+class ParagraphText(Answer):
+    """A paragraph as a reader wants to see it."""
+
+    start: int
+    end: int
+    kind: str = Field(description="text, caption, footnote, table, reference or code.")
+    text: str
+
+
+class SectionText(Answer):
+    """A heading and the paragraphs under it."""
+
+    heading: str
+    level: int
+    start: int
+    end: int
+    paragraphs: list[ParagraphText]
+
+
+class DocumentText(Described):
+    """A document with its text."""
+
+    sections: list[SectionText]
+
+    @classmethod
+    def of(cls, document: Document) -> "DocumentText":
+        """From a document; the markup is blanked, so that spans hold."""
+        text = document.readable
+        sections = [
+            SectionText(
+                heading=section.heading,
+                level=section.level,
+                start=section.start,
+                end=section.end,
+                paragraphs=[
+                    ParagraphText(start=p.start, end=p.end, kind=p.kind, text=p.of(text)) for p in section.paragraphs
+                ],
+            )
+            for section in document.sections
+        ]
+        return DocumentText(**Described.of(document).model_dump(), sections=sections)
+
+
+class PastedText(BaseModel):
+    """A text to upload, instead of a file."""
+
+    text: str = Field(min_length=1, examples=["# Notes\n\nThe tower's lime mortar was renewed in spring."])
+    title: str = Field(default="", max_length=500)
+
+
+class Uploaded(Described):
+    """An upload, ready to be asked about: its id stands wherever a document's id may."""
+
+    upload: str = Field(description="The upload's id.", examples=["u-9f2c4b7a1d3e5f60"])
+    sections: int
+
+
+class PassageText(Answer):
+    """A passage of a document."""
+
+    text: str
+    start: int
+    end: int
+    section: str
+
+    @classmethod
+    def of(cls, passage: Passage) -> "PassageText":
+        """From a passage, its markup blanked."""
+        return PassageText(text=passage.shown, start=passage.start, end=passage.end, section=passage.section)
+
+
+class Aligned(Answer):
+    """Two passages that answer each other."""
+
+    a: PassageText
+    b: PassageText
+    score: float = Field(description="How alike the two are: 0 by chance, 1 when identical.")
+    contribution: float = Field(description="The share of the document score this pair carries.")
+    lexical: float = Field(description="The part of the contribution that comes from shared words and phrases.")
+    kind: Literal["keyword", "meaning"]
+    words: list[str] = Field(description="The shared words that weigh most.")
+
+    @classmethod
+    def of(cls, pair: Alignment) -> "Aligned":
+        """From an alignment."""
+        return Aligned(
+            a=PassageText.of(pair.a),
+            b=PassageText.of(pair.b),
+            score=round(pair.score, 4),
+            contribution=pair.contribution,
+            lexical=pair.lexical,
+            kind=pair.kind,
+            words=list(pair.words),
+        )
+
+
+class Found(Described):
+    """A document that belongs with the one asked about."""
+
+    score: float
+    percentile: float = Field(description="The share of the library that scores lower, in percent.")
+    why: list[Aligned] = Field(description="The passages that carry most of the score.")
+
+    @classmethod
+    def of_hit(cls, hit: Hit, known: Described | None = None) -> "Found":
+        """From a hit, and what is known of its document already."""
+        return Found(
+            **(known or Described.of(hit.document)).model_dump(),
+            score=round(hit.score, 6),
+            percentile=round(hit.percentile, 2),
+            why=[Aligned.of(pair) for pair in hit.why],
+        )
+
+
+class Ranking(Answer):
+    """The documents that belong most with one, best first."""
+
+    query: Described
+    by: str = Field(description="The score they are ranked by.")
+    documents: int = Field(description="How many the library holds.")
+    hits: list[Found]
+
+
+class RankRequest(BaseModel):
+    """A ranking to be worked out as a job."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    document: str = Field(max_length=2000, description="The id of a document of the library, or of an upload.")
+    k: int = Field(default=10, ge=1, le=200, description="How many documents to name.")
+    where: str | None = Field(default=None, max_length=500, examples=["language = 'en' AND words > 1000"])
+    by: By = "default"
+    rerank: str | None = Field(
+        default=None, max_length=200, description="A model that reads the best once more; see /models."
+    )
+    depth: int = Field(default=40, ge=1, le=200, description="How many of the best that model reads.")
+
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+
+class JobStarted(Answer):
+    """A job that was begun."""
+
+    job: str = Field(examples=["j-0c1d2e3f4a5b6c7d"])
+
+
+class JobStanding(Answer):
+    """How far a job has come."""
+
+    job: str
+    state: State
+    step: str = Field(description="What it is doing now, in words.")
+    done: int
+    total: int = Field(description="0 as long as nobody knows.")
+    result: Ranking | None = Field(description="The answer, once the state is done.")
+    detail: str | None = Field(description="Why it failed, once the state is failed.")
+
+
+class GridScores(Answer):
+    """The parts of one document with the parts of the other."""
+
+    level: str
+    rows: list[str] = Field(description="What to call the parts of a.")
+    columns: list[str]
+    row_spans: list[Pair] = Field(description="Where each part lies in the text of a.")
+    column_spans: list[Pair]
+    scores: list[list[float]]
+
+    @classmethod
+    def of(cls, grid: Grid, level: str) -> "GridScores":
+        """From a grid."""
+        scores = np.round(np.nan_to_num(np.asarray(grid.scores, dtype=np.float64)), 4)
+        return GridScores(
+            level=level,
+            rows=list(grid.rows),
+            columns=list(grid.columns),
+            row_spans=_pairs(grid.row_spans),
+            column_spans=_pairs(grid.column_spans),
+            scores=scores.tolist(),
+        )
+
+
+class SharedTerm(Answer):
+    """A word or phrase both documents have."""
+
+    text: str
+    share: float
+
+
+class Comparison(Answer):
+    """Two documents compared."""
+
+    address: str = Field(description="Where the page shows this comparison.", examples=["/#/compare?a=x.md&b=y.md"])
+    a: Described
+    b: Described
+    model: str
+    score: float
+    probability: float | None
+    threshold: float | None
+    verdict: str = Field(description="What the score means, in words.")
+    carried_by: str
+    unread: list[str] = Field(description="A sentence for each document that was read only in part.")
+    coverage: dict[str, float]
+    parts: dict[str, float] = Field(description="What each side (words, phrases, meaning) has in the score.")
+    words: list[SharedTerm]
+    sections: GridScores
+    passages: list[Aligned] = Field(description="Strongest first; their contributions sum to 1.")
+
+    @classmethod
+    def of(cls, match: Match, address: str) -> "Comparison":
+        """From a match."""
+        return Comparison(
+            address=address,
+            a=Described.of(match.a),
+            b=Described.of(match.b),
+            model=match.model,
+            score=round(match.score, 6),
+            probability=match.probability,
+            threshold=match.threshold,
+            verdict=verdict(match),
+            carried_by=carried_by(match),
+            unread=unread(match),
+            coverage=match.coverage.to_dict(),
+            parts={name: round(share, 4) for name, share in match.parts.items()},
+            words=[SharedTerm(text=term.text, share=round(term.share, 4)) for term in match.terms],
+            sections=GridScores.of(match.sections, "sections"),
+            passages=[Aligned.of(pair) for pair in match.alignments],
+        )
+
+
+class ModelName(Answer):
+    """A model that may be asked for in a comparison."""
+
+    name: str
+    description: str
+
+
+class Models(Answer):
+    """The models that may be asked for."""
+
+    models: list[ModelName]
+
+
+class Point(Answer):
+    """A document on the map."""
+
+    id: str
+    title: str
+    x: float = Field(description="From 0 to 1.")
+    y: float = Field(description="From 0 to 1.")
+    cluster: int
+
+
+class Cluster(Answer):
+    """Documents that lie together."""
+
+    number: int
+    words: list[str] = Field(description="What tells them from the others, weightiest first.")
+    size: int
+
+
+class Map(Answer):
+    """The library in two dimensions."""
+
+    total: int = Field(description="How many documents the library holds; of many, a sample is on the map.")
+    points: list[Point]
+    clusters: list[Cluster]
+
+
+def _pairs(spans: tuple[Span, ...]) -> list[list[int]]:
+    return [[span.start, span.end] for span in spans]

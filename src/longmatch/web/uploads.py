@@ -1,0 +1,86 @@
+"""The documents people bring: read in a process of their own, held in memory for a while, never kept on disk."""
+
+import asyncio
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from longmatch.documents.document import Document
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.web.limits import Limits
+from longmatch.web.problems import Problem
+from longmatch.web.reading.process import read_apart
+
+_MARKDOWN = re.compile(r"^#{1,6} \S", re.MULTILINE)  # headings as Markdown has them
+_ID = re.compile(r"u-[0-9a-f]{16}")
+
+
+@dataclass
+class Upload:
+    """A document, and its encoding once it was asked about."""
+
+    document: Document
+    encoding: Encoding | None = None
+
+
+class Uploads:
+    """A bounded number of documents; the oldest makes room for the newest."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._held: OrderedDict[str, Upload] = OrderedDict()
+        self._lock = threading.Lock()
+        self._readers = asyncio.Semaphore(limits.readers)
+
+    async def read(self, content: bytes, name: str) -> Document:
+        """Read a file's content in a separate process and hold the document."""
+        async with self._readers:
+            return self.hold(await asyncio.to_thread(read_apart, content, name, self._limits))
+
+    async def paste(self, text: str, title: str) -> Document:
+        """Read a pasted text in a separate process too, and hold it."""
+        content = text.encode("utf-8", "replace")
+        kind = ".md" if _MARKDOWN.search(text) else ".txt"
+        async with self._readers:
+            document = await asyncio.to_thread(read_apart, content, "pasted text", self._limits, kind)
+        return self.hold(replace(document, title=title) if title else document)
+
+    def hold(self, document: Document) -> Document:
+        """Give a document its id, and keep it."""
+        if document.words > self._limits.upload_words:
+            raise Problem(
+                413,
+                f"The document has {document.words:,} words, and an upload may have {self._limits.upload_words:,}. "
+                "Add it to the library instead: longmatch index LIBRARY FILE.",
+            )
+        id = f"u-{secrets.token_hex(8)}"
+        named = replace(document, id=id, source="")
+        with self._lock:
+            self._held[id] = Upload(named)
+            while len(self._held) > 1 and self._is_too_much():
+                self._held.popitem(last=False)
+        return named
+
+    def get(self, id: str) -> Upload | None:
+        """The upload of that id, if it is still held."""
+        with self._lock:
+            return self._held.get(id)
+
+    def drop(self, id: str) -> bool:
+        """Forget an upload; whether there was one."""
+        with self._lock:
+            return self._held.pop(id, None) is not None
+
+    @staticmethod
+    def was_one(id: str) -> bool:
+        """Whether an id is one that uploads have."""
+        return bool(_ID.fullmatch(id))
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def _is_too_much(self) -> bool:
+        characters = sum(len(upload.document.text) for upload in self._held.values())
+        return len(self._held) > self._limits.uploads or characters > self._limits.uploads_characters

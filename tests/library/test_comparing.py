@@ -1,0 +1,53 @@
+"""Comparing documents of a library with what it keeps of them."""
+
+import numpy as np
+import pytest
+
+from longmatch.documents.read import read_text_string
+
+
+@pytest.fixture
+def filled(library, texts):
+    library.add(texts)
+    return library
+
+
+def test_a_comparison_has_the_score_of_the_ranking(filled):
+    hits = filled.rank("d001.txt", k=7)
+    assert [filled.compare("d001.txt", hit.id).score for hit in hits] == pytest.approx(
+        [h.score for h in hits], abs=0.02
+    )
+
+
+def test_kept_documents_are_compared_without_being_encoded_again(filled, monkeypatch):
+    monkeypatch.setattr(type(filled.matcher), "encode", None)
+    match = filled.compare("d001.txt", "d002.txt")
+    assert (match.a.id, match.b.id, match.model) == ("d001.txt", "d002.txt", "default")
+    assert sum(pair.contribution for pair in match.alignments) == pytest.approx(1)
+
+
+def test_a_document_from_elsewhere_can_be_compared_and_handed_over_encoded(filled):
+    document = read_text_string("The river rose over the bank. The harbour was shut.")
+    encoding = filled.encode(document)
+    assert filled.compare(encoding, "d001.txt").score == filled.compare(document, "d001.txt").score
+    assert [h.id for h in filled.rank(encoding, 3)] == [h.id for h in filled.rank(document, 3)]
+
+
+def test_within_a_document_its_own_parts_are_compared(filled):
+    match = filled.within("d001.txt")
+    assert match.a is match.b and match.sections.scores.shape[0] == match.sections.scores.shape[1]
+
+
+def test_there_is_a_vector_of_length_one_for_every_document(filled):
+    ids, vectors = filled.vectors()
+    assert sorted(ids) == list(filled)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(ids)), abs=1e-3)
+    filled.remove(ids[0])
+    assert filled.vectors()[0] == ids[1:]
+
+
+def test_the_version_changes_with_every_change_of_another_process_too(filled, opened):
+    before = filled.version
+    assert filled.version == before
+    opened().remove("d001.txt")
+    assert filled.version != before

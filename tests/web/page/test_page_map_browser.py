@@ -1,0 +1,73 @@
+"""The map in a real browser."""
+
+from .conftest import B
+
+
+def test_every_document_is_on_the_map_inside_its_frame(visit, server):
+    page = visit().open("#/map")
+    known = server.get("/map").json()
+    assert page.locator(".point").count() == len(known["points"]) == 33
+    inside = """() => {
+      const frame = document.querySelector('.map-box').getBoundingClientRect();
+      return [...document.querySelectorAll('.point')].every(point => {
+        const box = point.getBoundingClientRect();
+        return box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+      });
+    }"""
+    assert page.evaluate(inside)
+
+
+def test_clusters_differ_in_colour_and_shape(visit, server):
+    page = visit().open("#/map")
+    looks = "paths => paths.map(path => getComputedStyle(path).fill + path.getAttribute('d'))"
+    found = page.locator(".swatch-mark path").evaluate_all(looks)
+    assert len(set(found)) == len(found) == len(server.get("/map").json()["clusters"])
+
+
+def test_hovering_tells_the_title_and_a_click_opens_the_document(visit, examples):
+    page = visit().open("#/map")
+    point = page.locator(f'.point[data-id="{B}"]')
+    point.hover()
+    assert page.locator(".tip b").text_content() == examples[B].title
+    point.click()
+    page.wait_for_selector(".reader h1")
+    assert page.locator("h1").text_content() == examples[B].title
+
+
+def test_the_map_is_walked_with_the_arrow_keys(visit):
+    page = visit().open("#/map")
+    page.locator('.point[tabindex="0"]').focus()
+    places = set()
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp") * 2:
+        page.keyboard.press(key)
+        places.add(page.evaluate("document.activeElement.dataset.id"))
+    assert len(places) > 2 and None not in places
+    assert page.locator('.point[tabindex="0"]').count() == 1
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".reader h1")
+
+
+def test_a_cluster_of_the_legend_lists_its_documents_and_dims_the_others(visit, server):
+    page = visit().open("#/map")
+    cluster = server.get("/map").json()["clusters"][0]
+    page.locator(".cluster").first.click()
+    assert page.locator(".cluster-documents:visible a").count() == cluster["size"]
+    assert page.locator(".point:not(.dim)").count() == cluster["size"]
+    page.locator(".cluster").first.click()
+    assert page.locator(".point.dim").count() == 0
+
+
+def test_finding_a_title_leaves_its_point_bright(visit):
+    page = visit().open("#/map")
+    page.get_by_label("Find on the map").fill("calder vale")
+    assert page.locator(".point:not(.dim)").evaluate_all("points => points.map(p => p.dataset.id)") == [B]
+
+
+def test_going_closer_moves_the_points_apart(visit):
+    page = visit().open("#/map")
+    spread = "points => (xs => Math.max(...xs) - Math.min(...xs))(points.map(p => p.getBoundingClientRect().left))"
+    before = page.locator(".point").evaluate_all(spread)
+    page.get_by_label("Closer").click()
+    assert page.locator(".point").evaluate_all(spread) > before * 1.3
+    page.get_by_label("The whole map").click()
+    assert abs(page.locator(".point").evaluate_all(spread) - before) < 1

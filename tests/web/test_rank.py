@@ -1,0 +1,169 @@
+"""Rankings, at once and as jobs."""
+
+import threading
+
+import pytest
+
+from longmatch.library.errors import LibraryError
+from longmatch.web.limits import Limits
+
+from .conftest import API, LONG, calling, upload, waited
+
+
+def ranked(client, **asked):
+    answer = client.get(f"{API}/rank", params=asked)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_a_ranking_is_that_of_the_library(client, shelf):
+    found = ranked(client, document="report-1.md", k=5)
+    hits = shelf.rank("report-1.md", k=5)
+    assert [(h["id"], h["score"]) for h in found["hits"]] == [(h.id, round(h.score, 6)) for h in hits]
+    assert found["query"]["id"] == "report-1.md" and found["documents"] == 9
+
+
+def test_a_hit_says_what_it_is_and_why(client, shelf):
+    hit = ranked(client, document="report-1.md", k=1)["hits"][0]
+    document = shelf.show(hit["id"])
+    assert (hit["language"], hit["words"]) == (document.language, document.words)
+    assert all(pair["b"]["text"] == document.readable[pair["b"]["start"] : pair["b"]["end"]] for pair in hit["why"])
+
+
+def test_the_document_itself_is_no_hit(client):
+    assert "report-1.md" not in [hit["id"] for hit in ranked(client, document="report-1.md", k=50)["hits"]]
+
+
+def test_a_condition_leaves_documents_out(client):
+    found = ranked(client, document="report-1.md", k=50, where="id LIKE 'report-%' AND words > 10")
+    assert {hit["id"] for hit in found["hits"]} == {f"report-{n}.md" for n in (0, 2, 3, 4, 5, 6)}
+
+
+def test_the_score_of_sdr_can_be_asked_for(client, shelf):
+    found = ranked(client, document="report-1.md", by="sdr", k=3)
+    assert [h["id"] for h in found["hits"]] == [h.id for h in shelf.rank("report-1.md", 3, by="sdr")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"document": "report-1.md", "k": 0}, "k is not right: Input should be greater than or equal to 1."),
+        ({"document": "report-1.md", "by": "magic"}, "by is not right: Input should be 'default' or 'sdr'."),
+        ({}, "document is not right: Field required."),
+        (
+            {"document": "report-1.md", "where": "repeat('a', 1000000000) = 'b'"},
+            "A condition compares and calls nothing, but here it calls repeat.",
+        ),
+    ],
+)
+def test_a_wrong_value_is_told_in_a_sentence(client, asked, sentence):
+    answer = client.get(f"{API}/rank", params=asked)
+    assert (answer.status_code, answer.json()) == (422, {"detail": sentence})
+
+
+def test_a_condition_that_is_none_is_told_in_a_sentence(client):
+    answer = client.get(f"{API}/rank", params={"document": "report-1.md", "where": "words >"})
+    assert answer.status_code == 422 and "is not understood" in answer.json()["detail"]
+
+
+def test_a_job_gives_the_same_ranking(client):
+    job = client.post(f"{API}/rank", json={"document": "report-1.md", "k": 4})
+    assert job.status_code == 202
+    ended = waited(client, job.json()["job"])
+    assert ended["state"] == "done" and ended["detail"] is None
+    assert ended["result"] == ranked(client, document="report-1.md", k=4)
+
+
+def test_a_job_for_an_upload_counts_what_it_encodes(client):
+    id = upload(client, LONG).json()["upload"]
+    app = client.app
+    seen = []
+    state = app.state.longmatch
+    plain = state.worker.breathe
+
+    def watched():
+        seen.extend((job.step, job.done, job.total) for job in state.jobs._jobs.values())
+        plain()
+
+    state.worker.breathe = watched
+    ended = waited(client, client.post(f"{API}/rank", json={"document": id}).json()["job"])
+    counted = [(done, total) for step, done, total in seen if step == "encoding the document" and total]
+    assert ended["state"] == "done"
+    assert len(counted) > 3 and counted == sorted(counted) and counted[-1][0] == counted[-1][1]
+
+
+def test_a_job_that_reads_again_has_the_scores_of_that_model(client, shelf):
+    asked = {"document": "report-1.md", "k": 3, "rerank": "tfidf", "depth": 6}
+    ended = waited(client, client.post(f"{API}/rank", json=asked).json()["job"])
+    matcher = client.app.state.longmatch.models.get("tfidf")
+    hits = shelf.rank("report-1.md", 3, rerank=matcher, depth=6)
+    assert ended["result"]["by"] == "tfidf"
+    assert [(h["id"], h["score"]) for h in ended["result"]["hits"]] == [(h.id, round(h.score, 6)) for h in hits]
+
+
+def test_a_job_with_an_unknown_document_is_refused_at_once(client):
+    assert client.post(f"{API}/rank", json={"document": "nowhere"}).status_code == 404
+
+
+def test_a_job_with_a_wrong_condition_fails_with_a_sentence(client, shelf):
+    job = client.post(f"{API}/rank", json={"document": "report-1.md", "where": "words >"}).json()["job"]
+    ended = waited(client, job)
+    assert (ended["state"], ended["result"]) == ("failed", None)
+    assert "is not understood" in ended["detail"] and shelf.address not in ended["detail"]
+
+
+def test_a_job_that_fails_names_the_library_and_not_where_it_lies(client, shelf):
+    def work(job):
+        raise LibraryError(f"{shelf.address} is damaged or cannot be read.")
+
+    job = client.app.state.longmatch.jobs.start(work)
+    assert waited(client, job.id)["detail"] == "shelf is damaged or cannot be read."
+
+
+def test_a_job_that_breaks_says_so_in_a_sentence_and_others_go_on(client):
+    job = client.app.state.longmatch.jobs.start(lambda job: 1 / 0)
+    assert waited(client, job.id)["detail"].startswith("longmatch could not answer")
+    assert ranked(client, document="report-1.md")["hits"]
+
+
+def test_a_job_that_is_cancelled_while_it_waits_is_never_done(client):
+    free = threading.Event()
+    client.app.state.longmatch.worker.begin(free.wait, 20)
+    job = client.post(f"{API}/rank", json={"document": "report-1.md"}).json()["job"]
+    assert client.get(f"{API}/jobs/{job}").json()["state"] == "waiting"
+    assert client.delete(f"{API}/jobs/{job}").status_code == 204
+    free.set()
+    ranked(client, document="report-1.md")
+    ended = client.get(f"{API}/jobs/{job}").json()
+    assert (ended["state"], ended["result"]) == ("cancelled", None)
+
+
+def test_a_job_that_is_cancelled_while_it_runs_ends_at_its_next_step(client):
+    started, ended = threading.Event(), threading.Event()
+
+    def work(job):
+        try:
+            while True:
+                started.set()
+                job.advance()
+        finally:
+            ended.set()
+
+    job = client.app.state.longmatch.jobs.start(work)
+    assert started.wait(20)
+    assert client.delete(f"{API}/jobs/{job.id}").status_code == 204
+    assert ended.wait(20) and waited(client, job.id)["state"] == "cancelled"
+
+
+def test_an_unknown_job_is_a_sentence(client):
+    assert client.get(f"{API}/jobs/j-0123456789abcdef").status_code == 404
+    assert client.delete(f"{API}/jobs/j-0123456789abcdef").json()["detail"].endswith("Start it again.")
+
+
+def test_only_so_many_jobs_are_kept_and_the_oldest_ended_one_goes_first(shelf):
+    with calling(shelf, limits=Limits(jobs=2)) as client:
+        jobs = []
+        for _ in range(3):
+            jobs.append(client.post(f"{API}/rank", json={"document": "report-1.md"}).json()["job"])
+            waited(client, jobs[-1])
+        assert [client.get(f"{API}/jobs/{job}").status_code for job in jobs] == [404, 200, 200]
