@@ -112,25 +112,33 @@ class Library:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         return cache / "longmatch" / sha256(self.address.encode()).hexdigest()[:16]
 
+    @property
+    def _now(self) -> Store | None:
+        """The store with what other processes have committed; None where there is no library yet."""
+        if self._held:
+            self._held.refresh()
+        return self._held
+
     def __len__(self) -> int:
-        return len(self._held) if self._held else 0
+        return len(store) if (store := self._now) else 0
 
     def __iter__(self) -> Iterator[str]:
         """The ids, sorted."""
-        return iter(sorted(self._held.read(["id"])["id"].to_pylist()) if self._held else [])
+        return iter(sorted(store.read(["id"])["id"].to_pylist()) if (store := self._now) else [])
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and self._held is not None and bool(self._held.fetch([id], ["id"]))
+        return isinstance(id, str) and (store := self._now) is not None and bool(store.fetch([id], ["id"]))
 
     @property
     def documents(self) -> Iterator[Document]:
         """All documents, a few at a time in memory."""
-        if self._held:
-            for batch in self._held.batches(WHOLE):
+        if store := self._now:
+            for batch in store.batches(WHOLE):
                 yield from (self._placed(row.document()) for row in batch)
 
     def show(self, id: str) -> Document:
         """One document."""
+        self._store.refresh()
         rows = self._store.fetch([id], WHOLE)
         if not rows:
             raise self._unknown(id)
@@ -242,6 +250,7 @@ class Library:
         the score. With `rerank`, a model of its own, the best `depth` (at least k) are read by it and have its score;
         `progress` is told of them, and the passages that explain a hit are still the library's.
         """
+        self._store.refresh()
         asked, own = self._ask(query)
         count = max(k, depth) if rerank else k
         asking = self._asking()

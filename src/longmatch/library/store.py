@@ -119,7 +119,7 @@ class Store:
         """These documents, in the order asked for; those that are not there are left out."""
         if not ids:
             return []
-        found = {row.id: row for row in rows_of(self.read(columns, _among("id", ids)))}
+        found = {row.id: row for row in rows_of(self.read(columns, among("id", ids)))}
         return [found[id] for id in ids if id in found]
 
     def batches(self, columns: Sequence[str], rows: int = 64) -> Iterator[list[Row]]:
@@ -137,7 +137,7 @@ class Store:
     def delete(self, ids: Sequence[str]) -> None:
         """Remove documents in one commit."""
         with in_a_sentence(self.address):
-            self._documents.delete(_among("id", ids))
+            self._documents.delete(among("id", ids))
 
     def files(self) -> dict[str, dict[str, Any]]:
         """What is known of each file read so far, by its path."""
@@ -155,7 +155,7 @@ class Store:
         """Forget files."""
         if paths:
             with in_a_sentence(self.address):
-                self._files.delete(_among("path", paths))
+                self._files.delete(among("path", paths))
 
     @property
     def _files(self) -> Any:
@@ -240,6 +240,6 @@ def _merge(table: Any, key: str, rows: pa.Table) -> None:
     table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 
-def _among(column: str, values: Sequence[str]) -> str:
+def among(column: str, values: Sequence[str]) -> str:
     quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
     return f"{column} IN ({quoted})"
