@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from longmatch.errors import LongmatchError
@@ -42,6 +43,11 @@ def connected(address: str | None) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def whole(address: str) -> str:
+    """A library's address as any process understands it, wherever it runs."""
+    return address if "://" in address else str(Path(address).absolute())
 
 
 def own_error(error: Any) -> LongmatchError:

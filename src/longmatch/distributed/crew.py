@@ -57,8 +57,18 @@ class Crew(Generic[J]):
         self._busy: dict[Any, tuple[Any, _Given[J] | None]] = {}  # what is awaited: of whom, and for which job
         self._idle: list[Any] = []
         self._again: deque[_Given[J]] = deque()
-        for _ in range(size):
+        self._workers: list[Any] = []
+        self._size = size
+
+    def __enter__(self) -> "Crew[J]":
+        for _ in range(self._size):
             self._hire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let everybody go: the machines are free for others."""
+        for worker in self._workers:
+            self._ray.kill(worker)
 
     def work(self, jobs: Iterator[J]) -> Iterator[tuple[J, Any]]:
         """Each job with its result, as they come in; the next job is asked for when there is somebody to do it."""
@@ -105,6 +115,7 @@ class Crew(Generic[J]):
 
     def _hire(self) -> None:
         worker = self._start()
+        self._workers.append(worker)
         self._busy[worker.ready.remote()] = worker, None
 
 

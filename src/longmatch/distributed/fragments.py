@@ -28,25 +28,23 @@ def commit(store: Store, fragments: Sequence[Fragment], gone: Sequence[str]) -> 
         dataset = lance.dataset(_place(store.address), version=store.version)
         new = [lance.FragmentMetadata.from_json(fragment) for fragment in fragments]
         changed, emptied = _without(dataset, gone) if gone else ([], [])
-        if changed or emptied:
-            operation = lance.LanceOperation.Update(
-                removed_fragment_ids=emptied, updated_fragments=changed, new_fragments=new
-            )
-        else:
-            operation = lance.LanceOperation.Append(new)
+        operation = lance.LanceOperation.Update(
+            removed_fragment_ids=emptied, updated_fragments=changed, new_fragments=new
+        )
         lance.LanceDataset.commit(_place(store.address), operation, read_version=store.version)
     store.refresh()
 
 
 def are_there(store: Store, fragments: Sequence[Fragment]) -> bool:
-    """Whether the files of fragments written before are still there."""
+    """Whether the files of fragments written before are still there, and whole."""
     import lance
+    from lance.file import LanceFileReader
 
-    dataset = lance.dataset(_place(store.address), version=store.version)
     try:
         for fragment in fragments:
-            data = lance.FragmentMetadata.from_json(fragment)
-            lance.fragment.LanceFragment(dataset, data.id, data).count_rows()
+            known = lance.FragmentMetadata.from_json(fragment)
+            for file in known.files:
+                LanceFileReader(f"{_place(store.address)}/data/{file.path}").num_rows()
     except (OSError, ValueError):
         return False
     return True

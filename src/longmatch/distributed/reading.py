@@ -87,7 +87,11 @@ def _blocks_of_lines(file: File, size: int) -> Iterator[Block]:
 def read_block(block: Block) -> tuple[list[FileSeen], list[Document]]:
     """What a block holds, and the documents themselves, which stay where they were read until they are encoded."""
     documents: list[Document] = []
-    found = [_read_file(file, documents) for file in block.files] if block.lines is None else [_read_lines(block, documents)]
+    found = (
+        [_read_file(file, documents) for file in block.files]
+        if block.lines is None
+        else [_read_lines(block, documents)]
+    )
     return found, documents
 
 

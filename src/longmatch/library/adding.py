@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from longmatch.documents.document import Document
 from longmatch.errors import ReadError
@@ -36,6 +36,15 @@ class Standing:
 
 
 Report = Callable[[Standing], None]
+
+
+class Way(Protocol):
+    """How documents are read and encoded where that is not done in this process."""
+
+    def add(
+        self, writer: "Writer", sources: Sources, report: Report | None, prune: bool, paths: Iterable[Path]
+    ) -> Added:
+        """Bring a library up to date with the files below the paths."""
 
 
 @dataclass

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
-from longmatch.library.adding import Adding, Report
+from longmatch.library.adding import Adding, Report, Way
 from longmatch.library.again import encode_again
 from longmatch.library.asking import WHOLE, Asking
 from longmatch.library.claims import Added
@@ -200,14 +200,18 @@ class Library:
         """A document's own sections against each other."""
         return within(self.encode(query), self.statistics, self._store.facts.model)
 
-    def add(self, paths: Paths, prune: bool = False, progress: Report | None = None) -> Added:
+    def add(self, paths: Paths, prune: bool = False, progress: Report | None = None, way: Way | None = None) -> Added:
         """Bring the library up to date with files and folders: new ones are added, changed ones replaced.
 
-        `prune` removes documents whose file is gone. Interrupted at any moment, it goes on where it stopped.
+        `prune` removes documents whose file is gone. Interrupted at any moment, it goes on where it stopped. `way` is
+        where the work is done: here, or on a cluster (`longmatch.distributed`).
         """
         given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
         with self._writing() as writer:
-            done = Adding(writer, self._sources, progress, prune).run(given)
+            if way:
+                done = way.add(writer, self._sources, progress, prune, given)
+            else:
+                done = Adding(writer, self._sources, progress, prune).run(given)
             writer.finish(self.exact_below)
         return done
 

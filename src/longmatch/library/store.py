@@ -241,5 +241,10 @@ def _merge(table: Any, key: str, rows: pa.Table) -> None:
 
 
 def among(column: str, values: Sequence[str]) -> str:
+    """The condition that a column holds one of some values.
+
+    >>> among("id", ["a", "it's"])
+    "id IN ('a', 'it''s')"
+    """
     quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
     return f"{column} IN ({quoted})"
