@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
+from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson
 from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError, ReadError
@@ -27,6 +28,10 @@ def index(
         bool, typer.Option("--encode-again", help="Encode what the library holds again, with the model of today.")
     ] = False,
     as_json: AsJson = False,
+    ray: Ray = None,
+    workers: Workers = None,
+    worker_cpus: WorkerCpus = 1.0,
+    worker_gpus: WorkerGpus = None,
 ) -> None:
     """Index documents into a library. Run it again after changes; interrupted, it goes on where it stopped."""
     if again:
@@ -40,7 +45,8 @@ def index(
     with indexing() as report:
         from longmatch.library.library import Library
 
-        done = Library(library, tell=warn).add(paths, prune, report)
+        way = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
+        done = Library(library, tell=warn).add(paths, prune, report, way)
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
     else:

@@ -15,32 +15,54 @@ TRIES = 4  # times a job is given out before it is held to be what kills the wor
 
 @dataclass(frozen=True)
 class Share:
-    """How much of a machine one worker gets, and how many workers there are; None: as many as there is room for."""
+    """How much of a machine one worker gets, and how many workers there are.
+
+    None: a whole GPU where the cluster has some, and as many workers as there is room for.
+    """
 
     cpus: float = 1.0
-    gpus: float = 0.0
+    gpus: float | None = None
     workers: int | None = None
 
-    def count(self, nodes: Sequence[dict[str, Any]]) -> int:
-        """How many workers fit onto the machines of a cluster.
+    def among(self, nodes: Sequence[dict[str, Any]]) -> "Settled":
+        """What that means on the machines of a cluster.
 
-        >>> Share(cpus=0.5).count([{"Alive": True, "Resources": {"CPU": 2.0}}, {"Alive": False, "Resources": {}}])
-        4
+        >>> Share(cpus=0.5).among([{"Alive": True, "Resources": {"CPU": 2.0}}, {"Alive": False, "Resources": {}}])
+        Settled(cpus=0.5, gpus=0.0, workers=4)
         """
-        if self.workers is not None:
-            return self.workers
         there = [node["Resources"] for node in nodes if node["Alive"]]
-        found = sum(int(min(self._fits(r, "GPU", self.gpus), self._fits(r, "CPU", self.cpus))) for r in there)
-        if not found:
+        gpus = (1.0 if any(r.get("GPU") for r in there) else 0.0) if self.gpus is None else self.gpus
+        room = sum(int(min(_fits(r, "GPU", gpus), _fits(r, "CPU", self.cpus))) for r in there)
+        workers = self.workers or room
+        if not workers:
             raise LongmatchError(
-                f"No machine of the cluster has {self.cpus:g} CPUs and {self.gpus:g} GPUs to spare for a worker. "
+                f"No machine of the cluster has {self.cpus:g} CPUs and {gpus:g} GPUs for a worker. "
                 "Ask for less with --worker-cpus and --worker-gpus."
             )
-        return found
+        return Settled(self.cpus, gpus, workers)
 
-    @staticmethod
-    def _fits(resources: dict[str, float], kind: str, wanted: float) -> float:
-        return resources.get(kind, 0.0) / wanted if wanted else 1e6
+
+@dataclass(frozen=True)
+class Settled:
+    """What each worker gets, and how many there are."""
+
+    cpus: float
+    gpus: float
+    workers: int
+
+    @property
+    def resources(self) -> dict[str, float]:
+        """For Ray."""
+        return {"num_cpus": self.cpus, "num_gpus": self.gpus}
+
+    @property
+    def threads(self) -> int:
+        """For torch."""
+        return max(1, round(self.cpus))
+
+
+def _fits(resources: dict[str, float], kind: str, wanted: float) -> float:
+    return resources.get(kind, 0.0) / wanted if wanted else 1e6
 
 
 @dataclass

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from longmatch.distributed.crew import Share
 from longmatch.documents.document import Document
 from longmatch.library.errors import LibraryError, NotALibrary
 
@@ -47,8 +46,8 @@ class Step:
 class Encoder:
     """An actor; nothing is loaded before `ready`, so that what goes wrong there is said as it is."""
 
-    def __init__(self, address: str, make: Make, share: Share) -> None:
-        self._address, self._make, self._share = address, make, share
+    def __init__(self, address: str, make: Make, threads: int) -> None:
+        self._address, self._make, self._threads = address, make, threads
 
     def ready(self) -> None:
         """Load the model, and see that it is the library's."""
@@ -58,7 +57,7 @@ class Encoder:
         from longmatch.library.facts import Facts
         from longmatch.library.store import Store
 
-        torch.set_num_threads(max(1, round(self._share.cpus)))
+        torch.set_num_threads(self._threads)
         try:
             store = Store.open(self._address)
         except NotALibrary as error:

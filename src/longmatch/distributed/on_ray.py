@@ -75,19 +75,19 @@ class _Run:
     def _finished(self, found: Survey, journal: Journal) -> Iterator[Step]:
         """The steps, as the workers finish them."""
         ray, way = self.ray, self.way
-        count = way.share.count(ray.nodes())
-        size = min(MOST, max(LEAST, sum(file.size for file in found.to_read) // (8 * count)))
+        share = way.share.among(ray.nodes())
+        size = min(MOST, max(LEAST, sum(file.size for file in found.to_read) // (8 * share.workers)))
         address = whole(self.writer.store.address)
-        actor = ray.remote(num_cpus=way.share.cpus, num_gpus=way.share.gpus)(Encoder)
+        actor = ray.remote(**share.resources)(Encoder)
         crew: Crew[Step] = Crew(
             ray,
-            count,
-            lambda: actor.remote(address, way.make, way.share),
+            share.workers,
+            lambda: actor.remote(address, way.make, share.threads),
             lambda worker, step: worker.encode.remote(step.picked, *step.blocks),
         )
         last = Step()
         with crew:
-            for step, (fragments, tokens) in crew.work(self._steps(found, count, size, last)):
+            for step, (fragments, tokens) in crew.work(self._steps(found, share.workers, size, last)):
                 journal.note(Finished(step.number, fragments, step.ids, [] if self.gone else step.files))
                 self.tokens += tokens
                 self._tell(step.documents)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -42,10 +43,12 @@ from longmatch.models.reranking import DEPTH
 from longmatch.models.sdr.model import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+By: TypeAlias = Literal["default", "sdr"]
 Query: TypeAlias = Document | Encoding | str | os.PathLike[str]
 
 EXACT_BELOW = 100_000  # documents: from there on document vectors are searched by an approximate index
 INDEX = "index"
+TOGETHER = 32  # queries encoded at a time
 
 
 class Library:
@@ -242,7 +245,7 @@ class Library:
         query: Query,
         k: int = 10,
         where: str | None = None,
-        by: Literal["default", "sdr"] = "default",
+        by: By = "default",
         *,
         rerank: Matcher | None = None,
         depth: int = DEPTH,
@@ -269,6 +272,19 @@ class Library:
         if rerank:
             answers = rerank_answers(answers, asked.document, rerank, k, len(living), progress)
         return [Hit(self._placed(a.encoding.document), a.score, a.percentile, a.why) for a in answers]
+
+    def rank_many(
+        self, queries: Iterable[Document], k: int = 10, where: str | None = None, by: By = "default"
+    ) -> Iterator[tuple[Document, list[Hit]]]:
+        """Each of many queries with what `rank` finds for it; they are encoded some at a time."""
+        left = iter(queries)
+        while some := list(islice(left, TOGETHER)):
+            self._store.refresh()
+            own = [self._own(document) for document in some]
+            unknown = [document for document, id in zip(some, own, strict=True) if id is None]
+            encodings = iter(self.matcher.encode(unknown) if unknown else ())
+            for document, id in zip(some, own, strict=True):
+                yield document, self.rank(next(encodings) if id is None else id, k, where, by)
 
     def _nearest(self, documents: int, where: str | None = None) -> Nearest | None:
         """How to find the nearest vectors of many documents; None where they are few enough to look at all."""
