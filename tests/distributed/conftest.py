@@ -15,7 +15,7 @@ from ..library.tiny import tiny_matcher
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def cluster() -> Iterator[Any]:
     """Two machines of one processor each; the test's own process has none."""
     import ray
@@ -36,3 +36,9 @@ def cluster() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def make(tiny_bert: Path) -> Callable[[], HybridMatcher]:
     return partial(tiny_matcher, tiny_bert)
+
+
+@pytest.fixture(scope="session")
+def matcher(make: Callable[[], HybridMatcher]) -> HybridMatcher:
+    """The same model in the test's own process."""
+    return make()

@@ -118,16 +118,16 @@ class Library:
     @property
     def _now(self) -> Store | None:
         """The store with what other processes have committed; None where there is no library yet."""
-        if self._held:
+        if self._held is not None:
             self._held.refresh()
         return self._held
 
     def __len__(self) -> int:
-        return len(store) if (store := self._now) else 0
+        return len(store) if (store := self._now) is not None else 0
 
     def __iter__(self) -> Iterator[str]:
         """The ids, sorted."""
-        return iter(sorted(store.read(["id"])["id"].to_pylist()) if (store := self._now) else [])
+        return iter(sorted(store.read(["id"])["id"].to_pylist()) if (store := self._now) is not None else [])
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and (store := self._now) is not None and bool(store.fetch([id], ["id"]))
@@ -135,7 +135,7 @@ class Library:
     @property
     def documents(self) -> Iterator[Document]:
         """All documents, a few at a time in memory."""
-        if store := self._now:
+        if (store := self._now) is not None:
             for batch in store.batches(WHOLE):
                 yield from (self._placed(row.document()) for row in batch)
 
