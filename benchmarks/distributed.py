@@ -63,6 +63,13 @@ def start(nodes: int, cpus: int) -> Any:
     return cluster
 
 
+def _stop(cluster: Any) -> None:
+    import ray
+
+    ray.shutdown()
+    cluster.shutdown()
+
+
 class Watch:
     """Kills one worker when a fifth is done, and measures from the first step to the last."""
 
@@ -144,7 +151,7 @@ def run(options: argparse.Namespace, place: Path) -> None:
     )
     print(f"while they work: {documents:.1f} documents, {tokens:,.0f} tokens a second")
     print(f"commit and index: {began + total - watch.marks[-1][0]:.1f} s", flush=True)
-    cluster.shutdown()
+    _stop(cluster)
     if options.only_ray:
         return
     alone = Library(place / "alone")

@@ -93,11 +93,11 @@ class Soak:
             (self.pair, 1),
         ]
 
-    def run(self, minutes: float, look_every: float = 20.0, pause: float = 0.0) -> Told:
-        """Do one thing after another for so long, then compare with a fresh library."""
+    def run(self, minutes: float, look_every: float = 20.0, pause: float = 0.0, steps: int | None = None) -> Told:
+        """Do one thing after another for so long, or so many, then compare with a fresh library."""
         look_at = 0.0
         actions, weights = zip(*self.actions, strict=True)
-        while (passed := time.monotonic() - self.began) < 60 * minutes:
+        while (passed := time.monotonic() - self.began) < 60 * minutes and sum(self.told.steps.values()) != steps:
             action = self.chance.choices(actions, weights)[0]
             action()
             self.told.steps[action.__name__] = self.told.steps.get(action.__name__, 0) + 1
