@@ -66,7 +66,7 @@ def library_of(size: int, real: Library) -> Path:
     index = real._open_index(place / "index")
     with Console().status(f"writing {size} documents"):
         for encodings in _steps(real, size):
-            rows = to_table(encodings, [""] * len(encodings), store.facts.width)
+            rows = to_table(encodings)
             store.put(rows)
             take_in(index, rows_of(rows))
             index.save(store.version)

@@ -22,6 +22,7 @@ HOUSE = (  # lowest first
     "training",
     "evaluation",
     "library",
+    "distributed",
     "web",
     "cli",
 )

@@ -48,6 +48,32 @@ def test_two_processes_end_with_the_weights_of_one_that_takes_the_mean_of_both(t
         assert torch.allclose(two[0][name], weights, rtol=0, atol=1e-5)
 
 
+def test_two_machines_that_torchrun_joins_end_with_the_same_weights(tmp_path, numbers):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
+    launch += ["--master-addr", "127.0.0.1", "--master-port", str(port)]
+    work = ["-m", "tests.training.one_process", NAME, str(numbers), str(tmp_path / "two")]
+    machines = [
+        subprocess.Popen(
+            [*launch, "--node-rank", str(rank), *work, str(tmp_path / f"own-{rank}"), ""],
+            cwd=ROOT,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    said = [machine.communicate(timeout=240)[1] for machine in machines]
+    assert [machine.returncode for machine in machines] == [0, 0], said
+    first, second, kept = (
+        load_file(path) for path in (tmp_path / "own-0", tmp_path / "own-1", tmp_path / "two/model.safetensors")
+    )
+    for name, weights in first.items():
+        assert torch.equal(weights, second[name]) and torch.equal(weights, kept[name])
+
+
 def test_a_loss_that_is_no_number_in_one_process_stops_both(tmp_path, numbers):
     (tmp_path / "spoil").write_text("13")  # the second process's batch of step 7
     for code, said in run_two(tmp_path, numbers, str(tmp_path / "spoil")):

@@ -13,6 +13,7 @@ from longmatch.cli.compare import compare
 from longmatch.cli.data import data_app
 from longmatch.cli.evaluate import evaluate
 from longmatch.cli.index import index
+from longmatch.cli.on_ray import WithRay
 from longmatch.cli.pairs import pairs
 from longmatch.cli.progress import warn
 from longmatch.cli.rank import rank
@@ -31,8 +32,8 @@ app = typer.Typer(
 )
 app.command()(read)
 app.command()(compare)
-app.command()(rank)
-app.command()(index)
+app.command(cls=WithRay)(rank)
+app.command(cls=WithRay)(index)
 app.command()(pairs)
 app.command()(show)
 app.command()(serve)

@@ -10,12 +10,14 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
+from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson
 from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.library.adding import Added, Report, Standing
+    from longmatch.library.adding import Report, Standing
+    from longmatch.library.claims import Added
 
 
 def index(
@@ -30,6 +32,10 @@ def index(
         typer.Option("--vectors", help="How a new library keeps vectors: float16, or int8 in half the room."),
     ] = None,
     as_json: AsJson = False,
+    ray: Ray = None,
+    workers: Workers = None,
+    worker_cpus: WorkerCpus = 1.0,
+    worker_gpus: WorkerGpus = None,
 ) -> None:
     """Index documents into a library. Run it again after changes; interrupted, it goes on where it stopped."""
     if again:
@@ -43,7 +49,8 @@ def index(
     with indexing() as report:
         from longmatch.library.library import Library
 
-        done = Library(library, vectors=vectors, tell=warn).add(paths, prune, report)
+        way = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
+        done = Library(library, vectors=vectors, tell=warn).add(paths, prune, report, way)
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
     else:

@@ -1,7 +1,6 @@
 """`longmatch rank`: the documents of a library or a folder that belong with one."""
 
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,20 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
-from longmatch.cli.index import indexing
+from longmatch.cli.library import ASKED, Unreadable, open_library
+from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson, Model
 from longmatch.cli.progress import load_model, progress, warn
+from longmatch.cli.rank_each import rank_each
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.library.library import Library
     from longmatch.models.matcher import Hit, Matcher
-
-
-ASKED = ("default", "sdr")  # the models whose scores a library gives
-
-Unreadable = list[tuple[str, str]]
 
 
 def rank(
@@ -44,8 +39,23 @@ def rank(
         ),
     ] = None,
     rerank_depth: Annotated[int, typer.Option(min=1, help="How many of the best --rerank reads.")] = 40,
+    each: Annotated[
+        bool, typer.Option("--each", help="The query is a folder or a .jsonl file: a line of JSON for each document.")
+    ] = False,
+    ray: Ray = None,
+    workers: Workers = None,
+    worker_cpus: WorkerCpus = 1.0,
+    worker_gpus: WorkerGpus = None,
 ) -> None:
-    """Rank documents by how much they belong with one."""
+    """Rank documents by how much they belong with one, or with each of many."""
+    if each:
+        if rerank:
+            raise LongmatchError("--rerank reads for one query at a time. Leave out --each, or --rerank.")
+        way = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
+        rank_each(Path(query), folder, k, where, model, way)
+        return
+    if ray:
+        raise LongmatchError("--ray is for many queries: name a folder or a .jsonl file, and --each.")
     from longmatch.matching.render.terminal import print_ranking
 
     refuse_missing(query, folder)
@@ -97,33 +107,6 @@ def read_query(query: str) -> Document:
     from longmatch.documents.read import read, read_text_string
 
     return read_text_string(sys.stdin.read(), "standard input") if query == "-" else read(query)
-
-
-def open_library(folder: str) -> tuple["Library | None", Unreadable]:
-    """The library of that name, or the one kept in a folder of documents, brought up to date.
-
-    None where there is no place for one: a single file, or a folder that cannot be written.
-    """
-    if "://" not in folder and not Path(folder).is_dir():
-        return None, []
-    with indexing() as report:
-        from longmatch.library.library import Library
-        from longmatch.library.store import BESIDE, is_library
-
-        if "://" in folder or is_library(Path(folder)):
-            return Library(folder, create=False, tell=warn), []
-        beside = Path(folder) / BESIDE
-        if not os.access(folder, os.W_OK) and not is_library(beside):
-            return None, []
-        library = Library(beside, tell=warn)
-        done = library.add(folder, prune=True, progress=report)
-    if not len(library) and len(done.unreadable) == 1:  # it says more: what the one file is, or that there is none
-        raise LongmatchError(done.unreadable[0][1])
-    for _, problem in done.unreadable:
-        warn(problem)
-    if not len(library):
-        raise ReadError(folder, "holds no document that can be read", "Name a folder with documents.")
-    return library, done.unreadable
 
 
 def rank_in_memory(

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import typer
 
+from longmatch.cli.library import open_library
 from longmatch.cli.progress import progress, warn
-from longmatch.cli.rank import open_library
 from longmatch.errors import LongmatchError
 
 SHORTEST = 16  # characters of a token

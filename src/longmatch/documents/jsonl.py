@@ -28,7 +28,7 @@ def iterate_jsonl(
     raises ReadError, or goes to `on_error` and is left out. `only` is the id of the one document wanted.
     """
     empty = True
-    for number, line in _lines(path):
+    for number, line in lines_of(path):
         empty = False
         try:
             document = document_of_line(line, path, number, only)
@@ -43,7 +43,8 @@ def iterate_jsonl(
         raise ReadError(path, "is empty", "Leave it out, or put documents in it.")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that hold something, each with its number."""
     check_file(path)
     with _open(path) as file:
         lines = enumerate(file, start=1)

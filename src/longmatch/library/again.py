@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 
-import pyarrow as pa
-
 from longmatch.library.asking import WHOLE
 from longmatch.library.errors import NotALibrary
 from longmatch.library.facts import Facts
-from longmatch.library.rows import Row, to_table
+from longmatch.library.rows import to_table
 from longmatch.library.store import AGAIN, Store
 from longmatch.library.vectors import Kind
 from longmatch.models.hybrid.model import HybridMatcher
@@ -25,7 +23,7 @@ def encode_again(store: Store, matcher: HybridMatcher, kind: Kind, report: Repor
     for rows in store.batches(WHOLE):
         left = [row for row in rows if row.id not in done]
         if left:
-            fresh.put(_encoded(left, matcher, kind))
+            fresh.put(to_table(matcher.encode([row.document() for row in left]), kind))
         if report:
             report(len(rows))
     store.become(fresh)
@@ -42,8 +40,3 @@ def _beside(address: str, facts: Facts) -> Store:
         found.drop()
         return Store.create(address, facts, AGAIN)
     return found
-
-
-def _encoded(rows: list[Row], matcher: HybridMatcher, kind: Kind) -> pa.Table:
-    documents = [row.document() for row in rows]
-    return to_table(matcher.encode(documents), [d.source for d in documents], matcher.backbone.width, kind)

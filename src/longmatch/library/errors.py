@@ -9,6 +9,10 @@ from longmatch.errors import LongmatchError
 
 _FULL = re.compile(r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.I)
 _FORBIDDEN = re.compile(r"Permission denied|Read-only file system|os error (?:13|30|1)\b|AccessDenied", re.IGNORECASE)
+_AWAY = re.compile(
+    r"NoSuchBucket|error sending request|connect|timed? ?out|dns|credential|InvalidAccessKeyId|Signature|40[134]\b",
+    re.IGNORECASE,
+)
 _FILTER = re.compile(r"Invalid user input|Schema error|No field named|SQL|parse", re.IGNORECASE)
 
 
@@ -34,6 +38,11 @@ def _sentence(address: object, reason: str) -> str:
         return f"There is no room left on the disk of {address}. Free some and run again: what was stored stays."
     if _FORBIDDEN.search(reason):
         return f"{address} cannot be written. Check its permissions, or name another folder."
+    if "://" in str(address) and _AWAY.search(reason):
+        return (
+            f"{address} cannot be reached. Check the name, and what the environment says of the storage: "
+            "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and, for other than Amazon's, AWS_ENDPOINT."
+        )
     return (
         f"{address} is damaged or cannot be read ({_short(reason)}). "
         f"Put its files back from a copy, or remove it and index again."

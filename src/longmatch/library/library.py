@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -15,9 +16,10 @@ import numpy.typing as npt
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
-from longmatch.library.adding import Added, Adding, Report
+from longmatch.library.adding import Adding, Report, Way
 from longmatch.library.again import encode_again
 from longmatch.library.asking import WHOLE, Asking
+from longmatch.library.claims import Added
 from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
 from longmatch.library.facts import Facts, background_sum
 from longmatch.library.files import Sources
@@ -42,10 +44,12 @@ from longmatch.models.reranking import DEPTH
 from longmatch.models.sdr.model import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+By: TypeAlias = Literal["default", "sdr"]
 Query: TypeAlias = Document | Encoding | str | os.PathLike[str]
 
 EXACT_BELOW = 100_000  # documents: from there on document vectors are searched by an approximate index
 INDEX = "index"
+TOGETHER = 32  # queries encoded at a time
 
 
 class Library:
@@ -115,25 +119,33 @@ class Library:
         cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         return cache / "longmatch" / sha256(self.address.encode()).hexdigest()[:16]
 
+    @property
+    def _now(self) -> Store | None:
+        """The store with what other processes have committed; None where there is no library yet."""
+        if self._held is not None:
+            self._held.refresh()
+        return self._held
+
     def __len__(self) -> int:
-        return len(self._held) if self._held else 0
+        return len(store) if (store := self._now) is not None else 0
 
     def __iter__(self) -> Iterator[str]:
         """The ids, sorted."""
-        return iter(sorted(self._held.read(["id"])["id"].to_pylist()) if self._held else [])
+        return iter(sorted(store.read(["id"])["id"].to_pylist()) if (store := self._now) is not None else [])
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and self._held is not None and bool(self._held.fetch([id], ["id"]))
+        return isinstance(id, str) and (store := self._now) is not None and bool(store.fetch([id], ["id"]))
 
     @property
     def documents(self) -> Iterator[Document]:
         """All documents, a few at a time in memory."""
-        if self._held:
-            for batch in self._held.batches(WHOLE):
+        if (store := self._now) is not None:
+            for batch in store.batches(WHOLE):
                 yield from (self._placed(row.document()) for row in batch)
 
     def show(self, id: str) -> Document:
         """One document."""
+        self._store.refresh()
         rows = self._store.fetch([id], WHOLE)
         if not rows:
             raise self._unknown(id)
@@ -197,14 +209,18 @@ class Library:
         """A document's own sections against each other."""
         return within(self.encode(query), self.statistics, self._store.facts.model)
 
-    def add(self, paths: Paths, prune: bool = False, progress: Report | None = None) -> Added:
+    def add(self, paths: Paths, prune: bool = False, progress: Report | None = None, way: Way | None = None) -> Added:
         """Bring the library up to date with files and folders: new ones are added, changed ones replaced.
 
-        `prune` removes documents whose file is gone. Interrupted at any moment, it goes on where it stopped.
+        `prune` removes documents whose file is gone. Interrupted at any moment, it goes on where it stopped. `way` is
+        where the work is done: here, or on a cluster (`longmatch.distributed`).
         """
         given = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
         with self._writing() as writer:
-            done = Adding(writer, self._sources, progress).run(given, prune)
+            if way:
+                done = way.add(writer, self._sources, progress, prune, given)
+            else:
+                done = Adding(writer, self._sources, progress, prune).run(given)
             writer.finish(self.exact_below)
         return done
 
@@ -235,7 +251,7 @@ class Library:
         query: Query,
         k: int = 10,
         where: str | None = None,
-        by: Literal["default", "sdr"] = "default",
+        by: By = "default",
         *,
         rerank: Matcher | None = None,
         depth: int = DEPTH,
@@ -247,6 +263,7 @@ class Library:
         the score. With `rerank`, a model of its own, the best `depth` (at least k) are read by it and have its score;
         `progress` is told of them, and the passages that explain a hit are still the library's.
         """
+        self._store.refresh()
         asked, own = self._ask(query)
         count = max(k, depth) if rerank else k
         asking = self._asking()
@@ -261,6 +278,19 @@ class Library:
         if rerank:
             answers = rerank_answers(answers, asked.document, rerank, k, len(living), progress)
         return [Hit(self._placed(a.encoding.document), a.score, a.percentile, a.why) for a in answers]
+
+    def rank_many(
+        self, queries: Iterable[Document], k: int = 10, where: str | None = None, by: By = "default"
+    ) -> Iterator[tuple[Document, list[Hit]]]:
+        """Each of many queries with what `rank` finds for it; they are encoded some at a time."""
+        left = iter(queries)
+        while some := list(islice(left, TOGETHER)):
+            self._store.refresh()
+            own = [self._own(document) for document in some]
+            unknown = [document for document, id in zip(some, own, strict=True) if id is None]
+            encodings = iter(self.matcher.encode(unknown) if unknown else ())
+            for document, id in zip(some, own, strict=True):
+                yield document, self.rank(next(encodings) if id is None else id, k, where, by)
 
     def _nearest(self, documents: int, where: str | None = None) -> Nearest | None:
         """How to find the nearest vectors of many documents; None where they are few enough to look at all."""

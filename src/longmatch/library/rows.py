@@ -75,16 +75,16 @@ def document_vector(vectors: torch.Tensor) -> npt.NDArray[np.float32]:
     return np.asarray(torch.nn.functional.normalize(vectors.float().mean(0), dim=0).numpy(), dtype=np.float32)
 
 
-def to_table(encodings: Sequence[Encoding], sources: Sequence[str], width: int, kind: Kind = "float16") -> pa.Table:
+def to_table(encodings: Sequence[Encoding], kind: Kind = "float16") -> pa.Table:
     """Rows for the store, the sentence vectors in numbers of that kind."""
-    schema = schema_for(width, kind)
     documents = [e.document for e in encodings]
     structures = [structure_of(d) for d in documents]
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
-    means = np.stack([document_vector(e.side.vectors) for e in encodings])
+    means = np.stack([document_vector(e.side.vectors) for e in encodings])  # (documents, width)
+    schema = schema_for(means.shape[1], kind)
     columns: dict[str, Any] = {
         "id": [d.id for d in documents],
-        "source": list(sources),
+        "source": [d.source for d in documents],
         "hash": [content_hash(d) for d in documents],
         "title": [d.title for d in documents],
         "language": [d.language for d in documents],
@@ -96,7 +96,7 @@ def to_table(encodings: Sequence[Encoding], sources: Sequence[str], width: int, 
         "pieces": [_pieces(e.sentences) for e in encodings],
         "vectors": _lists([pack(e.side.vectors, kind) for e in encodings]),
         "expectations": _lists([e.side.expectations.half().numpy().ravel() for e in encodings]),
-        "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), width),
+        "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
         "vocabulary": _lists(vocabularies),
         "stream": _lists([s.astype(np.uint32) for s in streams]),
         "offsets": _lists([e.terms.words.offsets.astype(np.uint32) for e in encodings]),

@@ -20,7 +20,9 @@ DOCUMENTS, FILES = "documents", "files"
 AGAIN = "documents_again"  # documents being encoded with another model
 FACTS = "longmatch"  # the key of the facts in the table's own description
 BESIDE = ".longmatch"  # the library kept in a folder of documents, so that the second question is quick
+INDEX_CACHE, METADATA_CACHE = 1 << 30, 1 << 28  # the most bytes kept in memory of what was read
 MANY = 10**9  # rows: a limit is asked for where none is meant
+VERSIONS = 64  # commits seen before the tables are opened anew
 FRAGMENTS = 24  # commits that may lie side by side before they are joined
 
 FILE_SCHEMA = pa.schema(
@@ -41,6 +43,7 @@ class Store:
         self.address, self.facts = address, facts
         self._database = database
         self._documents = database.open_table(table)
+        self._opened = self.version
 
     @classmethod
     def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
@@ -90,6 +93,14 @@ class Store:
         """See what other processes have committed."""
         with in_a_sentence(self.address):
             self._documents.checkout_latest()
+            self._renew()
+
+    def _renew(self) -> None:
+        """Open the tables anew after many commits: what was cached of every version would stay in memory."""
+        if self.version - self._opened >= VERSIONS:
+            self._database = _connect(self.address, create=False)
+            self._documents = self._database.open_table(self._documents.name)
+            self._opened = self.version
 
     def __len__(self) -> int:
         with in_a_sentence(self.address):
@@ -119,7 +130,7 @@ class Store:
         """These documents, in the order asked for; those that are not there are left out."""
         if not ids:
             return []
-        found = {row.id: row for row in rows_of(self.read(columns, _among("id", ids)))}
+        found = {row.id: row for row in rows_of(self.read(columns, among("id", ids)))}
         return [found[id] for id in ids if id in found]
 
     def batches(self, columns: Sequence[str], rows: int = 64) -> Iterator[list[Row]]:
@@ -133,11 +144,12 @@ class Store:
         """Add documents, or replace those of the same id, in one commit."""
         with in_a_sentence(self.address):
             _merge(self._documents, "id", rows)
+            self._renew()
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove documents in one commit."""
         with in_a_sentence(self.address):
-            self._documents.delete(_among("id", ids))
+            self._documents.delete(among("id", ids))
 
     def files(self) -> dict[str, dict[str, Any]]:
         """What is known of each file read so far, by its path."""
@@ -155,7 +167,7 @@ class Store:
         """Forget files."""
         if paths:
             with in_a_sentence(self.address):
-                self._files.delete(_among("path", paths))
+                self._files.delete(among("path", paths))
 
     @property
     def _files(self) -> Any:
@@ -224,7 +236,7 @@ def _connect(address: str, create: bool) -> Any:
         what = "is a file, not a library" if path.exists() else "does not exist"
         raise NotALibrary(f"{address} {what}. Make a library: longmatch index {address} FILES.")
     with in_a_sentence(address):
-        return lancedb.connect(address)
+        return lancedb.connect(address, session=lancedb.Session(INDEX_CACHE, METADATA_CACHE))
 
 
 def _names(database: Any) -> list[str]:
@@ -240,6 +252,11 @@ def _merge(table: Any, key: str, rows: pa.Table) -> None:
     table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 
-def _among(column: str, values: Sequence[str]) -> str:
+def among(column: str, values: Sequence[str]) -> str:
+    """The condition that a column holds one of some values.
+
+    >>> among("id", ["a", "it's"])
+    "id IN ('a', 'it''s')"
+    """
     quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
     return f"{column} IN ({quoted})"

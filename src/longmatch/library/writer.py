@@ -1,6 +1,6 @@
 """Changes to a library: first the store, in one commit, then the index that is derived from it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +29,7 @@ class Writer:
 
     def encode(self, documents: Sequence[Tokens], report: Callable[[int], None]) -> pa.Table:
         """Rows for the store: the second step."""
-        encodings = self._matcher().encode_tokens(documents, report)
-        facts = self.store.facts
-        return to_table(encodings, [e.document.source for e in encodings], facts.width, facts.vectors)
+        return to_table(self._matcher().encode_tokens(documents, report), self.store.facts.vectors)
 
     def put(self, rows: pa.Table) -> None:
         """Store documents: the third step."""
@@ -48,6 +46,13 @@ class Writer:
         self.store.delete(ids)
         with in_a_sentence(self.store.address):
             self._forget(old)
+            self.index.save(self.store.version)
+
+    def follow(self, old: Sequence[Row]) -> None:
+        """Bring the index up to date with a commit of the store made elsewhere, which took these rows away."""
+        with in_a_sentence(self.store.address):
+            self._forget(old)
+            heal(self.index, self.store)
             self.index.save(self.store.version)
 
     def _forget(self, rows: Sequence[Row]) -> None:
@@ -81,6 +86,17 @@ def refresh_norms(index: Index, store: Store) -> None:
     index.set_norms(norms)
 
 
+def _rows_of(store: Store, ids: Sequence[str], documents: int) -> Iterator[list[Row]]:
+    """The terms of some documents, looked up, or picked from all where that is quicker."""
+    if len(ids) < documents // 4:
+        yield from (store.fetch(ids[start : start + 256], TERMS) for start in range(0, len(ids), 256))
+        return
+    wanted = set(ids)
+    for rows in store.batches(TERMS, 256) if ids else ():
+        if found := [row for row in rows if row.id in wanted]:
+            yield found
+
+
 def heal(index: Index, store: Store) -> None:
     """Bring an index that is behind its store up to date; where documents are gone unnoticed, make it again."""
     listed = store.read(["id", "hash"])
@@ -88,9 +104,8 @@ def heal(index: Index, store: Store) -> None:
     held = index.documents()
     if any(wanted.get(id) != hash for id, hash in held.items()):
         index.segments, index.dead, held = [], [], {}
-    missing = [id for id in wanted if id not in held]
-    for start in range(0, len(missing), 256):
-        take_in(index, store.fetch(missing[start : start + 256], TERMS))
+    for rows in _rows_of(store, [id for id in wanted if id not in held], len(wanted)):
+        take_in(index, rows)
     if index.stale > STALE * len(wanted):
         refresh_norms(index, store)
     index.version = store.version

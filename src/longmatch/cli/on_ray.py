@@ -1,0 +1,50 @@
+"""`--ray [ADDRESS]`: the options that send work to a cluster."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:
+    from longmatch.distributed.on_ray import OnRay
+
+HERE = "auto"
+
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray", metavar="[ADDRESS]", help="Work on a Ray cluster: at an address, else this machine's, else a new one."
+    ),
+]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="How many workers; else all that fit.")]
+WorkerCpus = Annotated[float, typer.Option("--worker-cpus", min=0.1, help="Processors a worker gets; 0.5 is half.")]
+WorkerGpus = Annotated[
+    float | None,
+    typer.Option("--worker-gpus", min=0.0, help="GPUs a worker gets, 0.25 is a quarter; else one if there are some."),
+]
+
+
+class WithRay(TyperCommand):
+    """A command whose option --ray may stand without an address."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As usual, with the address put in where it is left out."""
+        bare = [place for place, word in enumerate(args) if word == "--ray" and _ends(args[place + 1 : place + 2])]
+        for place in reversed(bare):
+            args = [*args[: place + 1], HERE, *args[place + 1 :]]
+        return super().parse_args(ctx, args)
+
+
+def _ends(following: list[str]) -> bool:
+    return not following or following[0].startswith("-")
+
+
+def on_ray(address: str, workers: int | None, cpus: float, gpus: float | None) -> "OnRay":
+    """The cluster asked for; a sentence where Ray is not installed."""
+    from longmatch.distributed.cluster import ray_module
+
+    ray_module()
+    from longmatch.distributed.crew import Share
+    from longmatch.distributed.on_ray import OnRay
+
+    return OnRay(address, Share(cpus, gpus, workers))

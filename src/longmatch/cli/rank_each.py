@@ -1,0 +1,37 @@
+"""`longmatch rank --each`: the documents that belong with each of many."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from longmatch.cli.library import ASKED, open_library
+from longmatch.cli.progress import progress, warn
+from longmatch.errors import LongmatchError
+
+if TYPE_CHECKING:
+    from longmatch.distributed.on_ray import OnRay
+    from longmatch.library.library import By
+
+
+def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str, way: "OnRay | None") -> None:
+    """Print one line of JSON a query, in the order of the queries; what cannot be read is named and left out."""
+    from longmatch.documents.read import read_all
+
+    library, _ = open_library(folder) if model in ASKED else (None, [])
+    if library is None:
+        raise LongmatchError(f"--each asks a library, by the models {' and '.join(ASKED)}. Make one: longmatch index.")
+    by: By = "sdr" if model == "sdr" else "default"
+    documents = read_all([queries], warn)
+    if way:
+        from longmatch.distributed.ranking import Asked, rank_on_ray
+
+        answers = rank_on_ray(library.address, documents, Asked(k, where, by), way)
+    else:
+        answers = library.rank_many(documents, k, where, by)
+    with progress("ranking") as report:
+        for query, hits in answers:
+            facts = {"id": query.id, "title": query.title, "words": query.words}
+            typer.echo(json.dumps({"query": facts, "hits": [hit.to_dict() for hit in hits]}, ensure_ascii=False))
+            report(1)

@@ -1,0 +1,58 @@
+"""Many questions answered on a cluster are answered as here."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from longmatch.distributed import ranking
+from longmatch.distributed.crew import Share
+from longmatch.distributed.on_ray import OnRay
+from longmatch.distributed.ranking import Asked, rank_on_ray
+from longmatch.documents.document import Document
+from longmatch.documents.read import read_all, read_text_string
+from longmatch.library.library import Library
+from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.models.matcher import Hit
+
+from ..library.tiny import made_up_text, write_texts
+
+
+@pytest.fixture(scope="module")
+def filled(make: Callable[[], HybridMatcher], tmp_path_factory: pytest.TempPathFactory) -> Library:
+    place = tmp_path_factory.mktemp("filled")
+    library = Library(place / "library", make())
+    library.add(write_texts(place / "texts", range(30)))
+    return library
+
+
+@pytest.fixture
+def queries(filled: Library) -> list[Document]:
+    """Some of the library, some from elsewhere."""
+    texts = Path(filled.address).parent / "texts"
+    known = list(read_all([texts], lambda error: None))[::3]
+    return [*known, *(read_text_string(made_up_text(seed), f"new {seed}") for seed in range(500, 512))]
+
+
+def assert_alike(ours: list[Hit], theirs: list[Hit]) -> None:
+    """The same documents for the same reasons; scores to what the batch changes in a vector."""
+    assert [hit.id for hit in ours] == [hit.id for hit in theirs]
+    assert [hit.score for hit in ours] == pytest.approx([hit.score for hit in theirs], abs=1e-5)
+    assert [[p.b.text for p in hit.why] for hit in ours] == [[p.b.text for p in hit.why] for hit in theirs]
+
+
+def test_many_queries_are_answered_as_one_at_a_time(filled: Library, queries: list[Document]) -> None:
+    for query, hits in filled.rank_many(queries, k=5, where="words > 50"):
+        assert_alike(hits, filled.rank(query, k=5, where="words > 50"))
+
+
+def test_a_cluster_answers_in_the_order_of_the_queries_and_as_one_machine(
+    cluster: Any, filled: Library, queries: list[Document], make: Callable[[], HybridMatcher], monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(ranking, "TOGETHER", 3)
+    way = OnRay(make=make, share=Share(cpus=0.5))
+    found = list(rank_on_ray(filled.address, queries, Asked(k=5), way))
+    assert [query.id for query, _ in found] == [query.id for query in queries]
+    for (_, ours), (_, theirs) in zip(found, filled.rank_many(queries, k=5), strict=True):
+        assert_alike(ours, theirs)

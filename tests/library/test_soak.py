@@ -1,0 +1,53 @@
+"""A short soak (benchmarks/soak.py runs for an hour): nothing breaks, and the answers are those of a fresh library."""
+
+import runpy
+from pathlib import Path
+
+from longmatch.library.library import Library
+from longmatch.models.hybrid.model import HybridMatcher
+
+from .tiny import made_up_text, write_texts
+
+SOAK = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "soak.py"))
+
+
+def test_mixed_work_leaves_the_answers_of_a_fresh_library(tmp_path: Path, tiny: HybridMatcher) -> None:
+    soak = SOAK["Soak"](tmp_path, [made_up_text(seed) for seed in range(300)], 30, tiny)
+    told = soak.run(minutes=5, look_every=1.0, steps=40)
+    assert told.questions >= 20 and not told.differing
+    assert {"add", "change", "prune", "remove", "ask", "pair"} == set(told.steps) and sum(told.steps.values()) == 40
+    assert max(told.opened) < 200
+
+
+def test_a_library_opened_once_sees_what_another_handle_commits(
+    library: Library, texts: Path, tiny: HybridMatcher
+) -> None:
+    library.add(texts)
+    reader = Library(library.address, tiny, create=False)
+    before = list(reader)
+    library.add(write_texts(texts, range(20, 22)))
+    library.remove("d000.txt")
+    assert list(reader) == [id for id in [*before, "d020.txt", "d021.txt"] if id != "d000.txt"]
+    assert "d020.txt" in reader and "d000.txt" not in reader
+    assert reader.rank("d020.txt", k=1) and reader.show("d021.txt").text == made_up_text(21)
+
+
+def test_an_empty_library_opened_once_sees_what_another_handle_commits(
+    library: Library, texts: Path, tiny: HybridMatcher, tmp_path: Path
+) -> None:
+    library.add(texts / "d000.txt")
+    library.remove("d000.txt")
+    reader = Library(library.address, tiny, create=False)
+    assert len(reader) == 0
+    library.add(texts)
+    assert len(reader) == 8
+
+
+def test_the_tables_are_opened_anew_after_many_commits(library: Library, texts: Path, monkeypatch) -> None:
+    monkeypatch.setattr("longmatch.library.store.VERSIONS", 3)
+    library.add(texts)
+    opened = library._store._database
+    for salt in range(1, 5):
+        library.add(write_texts(texts, range(1), salt=salt))
+    assert library._store._database is not opened  # what was cached of old versions is gone with it
+    assert library.show("d000.txt").text == made_up_text(4000)
