@@ -25,8 +25,9 @@ from longmatch.documents.read import read_all
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.calibration import Calibration, Floats
 from longmatch.models.background import FOLDER, Statistics, shipped_tables
-from longmatch.models.hybrid.encoding import Encoding, encode_documents
+from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.explain import Explanation
+from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.lexical.frequencies import Frequencies
 from longmatch.models.lexical.terms import terms_of
 
@@ -103,7 +104,7 @@ def chance(documents: list[Document], statistics: Statistics, backbone: Backbone
     The slope comes from encyclopedia articles of many lengths. The level comes from the project's own examples, whose
     reports, essays and decisions share more of their manner of writing than articles do: the stricter of the two.
     """
-    articles = encode_documents(documents[-CHANCE_DOCUMENTS:], backbone, statistics.sentences)
+    articles = HybridMatcher(backbone, statistics).encode(documents[-CHANCE_DOCUMENTS:])
     order = np.random.default_rng(0).permutation(len(articles))
     pairs = [(articles[i], articles[j]) for step in STEPS for i, j in zip(order, np.roll(order, step), strict=True)]
     lengths, values = similarities(pairs, statistics)
@@ -123,7 +124,7 @@ def similarities(pairs: list[tuple[Encoding, Encoding]], statistics: Statistics)
 def unrelated_examples(statistics: Statistics, backbone: Backbone) -> list[tuple[Encoding, Encoding]]:
     """Pairs of example documents of different groups, near misses left out."""
     key = {row["file"]: row for row in json.loads((EXAMPLES / "answer-key.json").read_text(encoding="utf-8"))}
-    encodings = encode_documents(list(read_all([EXAMPLES / "collection"], print)), backbone, statistics.sentences)
+    encodings = HybridMatcher(backbone, statistics).encode(list(read_all([EXAMPLES / "collection"], print)))
     return [
         (a, b)
         for a, b in combinations(encodings, 2)

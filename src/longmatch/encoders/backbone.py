@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from longmatch.encoders.batches import token_batches
-from longmatch.encoders.choosing import PROBES, EngineName, choose, native_precision
+from longmatch.encoders.choosing import EngineName, choose, native_precision, probes
 from longmatch.encoders.engine import Batch, Engine, Numbers, Precision, TorchEngine
 from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
@@ -83,9 +83,8 @@ class Backbone:
         return self._make_engine(self)
 
     def _choose(self, precision: Numbers | None, engine: EngineName | None) -> Engine:
-        found = self.tokenizer.encode_batch(list(PROBES), add_special_tokens=False)
-        probes = [np.array(e.ids[: self.max_tokens], dtype=np.int64) for e in found]
-        return choose(self.model, precision, engine, lambda candidate: self._encode(probes, candidate))
+        tried = probes(self.tokenizer, self.max_tokens)
+        return choose(self.model, precision, engine, lambda candidate: self._encode(tried, candidate))
 
     @property
     def precision(self) -> Numbers:

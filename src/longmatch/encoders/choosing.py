@@ -7,16 +7,17 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import torch
+from tokenizers import Tokenizer
 from torch import nn
 
 from longmatch.encoders import openvino
-from longmatch.encoders.engine import Engine, Numbers, Precision, TorchEngine, with_half_products
+from longmatch.encoders.engine import Engine, Ints, Numbers, Precision, TorchEngine, with_half_products
 from longmatch.encoders.threads import set_threads
 from longmatch.errors import LongmatchError
 
 EngineName = Literal["torch", "openvino"]
 Vectors = npt.NDArray[np.float32]
-Encode = Callable[[Engine], Vectors]  # the vectors of PROBES by an engine
+Encode = Callable[[Engine], Vectors]  # the vectors of the probes by an engine
 
 FAITHFUL = 0.9999  # cosine to the vector of float32 from which on a vector is taken for the same
 
@@ -30,6 +31,14 @@ PROBES = (
     "severity of the fracture were taken into account, which earlier and smaller studies had not been able to do.",
 )
 """Sentences of several lengths and kinds."""
+
+
+def probes(tokenizer: Tokenizer, most: int) -> list[Ints]:
+    """Token ids to try engines on: the sentences, and tokens drawn from a vocabulary that may know none of their words."""
+    sentences = [e.ids for e in tokenizer.encode_batch(list(PROBES), add_special_tokens=False)]
+    draw = np.random.default_rng(0)
+    drawn = [draw.integers(tokenizer.get_vocab_size(), size=length) for length in (1, 2, 3, 5, 9, 20, 50, 120)]
+    return [np.array(piece[:most], dtype=np.int64) for piece in (*sentences, *drawn)]
 
 
 def choose(model: nn.Module, precision: Numbers | None, engine: EngineName | None, encode: Encode) -> Engine:

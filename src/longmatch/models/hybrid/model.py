@@ -32,11 +32,14 @@ class HybridMatcher(Encoder[Encoding, Collection]):
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
         """Encode documents, each alone: sentence vectors and hashed terms."""
-        return self.encode_tokens((tokenize(document, self.backbone.tokenizer) for document in documents), progress)
+        return self.encode_tokens(map(self._tokenize, documents), progress)
 
     def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
         """The first half of encoding: what the backbone reads."""
-        return [tokenize(document, self.backbone.tokenizer) for document in documents]
+        return [self._tokenize(document) for document in documents]
+
+    def _tokenize(self, document: Document) -> Tokens:
+        return tokenize(document, self.backbone.tokenizer)
 
     def encode_tokens(self, documents: Iterable[Tokens], progress: Progress | None = None) -> list[Encoding]:
         """The second half."""
