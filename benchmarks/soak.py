@@ -1,22 +1,25 @@
 """An hour of indexing, changing, removing and ranking on one library: does it hold?
 
-    python benchmarks/soak.py DATA [--minutes 60] [--documents 200] [--pause 0]
+    python benchmarks/soak.py [DATA] [--minutes 60] [--documents 200] [--pause 0] [--out soak.json]
 
-DATA is a folder of the catalogue; its documents come and go as files, about `--documents` of them at a time. One handle
-writes, another, opened once, asks. After every step the library must hold just the files there are, and no answer may
-name another document. At the end a fresh library of the same files must give the same answers: the same documents in
-the same order, where their scores differ by more than TOLERANCE (vectors depend on the batch in the last bits).
+DATA is a folder of the catalogue; without it, halves of the example documents are put together in all ways. Documents
+come and go as files, about `--documents` of them at a time. One handle writes, another, opened once, asks. After every
+step the library must hold just the files there are, and no answer may name another document. At the end a fresh library
+of the same files must give the same answers: the same documents in the same order, where their scores differ by more
+than TOLERANCE (vectors depend on the batch in the last bits). `--out` gets all figures, written anew at every look.
 Memory is what the process holds for itself, without mapped files; the first third warms up and is not judged (torch
 keeps what it has prepared for every size of batch, up to a limit it reaches after some hundred documents).
 """
 
 import argparse
 import gc
+import json
 import random
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +31,7 @@ from longmatch.library.library import Library
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.matcher import Hit
 
+EXAMPLES = Path(__file__).parents[1] / "examples" / "collection"
 TOLERANCE = 2e-3  # of scores between 0 and 1
 GROWTH = 0.03  # share of memory that may be added from the second third to the last
 
@@ -41,13 +45,16 @@ class Told:
     memory: list[float] = field(default_factory=list)  # MB
     disk: list[float] = field(default_factory=list)  # MB
     opened: list[int] = field(default_factory=list)  # files and connections
+    errors: list[str] = field(default_factory=list)  # in which step, and what
     questions: int = 0  # compared at the end
     differing: list[str] = field(default_factory=list)
     furthest: float = 0.0  # difference of scores
 
     @property
     def growth(self) -> float:
-        """Memory in the last third against the one before, as a share."""
+        """Memory in the last third against the one before, as a share; 0 where it was looked at too seldom to say."""
+        if len(self.memory) < 6:
+            return 0.0
         kept = self.memory[len(self.memory) // 3 :]
         half = len(kept) // 2
         return float(np.median(kept[half:]) / np.median(kept[:half]) - 1)
@@ -59,7 +66,7 @@ class Told:
         late = slice(len(memory) // 3, None)
         slope = np.polyfit(minutes[late], memory[late], 1)[0] * 60 if len(memory[late]) > 2 else 0.0
         return [
-            f"{self.minutes[-1]:.1f} minutes, no error: {steps}",
+            f"{self.minutes[-1]:.1f} minutes, {len(self.errors)} errors: {steps}",
             f"memory: {memory[late].min():.0f} to {memory[late].max():.0f} MB after warm-up, "
             f"last third against the one before {100 * self.growth:+.1f} %, {slope:+.0f} MB an hour",
             f"disk {self.disk[0]:.0f} to {self.disk[-1]:.0f} MB (most {max(self.disk):.0f}), "
@@ -68,11 +75,24 @@ class Told:
             f"scores by at most {self.furthest:.1e}",
         ]
 
+    @property
+    def is_well(self) -> bool:
+        """Whether all held."""
+        return not self.errors and not self.differing and self.growth <= GROWTH
+
+    def write(self, out: Path) -> None:
+        """All figures as JSON."""
+        judged = {"growth": self.growth, "lines": self.lines()}
+        out.write_text(json.dumps(asdict(self) | judged, indent=1) + "\n", encoding="utf-8")
+
 
 class Soak:
     """A folder of files, the library of it, and what may be done to them."""
 
-    def __init__(self, place: Path, texts: Sequence[str], documents: int, matcher: HybridMatcher) -> None:
+    def __init__(
+        self, place: Path, texts: Sequence[str], documents: int, matcher: HybridMatcher, out: Path | None = None
+    ) -> None:
+        self.out = out
         self.chance = random.Random(0)
         self.texts, self.documents, self.matcher = list(texts), documents, matcher
         self.place, self.files = place, place / "files"
@@ -99,7 +119,10 @@ class Soak:
         actions, weights = zip(*self.actions, strict=True)
         while (passed := time.monotonic() - self.began) < 60 * minutes and sum(self.told.steps.values()) != steps:
             action = self.chance.choices(actions, weights)[0]
-            action()
+            try:
+                action()
+            except Exception as error:
+                self.told.errors.append(f"{action.__name__}: {type(error).__name__}: {error}")
             self.told.steps[action.__name__] = self.told.steps.get(action.__name__, 0) + 1
             if passed >= look_at:
                 look_at = passed + look_every
@@ -107,6 +130,8 @@ class Soak:
             time.sleep(pause)
         self._look()
         self._compare()
+        if self.out:
+            self.told.write(self.out)
         return self.told
 
     def add(self) -> None:
@@ -188,6 +213,8 @@ class Soak:
             f"{told.opened[-1]:4} open {len(self.reader):5} documents",
             flush=True,
         )
+        if self.out:
+            told.write(self.out)
 
     def _compare(self) -> None:
         fresh = Library(self.place / "fresh", self.matcher)
@@ -221,19 +248,26 @@ def own_memory() -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--documents", type=int, default=200)
     parser.add_argument("--pause", type=float, default=0.0, help="seconds to rest after each step")
+    parser.add_argument("--out", type=Path, help="a JSON file for the figures")
     options = parser.parse_args()
-    unreadable: list[Exception] = []
-    documents = read_all(DataFolder(options.data).documents_file, unreadable.append)
     with tempfile.TemporaryDirectory(prefix="soak-") as place:
-        soak = Soak(Path(place), [d.text for d in documents], options.documents, HybridMatcher())
+        soak = Soak(Path(place), texts_of(options.data), options.documents, HybridMatcher(), options.out)
         told = soak.run(options.minutes, pause=options.pause)
-    print("\n".join(told.lines()))
-    if told.differing or told.growth > GROWTH:
+    print("\n".join(told.lines() + told.errors))
+    if not told.is_well:
         raise SystemExit(1)
+
+
+def texts_of(data: Path | None) -> list[str]:
+    """The documents of a data folder; without one, the first half of each example and the second of each other."""
+    if data:
+        return [document.text for document in read_all(DataFolder(data).documents_file, print)]
+    examples = [document.text for document in read_all([EXAMPLES], print)]
+    return [a[: len(a) // 2] + b[len(b) // 2 :] for a, b in permutations(examples, 2)]
 
 
 if __name__ == "__main__":
