@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from longmatch.distributed import ranking
-from longmatch.distributed.crew import Share
 from longmatch.distributed.on_ray import OnRay
 from longmatch.distributed.ranking import Asked, rank_on_ray
 from longmatch.documents.document import Document
@@ -51,7 +50,7 @@ def test_a_cluster_answers_in_the_order_of_the_queries_and_as_one_machine(
     cluster: Any, filled: Library, queries: list[Document], make: Callable[[], HybridMatcher], monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(ranking, "TOGETHER", 3)
-    way = OnRay(make=make, share=Share(cpus=0.5))
+    way = OnRay(make=make)
     found = list(rank_on_ray(filled.address, queries, Asked(k=5), way))
     assert [query.id for query, _ in found] == [query.id for query in queries]
     for (_, ours), (_, theirs) in zip(found, filled.rank_many(queries, k=5), strict=True):

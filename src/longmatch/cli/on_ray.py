@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from longmatch.distributed.cluster import HERE
+
 if TYPE_CHECKING:
     from longmatch.distributed.on_ray import OnRay
-
-HERE = "auto"
 
 Ray = Annotated[
     str | None,

@@ -1,6 +1,5 @@
 """The worker that encodes: it has a model of its own, and writes what it encodes straight into the library's store."""
 
-import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,13 +50,11 @@ class Encoder:
 
     def ready(self) -> None:
         """Load the model, and see that it is the library's."""
-        os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
-        import torch
-
+        from longmatch.encoders.threads import set_threads
         from longmatch.library.facts import Facts
         from longmatch.library.store import Store
 
-        torch.set_num_threads(self._threads)
+        set_threads(self._threads)
         try:
             store = Store.open(self._address)
         except NotALibrary as error:

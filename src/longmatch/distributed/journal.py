@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.distributed.fragments import Fragment, are_there, commit
-from longmatch.library.rows import TERMS
 from longmatch.library.store import Store
 from longmatch.library.writer import Writer
 
@@ -53,9 +52,8 @@ def commit_all(writer: Writer, finished: Sequence[Finished], gone: Sequence[str]
     if not fragments and not gone:
         return
     held = set(writer.store.read(["id"])["id"].to_pylist())
-    old = writer.store.fetch([id for id in [*ids, *gone] if id in held], TERMS)
-    commit(writer.store, fragments, [row.id for row in old])
-    writer.follow(old)
+    old = [id for id in [*ids, *gone] if id in held]
+    writer.follow(lambda: commit(writer.store, fragments, old), old)
 
 
 def recover(path: Path, writer: Writer) -> None:

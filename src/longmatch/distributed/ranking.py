@@ -1,6 +1,5 @@
 """Many questions at once on a Ray cluster: every worker opens the library and answers some of them."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -33,12 +32,10 @@ class Asker:
 
     def ready(self) -> None:
         """Open the library and the model."""
-        os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
-        import torch
-
+        from longmatch.encoders.threads import set_threads
         from longmatch.library.library import Library
 
-        torch.set_num_threads(self._threads)
+        set_threads(self._threads)
         self._library = Library(self._address, self._make(), create=False)
 
     def answer(self, queries: Sequence[Document]) -> list[list[Hit]]:

@@ -15,6 +15,7 @@ from longmatch.encoders.choosing import EngineName, choose, native_precision, pr
 from longmatch.encoders.engine import Batch, Engine, Numbers, Precision, TorchEngine
 from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.errors import LongmatchError
 
 __all__ = ["Backbone", "Precision", "native_precision"]
 
@@ -63,7 +64,9 @@ class Backbone:
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         place = locate(name)
-        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() and not engine else "cpu"))
+        chosen = torch.device(device or ("cuda" if torch.cuda.is_available() and engine != "openvino" else "cpu"))
+        if engine == "openvino" and chosen.type != "cpu":
+            raise LongmatchError(f"OpenVINO reads on the processor, not on {chosen.type}. Leave out one of the two.")
         chooses = chosen.type == "cpu" or precision == "mixed"
         dtype = torch.float32 if chooses else getattr(torch, precision or native_precision(chosen))
         advice = "Name a folder that holds config.json, tokenizer.json and model.safetensors, or a Hugging Face id."

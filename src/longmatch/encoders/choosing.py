@@ -35,10 +35,10 @@ PROBES = (
 
 def probes(tokenizer: Tokenizer, most: int) -> list[Ints]:
     """Token ids to try engines on: sentences, and tokens drawn from a vocabulary that may know none of their words."""
-    sentences = [e.ids for e in tokenizer.encode_batch(list(PROBES), add_special_tokens=False)]
+    sentences = [np.array(e.ids) for e in tokenizer.encode_batch(list(PROBES), add_special_tokens=False)]
     draw = np.random.default_rng(0)
     drawn = [draw.integers(tokenizer.get_vocab_size(), size=length) for length in (1, 2, 3, 5, 9, 20, 50, 120)]
-    return [np.array(piece[:most], dtype=np.int64) for piece in (*sentences, *drawn)]
+    return [piece[:most].astype(np.int64) for piece in (*sentences, *drawn)]
 
 
 def choose(model: nn.Module, precision: Numbers | None, engine: EngineName | None, encode: Encode) -> Engine:

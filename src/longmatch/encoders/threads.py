@@ -1,7 +1,6 @@
-"""How many threads encoding takes: set once, by what this process may use."""
+"""How many threads encoding takes: set when a model is opened, by what this process may use."""
 
 import os
-from functools import cache
 from pathlib import Path
 
 import torch
@@ -9,14 +8,14 @@ import torch
 QUOTA = Path("/sys/fs/cgroup/cpu.max")  # what a container may use: microseconds of work a period
 
 
-@cache
-def set_threads() -> int:
-    """No more threads than this process has cores, and how many that is; a smaller number that was set stays.
+def set_threads(share: int | None = None) -> int:
+    """No more threads than this process has cores, or than its share of them; how many that is.
 
-    Left alone, torch takes all cores of the machine, in a container or beside `taskset` too: they would then wait for
-    each other.
+    A smaller number that was set stays. Left alone, torch takes all cores of the machine, in a container or beside
+    `taskset` too: they would then wait for each other.
     """
-    most = usable_cores()
+    cores = usable_cores()
+    most = min(share or cores, cores)
     if torch.get_num_threads() > most:
         torch.set_num_threads(most)
     return torch.get_num_threads()

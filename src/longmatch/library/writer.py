@@ -14,6 +14,7 @@ from longmatch.library.store import Store
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.units import Tokens
 
+TOGETHER = 256  # documents whose terms are in memory at a time
 STALE = 0.02  # share of documents that may come or go before the norms of the others are made again
 
 
@@ -48,10 +49,12 @@ class Writer:
             self._forget(old)
             self.index.save(self.store.version)
 
-    def follow(self, old: Sequence[Row]) -> None:
-        """Bring the index up to date with a commit of the store made elsewhere, which took these rows away."""
+    def follow(self, commit: Callable[[], None], gone: Sequence[str]) -> None:
+        """Bring the index up to date with a commit of the store that is made elsewhere and takes documents away."""
+        for start in range(0, len(gone), TOGETHER):
+            self._forget(self.store.fetch(gone[start : start + TOGETHER], TERMS))
+        commit()
         with in_a_sentence(self.store.address):
-            self._forget(old)
             heal(self.index, self.store)
             self.index.save(self.store.version)
 
@@ -89,10 +92,10 @@ def refresh_norms(index: Index, store: Store) -> None:
 def _rows_of(store: Store, ids: Sequence[str], documents: int) -> Iterator[list[Row]]:
     """The terms of some documents, looked up, or picked from all where that is quicker."""
     if len(ids) < documents // 4:
-        yield from (store.fetch(ids[start : start + 256], TERMS) for start in range(0, len(ids), 256))
+        yield from (store.fetch(ids[start : start + TOGETHER], TERMS) for start in range(0, len(ids), TOGETHER))
         return
     wanted = set(ids)
-    for rows in store.batches(TERMS, 256) if ids else ():
+    for rows in store.batches(TERMS, TOGETHER) if ids else ():
         if found := [row for row in rows if row.id in wanted]:
             yield found
 
