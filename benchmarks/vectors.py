@@ -1,0 +1,105 @@
+"""What keeping sentence vectors in int8 costs: nDCG@10 and bytes on disk beside float16.
+
+    python benchmarks/vectors.py DATA_FOLDER [DATA_FOLDER ...] [--split test] [--every 1]
+
+A data folder is indexed once into out/library/ in float16; the library in int8 is made from its vectors. Each judged
+query of the split, or every n-th, is asked of both, as `longmatch rank` asks: the candidates by words, phrases and
+document vector, then their exact score. `meaning alone` orders the same candidates by their sentence vectors only,
+where nothing else makes up for a lost digit. p is that of a randomisation test over the queries.
+"""
+
+import argparse
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.table import Table
+
+from longmatch.datasets.collection import DataFolder
+from longmatch.evaluation.measures.answers import find_answers
+from longmatch.evaluation.measures.ranking import nDCG
+from longmatch.evaluation.significance import compare_queries
+from longmatch.library.asking import ENCODED, Asking
+from longmatch.library.facts import Facts
+from longmatch.library.library import Library
+from longmatch.library.rows import SCORED, to_table
+from longmatch.library.search import CANDIDATES, Living, candidates, meaning_scores, score
+from longmatch.library.store import Store
+
+OUT = Path("out") / "library"
+Values = npt.NDArray[np.float64]
+Grades = Mapping[str, Mapping[str, int]]
+
+
+def in_int8(library: Library) -> Library:
+    """The same documents, their vectors rounded."""
+    place = Path(f"{library.address}-int8")
+    shutil.rmtree(place, ignore_errors=True)
+    store = Store.create(str(place), Facts.of(library.matcher, "int8"))
+    for rows in library._store.batches(ENCODED):
+        store.put(to_table([row.encoding() for row in rows], "int8"))
+    store.tidy(len(store) + 1)
+    return Library(place, library.matcher, create=False)
+
+
+def values(library: Library, qrels: Grades) -> dict[str, Values]:
+    """nDCG@10 of every query, by the library's score and by meaning alone."""
+    asking = library._asking()
+    found = [_scores(asking, query) for query in qrels]
+    return {
+        name: nDCG(10).each([find_answers(qrels[query], both[name]) for query, both in zip(qrels, found, strict=True)])
+        for name in ("default", "meaning alone")
+    }
+
+
+def _scores(asking: Asking, id: str) -> dict[str, dict[str, float]]:
+    query = asking.encodings([id])[0]
+    ids = candidates(query, asking.index, Living.of(asking.index, without=id), CANDIDATES)
+    scored = score(query, ids, asking.store, asking.index, asking.statistics)
+    meaning = meaning_scores(query.side, asking.store.fetch(ids, SCORED))
+    return {
+        "default": dict(zip(scored.ids, scored.scores.tolist(), strict=True)),
+        "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),
+    }
+
+
+def _kilobytes(library: Library) -> float:
+    files = [file for file in Path(library.address).rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files) / len(library) / 1e3
+
+
+def compare(folders: Sequence[Path], split: str, every: int) -> Table:
+    """One row a data folder and way to score."""
+    table = Table("data", "queries", "score", "float16", "int8", "difference", "p", "kB a document")
+    for data in folders:
+        library = Library(OUT / data.name)
+        library.add(DataFolder(data).documents_file)
+        judged = DataFolder(data).qrels(split)  # type: ignore[arg-type]
+        qrels = {query: judged[query] for query in sorted(judged)[::every]}
+        small = in_int8(library)
+        before, after = values(library, qrels), values(small, qrels)
+        sizes = f"{_kilobytes(library):.0f}, {_kilobytes(small):.0f}"
+        for name in before:
+            found = compare_queries(after[name], before[name])
+            figures = f"{before[name].mean():.4f}", f"{after[name].mean():.4f}", f"{found.difference:+.5f}"
+            table.add_row(data.name, f"{len(qrels):,}", name, *figures, f"{found.p:.2f}", sizes)
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, nargs="+")
+    parser.add_argument("--split", default="test", choices=["train", "validation", "test"])
+    parser.add_argument("--every", type=int, default=1)
+    options = parser.parse_args()
+    Console(width=120).print(compare(options.data, options.split, options.every))
+
+
+if __name__ == "__main__":
+    main()
