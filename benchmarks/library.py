@@ -65,27 +65,29 @@ def library_of(size: int, real: Library) -> Path:
     store = Store.create(str(place), real._store.facts)
     index = real._open_index(place / "index")
     with Console().status(f"writing {size} documents"):
-        for encodings in _steps(real, size):
+        for encodings in drawn_steps(real, size):
             rows = to_table(encodings)
             store.put(rows)
             take_in(index, rows_of(rows))
             index.save(store.version)
-        _finish(store, index)
+        finish(store, index)
     return place
 
 
-def _finish(store: Store, index: Index) -> None:
+def finish(store: Store, index: Index) -> None:
+    """As indexing leaves a library: few parts, true norms."""
     store.tidy(100_000)
     index.merge()
     refresh_norms(index, store)
     index.save(store.version)
 
 
-def _steps(real: Library, size: int) -> Iterator[list[Encoding]]:
+def drawn_steps(real: Library, size: int, together: int = 256) -> Iterator[list[Encoding]]:
+    """So many documents, some at a time: the real ones, then others drawn around them."""
     chance = np.random.default_rng(0)
     ids = list(real)
-    for start in range(0, size, 256):
-        numbers = range(start, min(size, start + 256))
+    for start in range(0, size, together):
+        numbers = range(start, min(size, start + together))
         encodings = [row.encoding() for row in real._store.fetch([ids[n % len(ids)] for n in numbers], ENCODED)]
         words = np.concatenate([e.terms.words.ids for e in encodings])
         yield [_drawn(e, n // len(ids), words, chance) for n, e in zip(numbers, encodings, strict=True)]
@@ -220,7 +222,7 @@ def compare(data: Path, sizes: Sequence[int], count: int) -> None:
             seconds, memory, found = measured(way, place, queries)
             base = base or seconds
             judged = f"{_ndcg(qrels, found):.3f}" if size == len(real) else ""
-            disk = f"{_bytes_on_disk(place) / size / 1e3:.0f}" if way == "longmatch" else ""
+            disk = f"{bytes_on_disk(place) / size / 1e3:.0f}" if way == "longmatch" else ""
             drawn = f"{max(0, size - len(real)):,}"
             numbers = f"{memory / 1e6:,.0f}", f"{1e3 * seconds:.0f}", f"{seconds / base:.2f}"
             table.add_row(f"{size:,}", drawn, way, disk, *numbers, judged)
@@ -232,7 +234,7 @@ def _ndcg(qrels: dict[str, dict[str, int]], found: dict[str, list[str]]) -> floa
     return evaluate_run(nDCG(10), {query: qrels[query] for query in found}, runs)
 
 
-def _bytes_on_disk(place: Path) -> int:
+def bytes_on_disk(place: Path) -> int:
     return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
 
 
