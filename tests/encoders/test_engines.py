@@ -74,6 +74,20 @@ def test_what_is_chosen_follows_the_processor_and_what_is_installed(monkeypatch)
     assert Backbone.load(device="cpu", precision="float32").computes == "float32, torch on cpu"
 
 
+def test_the_environment_says_what_computes_where_the_call_does_not(tiny_bert: Path, monkeypatch):
+    def computes(**asked: str) -> str:
+        return Backbone.load(str(tiny_bert), device="cpu", **asked).computes
+
+    monkeypatch.setenv("LONGMATCH_ENGINE", "torch")
+    monkeypatch.setenv("LONGMATCH_PRECISION", "bfloat16")
+    assert computes() == "bfloat16, torch on cpu"
+    assert computes(precision="float32") == "float32, torch on cpu"
+    monkeypatch.setenv("LONGMATCH_ENGINE", "onnx")
+    with pytest.raises(LongmatchError) as error:
+        computes()
+    assert str(error.value) == "LONGMATCH_ENGINE is onnx. Set it to torch or openvino, or leave it out."
+
+
 def test_a_model_that_bfloat16_would_change_is_read_in_float32(tiny_bert: Path, tmp_path: Path, cached: Path):
     model = AutoModel.from_pretrained(tiny_bert)
     with torch.no_grad():

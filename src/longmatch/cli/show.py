@@ -45,7 +45,9 @@ def show(
         table.add_row(*(Text(printable(str(row[name]))) for name in ("id", "title", "language")), f"{row['words']:,}")
     Console().print(table)
     facts = opened.facts()
-    typer.echo(f"{facts['documents']:,} documents, {facts['words']:,} words; encoded with {facts['backbone']}")
+    computed = f" ({facts['computes']})" if facts["computes"] else ""
+    encoded = f"encoded with {facts['backbone']}{computed}, vectors in {facts['vectors']}"
+    typer.echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")
 
 
 def _facts(document: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from longmatch.encoders.batches import token_batches
-from longmatch.encoders.choosing import EngineName, choose, native_precision, probes
+from longmatch.encoders.choosing import EngineName, choose, native_precision, probes, wished
 from longmatch.encoders.engine import Batch, Engine, Numbers, Precision, TorchEngine
 from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
@@ -56,7 +56,8 @@ class Backbone:
     ) -> "Backbone":
         """Open a folder or hub id; nothing is downloaded for the default.
 
-        Precision alone means torch. Engine alone takes the fastest precision that keeps the answers.
+        Precision alone means torch. Engine alone takes the fastest precision that keeps the answers. Where neither is
+        given, LONGMATCH_PRECISION and LONGMATCH_ENGINE say it, if they are set.
         """
         from transformers import AutoModel
         from transformers.utils import logging
@@ -64,6 +65,8 @@ class Backbone:
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         place = locate(name)
+        if precision is None and engine is None:
+            precision, engine = wished()
         chosen = torch.device(device or ("cuda" if torch.cuda.is_available() and engine != "openvino" else "cpu"))
         if engine == "openvino" and chosen.type != "cpu":
             raise LongmatchError(f"OpenVINO reads on the processor, not on {chosen.type}. Leave out one of the two.")

@@ -1,8 +1,9 @@
 """Which engine and precision read a backbone: the fastest that keeps its answers, tried on a few sentences."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Literal
+from typing import Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ from longmatch.encoders.threads import set_threads
 from longmatch.errors import LongmatchError
 
 EngineName = Literal["torch", "openvino"]
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
+NUMBERS: tuple[Numbers, ...] = ("float32", "mixed", "bfloat16")
 Vectors = npt.NDArray[np.float32]
 Encode = Callable[[Engine], Vectors]  # the vectors of the probes by an engine
 
@@ -39,6 +42,19 @@ def probes(tokenizer: Tokenizer, most: int) -> list[Ints]:
     draw = np.random.default_rng(0)
     drawn = [draw.integers(tokenizer.get_vocab_size(), size=length) for length in (1, 2, 3, 5, 9, 20, 50, 120)]
     return [piece[:most].astype(np.int64) for piece in (*sentences, *drawn)]
+
+
+def wished() -> tuple[Numbers | None, EngineName | None]:
+    """The precision and engine that the environment asks for: LONGMATCH_PRECISION and LONGMATCH_ENGINE."""
+    precision, engine = (_one_of(*known) for known in (("LONGMATCH_PRECISION", NUMBERS), ("LONGMATCH_ENGINE", ENGINES)))
+    return cast("Numbers | None", precision), cast("EngineName | None", engine)
+
+
+def _one_of(name: str, known: Sequence[str]) -> str | None:
+    said = os.environ.get(name) or None
+    if said not in (None, *known):
+        raise LongmatchError(f"{name} is {said}. Set it to {' or '.join(known)}, or leave it out.")
+    return said
 
 
 def choose(model: nn.Module, precision: Numbers | None, engine: EngineName | None, encode: Encode) -> Engine:
