@@ -101,7 +101,7 @@ class _Run:
         before: set[str] = set()
         problems: list[Any] = []
         source = None
-        for seen, documents in self._read(blocks, 2 * workers + 2):
+        for seen, documents in self._read(blocks, workers):
             for one in seen:
                 if one.file.source != source:
                     source, problems = one.file.source, []
@@ -138,9 +138,9 @@ class _Run:
                 step = Step(step.number + 1)
                 yield step
 
-    def _read(self, blocks: Iterable[Any], ahead: int) -> Iterator[tuple[list[FileSeen], Any]]:
+    def _read(self, blocks: Iterable[Any], workers: int) -> Iterator[tuple[list[FileSeen], Any]]:
         try:
-            yield from read_blocks(self.ray, blocks, ahead)
+            yield from read_blocks(self.ray, blocks, ahead=2 * workers + 2, at_once=workers // 2 + 1)
         except self.ray.exceptions.RayTaskError as error:
             raise own_error(error) from error
 

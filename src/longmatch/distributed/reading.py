@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
 from longmatch.documents.jsonl import document_of_line, lines_of
 from longmatch.documents.read import read
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.library.files import File
-from longmatch.library.rows import content_hash
 
 BLOCK_FILES, BLOCK_BYTES = 64, 4_000_000  # read at a time
 CRASHED = "It is damaged in a way no reader survives; leave it out."
@@ -127,8 +127,11 @@ def _seen(document: Document, documents: list[Document]) -> Seen:
     return Seen(document.id, content_hash(document), len(document.text), len(documents) - 1)
 
 
-def read_blocks(ray: Any, blocks: Iterable[Block], ahead: int) -> Iterator[tuple[list[FileSeen], Any]]:
-    """What each block holds, in order, with a reference to its documents; some blocks are read ahead."""
+def read_blocks(ray: Any, blocks: Iterable[Block], ahead: int, at_once: int) -> Iterator[tuple[list[FileSeen], Any]]:
+    """What each block holds, in order, with a reference to its documents.
+
+    Blocks are read ahead, few at once: each takes a process.
+    """
     reader = ray.remote(num_returns=2, num_cpus=0, max_retries=3)(read_block)  # beside the encoders, never in their way
     rest, waiting = iter(blocks), deque[tuple[Block, Any, Any]]()
 
@@ -136,8 +139,12 @@ def read_blocks(ray: Any, blocks: Iterable[Block], ahead: int) -> Iterator[tuple
         for block in some:
             put((block, *reader.remote(block)))
 
+    def is_room() -> bool:
+        seen = [seen for _, seen, _ in waiting]
+        return len(seen) < ahead and (not seen or len(ray.wait(seen, num_returns=len(seen), timeout=0)[1]) < at_once)
+
     while True:
-        while len(waiting) < ahead and (block := next(rest, None)) is not None:
+        while is_room() and (block := next(rest, None)) is not None:
             submit([block], waiting.append)
         if not waiting:
             return

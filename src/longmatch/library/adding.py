@@ -7,13 +7,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
+from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
 from longmatch.errors import ReadError
 from longmatch.library.claims import Added, Claims
 from longmatch.library.files import File, Sources, survey
 from longmatch.library.line import Line
 from longmatch.library.reading import FileRead, read_files
-from longmatch.library.rows import content_hash
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
@@ -29,7 +30,6 @@ from longmatch.library.index.index import Index
 from longmatch.library.lock import writing, writing_if_free
 from longmatch.library.pairs import Pairs, find_pairs
 from longmatch.library.reranking import rerank_answers
-from longmatch.library.rows import content_hash
 from longmatch.library.search import CANDIDATES, Living, Nearest
 from longmatch.library.store import Store
 from longmatch.library.vectors import Kind

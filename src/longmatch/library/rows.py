@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
 from longmatch.library.structure import PARAGRAPHS, SECTIONS, SENTENCES, sections_of, structure_of
 from longmatch.library.vectors import COLUMN, Kind, pack, unpack
@@ -58,16 +58,6 @@ def schema_for(width: int, kind: Kind = "float16") -> pa.Schema:
             ("offsets", pa.list_(pa.uint32())),  # where each piece begins in the stream, and the end
         ]
     )
-
-
-def content_hash(document: Document) -> str:
-    """The same for two documents that read the same, wherever they lie."""
-    shape = [(s.start, s.end, s.heading, s.level) for s in document.sections]
-    facts = json.dumps([document.title, document.language, shape, dict(document.metadata)], sort_keys=True, default=str)
-    digest = blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=16)
-    for text in (document.text, document.plain):
-        digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
 
 
 def document_vector(vectors: torch.Tensor) -> npt.NDArray[np.float32]:
