@@ -9,8 +9,10 @@ The documents of the data folder are read in two ways:
 
 sentence-transformers is given the same passages, and the same sentences as strings, all of a turn in one call. In each
 turn every way reads the same text, one after another; a ratio is the median over the turns of the ratios within a turn,
-so that what else the machine does weighs on both sides. Then the same once more in a process that may use no wider
-instructions than AVX2, as on a processor without matrix units for bfloat16. (pip install sentence-transformers)
+so that what else the machine does weighs on both sides. On a busy machine look at the ratio of processor time, which
+counts no waiting: neither for others nor, where one batch is spread over the cores, for the slowest of them. Then the
+same once more in a process that may use no wider instructions than AVX2, as on a processor without matrix units for
+bfloat16. (pip install sentence-transformers)
 """
 
 import argparse
@@ -46,6 +48,7 @@ from longmatch.units import chunks, sentences, tokenize
 Vectors = npt.NDArray[np.float32]
 WITHOUT = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
 THEIRS = "sentence-transformers"
+Rates = dict[str, list[float]]  # tokens a second of each way, turn by turn
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ class Row:
     computes: str
     rate: float  # tokens a second, median over turns
     times: float  # sentence-transformers' rate
+    work: float  # the same ratio of processor time
     lowest: float  # of that ratio among the turns
     highest: float
     least: float  # cosine to float32
@@ -141,34 +145,39 @@ def measure(data: Path, documents: int, turns: int, processor: str) -> list[Row]
 
 
 def _rows(text: str, ways: list[Way], turns: list[Turn], processor: str) -> list[Row]:
-    rates: dict[str, list[float]] = {way.name: [] for way in ways}
+    rates: Rates = {way.name: [] for way in ways}
+    work: Rates = {way.name: [] for way in ways}
     near: dict[str, list[float]] = {way.name: [] for way in ways}
     for number, turn in enumerate([turns[0], *turns]):  # the first is to warm up
         order = ways[number % len(ways) :] + ways[: number % len(ways)]
         found: dict[str, Vectors] = {}
         for way in order:
-            start = time.perf_counter()
+            start, began = time.perf_counter(), time.process_time()
             found[way.name] = getattr(way, text)(turn)
             if number:
                 rates[way.name].append(turn.tokens / (time.perf_counter() - start))
+                work[way.name].append(turn.tokens / (time.process_time() - began))
         for way in ways:
             near[way.name] += cosines(found[way.name], found["float32"]).tolist()
-    return [_row(processor, text, way, rates, near[way.name]) for way in ways]
+    return [_row(processor, text, way, rates, work, near[way.name]) for way in ways]
 
 
-def _row(processor: str, text: str, way: Way, rates: dict[str, list[float]], near: list[float]) -> Row:
-    times = [mine / theirs for mine, theirs in zip(rates[way.name], rates[THEIRS], strict=True)]
-    figures = median(rates[way.name]), median(times), min(times), max(times), min(near), sum(near) / len(near)
+def _row(processor: str, text: str, way: Way, rates: Rates, work: Rates, near: list[float]) -> Row:
+    times, busy = (
+        [mine / theirs for mine, theirs in zip(kind[way.name], kind[THEIRS], strict=True)] for kind in (rates, work)
+    )
+    fidelity = min(near), sum(near) / len(near)
+    figures = median(rates[way.name]), median(times), median(busy), min(times), max(times), *fidelity
     return Row(processor, text, way.name, way.computes, *figures)
 
 
 def show(rows: Sequence[Row]) -> None:
     table = Table(
-        "processor", "text", "way", "computes", "tokens a second", "times", "in turns", "least cosine", "mean"
+        "processor", "text", "way", "computes", "tokens/s", "times", "in turns", "of work", "least cosine", "mean"
     )
     for row in rows:
         turns = f"{row.lowest:.1f} to {row.highest:.1f}"
-        cells = f"{row.rate:,.0f}", f"{row.times:.2f}", turns, f"{row.least:.6f}", f"{row.mean:.6f}"
+        cells = f"{row.rate:,.0f}", f"{row.times:.2f}", turns, f"{row.work:.2f}", f"{row.least:.6f}", f"{row.mean:.6f}"
         table.add_row(row.processor, row.text, row.way, row.computes, *cells)
     Console(width=140).print(table)
 
