@@ -2,7 +2,7 @@
 
     python scripts/train_benchmarks.py DATA OUT [--sets acl wiki papers] [--seeds 1 2 3] [--rows colde sdr ...]
                                        [--only 'acl/*' '*-1'] [--set steps=60] [--set colde.documents=200]
-                                       [--set papers/epochs=1] [--jobs 9] [--measure ROWS]
+                                       [--set papers/epochs=1] [--jobs 9] [--measure ROWS] [--also news/rprs news/lda]
 
 DATA holds the sets' folders. Each model goes into OUT/SET/ROW-SEED, the tokenised documents once into OUT/tokens; what
 is trained already is left as it is, and what was stopped goes on. `--only` keeps those whose SET/ROW-SEED fits one of
@@ -12,8 +12,9 @@ add it themselves.
 
 With `--jobs 9` nine processes work side by side and write to ROW-SEED.log, so that small models fill a GPU together;
 one that fails does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` before: then they need not
-take turns. With `--measure ROWS` each model is measured when it is trained, beside the untrained ones, and its answers
-are kept in ROWS; `longmatch evaluate --data SET --out ROWS` afterwards adds the lexical rows and reports on all.
+take turns. With `--measure ROWS` each model is measured when it is trained, beside the untrained ones and what `--also`
+names, and its answers are kept in ROWS; `longmatch evaluate --data SET --out ROWS` afterwards adds the lexical rows and
+reports on all.
 
 SMITH is pre-trained on DATA/pretrain, once for all sets and seeds.
 """
@@ -40,6 +41,7 @@ from longmatch.training.train import train
 
 ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained before
 ALONE = {"temporal": False, "views": 1}  # SST without aggregation
+BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were hidden
 ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "colde": ("colde", {}),
     "colde-no-sections": ("colde", {"augmented": False}),  # CoLDE's table 2: -Aug
@@ -53,7 +55,14 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smith-pretrain-wp-sp": ("smith-pretrain", {}),
     "smith": ("smith", {}),  # SMITH's table 3: NP
     "smith-wp": ("smith", {"pretrained": "@smith-pretrain-wp"}),
-    "smith-wp-sp": ("smith", {"pretrained": "@smith-pretrain-wp-sp"}),
+    "smith-wp-sp": ("smith", BOTH),
+    "smith-sum-concat": ("smith", BOTH | {"combine": "sum-concat"}),  # SMITH's table 7
+    "smith-mean-concat": ("smith", BOTH | {"combine": "mean-concat"}),
+    "smith-attention": ("smith", BOTH | {"combine": "attention"}),
+    "smith-pretrain-2-layers": ("smith-pretrain", {"layers": 2}),
+    "smith-pretrain-4-layers": ("smith-pretrain", {"layers": 4}),
+    "smith-2-layers": ("smith", {"pretrained": "@smith-pretrain-2-layers"}),  # SMITH's table 6
+    "smith-4-layers": ("smith", {"pretrained": "@smith-pretrain-4-layers"}),
     "smith-short": ("smith", {"backbone": DEFAULT_NAME}),
     "dssm": ("dssm", {}),
     "arc-i": ("arc-i", {}),
@@ -168,10 +177,11 @@ class Training:
     data: Path
     out: Path
     settings: Mapping[str, Any]
+    readers: int  # processes that tokenise documents
 
     def run(self, cores: int) -> None:
-        """Documents are tokenised by so many processes."""
-        use_processes(cores)
+        """Train it."""
+        use_processes(self.readers)
         train(self.model, self.data, self.out, **self.settings)
 
 
@@ -183,7 +193,7 @@ class Measuring:
     models: tuple[str, ...]
 
     def run(self, cores: int) -> None:
-        """Documents are read by so many processes."""
+        """Measure them."""
         self.evaluation.measure(self.models)
 
 
@@ -199,7 +209,8 @@ class Bench:
     asked: Mapping[str, str]
     measured: Path | None = None
     only: Sequence[str] = ("*",)
-    processes: int = 1
+    readers: int = 1
+    also: Sequence[str] = ()  # SET/MODEL: more models that need no training
 
     def tasks(self) -> list[Task]:
         """The rows that others need first; what is measured is measured as soon as it can be."""
@@ -213,20 +224,21 @@ class Bench:
                 if self.measured and ROWS[row][0] not in STEPS_BEFORE and row in rows:
                     measuring = self._measuring(name, row, seed)
                     found[measuring.name] = measuring
-        return list(found.values())
+        return [*found.values(), *(self._as_it_is(*place.split("/", 1)) for place in self.also)]
 
     def models(self, name: str) -> list[str]:
         """All that a set's evaluation compares."""
         places = [(self.out / place_of(row, name, seed), row) for seed in self.seeds for row in self._rows(name, seed)]
         matching = [models_of(place, row) for place, row in places if ROWS[row][0] not in STEPS_BEFORE]
-        return ["default", *RULES, *(model for some in matching for model in some)]
+        further = [place.removeprefix(f"{name}/") for place in self.also if place.startswith(f"{name}/")]
+        return ["default", *RULES, *further, *(model for some in matching for model in some)]
 
     def evaluation(self, name: str) -> Evaluation:
         """All models on a set, both protocols where it has both kinds of labels."""
         folder = DataFolder(self.data / name)
         both: Literal["both", "auto"] = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
         out = self.measured or Path()
-        return Evaluation([folder.path], self.models(name), out, protocol=both, processes=self.processes)
+        return Evaluation([folder.path], self.models(name), out, protocol=both, processes=self.readers)
 
     def _rows(self, name: str, seed: int) -> list[str]:
         return [row for row in self.rows if any(fnmatch(f"{name}/{row}-{seed}", pattern) for pattern in self.only)]
@@ -236,7 +248,7 @@ class Bench:
         place = place_of(row, name, seed)
         settings = {"cache": str(self.out / "tokens")} | settings_for(row, name, self.asked)
         settings |= resolved(changed, self.out, name, seed) | {"seed": 1 if model == PRETRAINED else seed}
-        work = Training(model, self.data / Path(place).parent, self.out / place, settings)
+        work = Training(model, self.data / Path(place).parent, self.out / place, settings, self.readers)
         needs = tuple(place_of(other, name, seed) for other in needed_first([row]))
         return Task(place, work, self.out / f"{place}.log", needs, model in LARGE)
 
@@ -250,6 +262,10 @@ class Bench:
         work = Measuring(self.evaluation(name), ("default", *RULES))
         return Task(f"{name}: untrained", work, self.out / name / "untrained.log")
 
+    def _as_it_is(self, name: str, model: str) -> Task:
+        work = Measuring(self.evaluation(name), (model,))
+        return Task(f"{name}/{model}", work, self.out / name / f"{model}.log", (f"{name}: untrained",))
+
 
 def main() -> None:
     """Train what was asked for."""
@@ -262,14 +278,16 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=["*"], help="patterns of SET/ROW-SEED")
     parser.add_argument("--set", dest="settings", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=1, help="processes that work at a time")
+    parser.add_argument("--readers", type=int, default=None, help="processes that read documents, for each of the jobs")
     parser.add_argument("--measure", type=Path, default=None, help="a folder for what the models answer")
+    parser.add_argument("--also", nargs="+", default=[], help="SET/MODEL: models to measure that need no training")
     options = parser.parse_args()
     asked = read_pairs(options.settings)
     check(asked, [*needed_first(options.rows), *options.rows], options.sets)
     jobs = max(1, options.jobs)
     cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
     asked_for = options.data, options.out, options.sets, options.rows, options.seeds, asked
-    bench = Bench(*asked_for, options.measure, options.only, cores)
+    bench = Bench(*asked_for, options.measure, options.only, options.readers or cores, options.also)
     failed = run_all(bench.tasks(), jobs, cores)
     for name in [] if options.measure else options.sets:
         data, models = str(options.data / name), ",".join(bench.models(name))
