@@ -215,7 +215,7 @@ class Bench:
     def tasks(self) -> list[Task]:
         """The rows that others need first; what is measured is measured as soon as it can be."""
         found = {task.name: task for task in map(self._untrained, self.sets)} if self.measured else {}
-        for seed, name in product(self.seeds, self.sets):
+        for name, seed in product(self.sets, self.seeds):
             rows = self._rows(name, seed)
             first = needed_first(rows)
             for row in [*first, *(row for row in rows if row not in first)]:
