@@ -1,16 +1,20 @@
 """Train the models whose rows docs/benchmarks.md holds, and measure them.
 
     python scripts/train_benchmarks.py DATA OUT [--sets acl wiki papers] [--seeds 1 2 3] [--rows colde sdr ...]
-                                       [--set steps=60] [--set colde.documents=200] [--jobs 9] [--measure ROWS]
+                                       [--only 'acl/*' '*-1'] [--set steps=60] [--set colde.documents=200]
+                                       [--set papers/epochs=1] [--jobs 9] [--measure ROWS] [--also news/rprs news/lda]
 
 DATA holds the sets' folders. Each model goes into OUT/SET/ROW-SEED, the tokenised documents once into OUT/tokens; what
-is trained already is left as it is, and what was stopped goes on. `--set` applies to every row it fits, with a model's
-name before it to that model's rows alone. SST's cluster networks come first: the rows that need one add it themselves.
+is trained already is left as it is, and what was stopped goes on. `--only` keeps those whose SET/ROW-SEED fits one of
+its patterns: `'acl/*' '*-1'` is every seed on acl, the first elsewhere. `--set` applies to every row it fits; with a
+model's or a row's name before it, or a set's, to those alone. SST's cluster networks come first: the rows that need one
+add it themselves.
 
 With `--jobs 9` nine processes work side by side and write to ROW-SEED.log, so that small models fill a GPU together;
 one that fails does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` before: then they need not
-take turns. With `--measure ROWS` each model is measured when it is trained, beside the untrained ones, and its answers
-are kept in ROWS; `longmatch evaluate --data SET --out ROWS` afterwards adds the lexical rows and reports on all.
+take turns. With `--measure ROWS` each model is measured when it is trained, beside the untrained ones and what `--also`
+names, and its answers are kept in ROWS; `longmatch evaluate --data SET --out ROWS` afterwards adds the lexical rows and
+reports on all.
 
 SMITH is pre-trained on DATA/pretrain, once for all sets and seeds.
 """
@@ -20,6 +24,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from fnmatch import fnmatch
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
@@ -36,6 +41,7 @@ from longmatch.training.train import train
 
 ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained before
 ALONE = {"temporal": False, "views": 1}  # SST without aggregation
+BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were hidden
 ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "colde": ("colde", {}),
     "colde-no-sections": ("colde", {"augmented": False}),  # CoLDE's table 2: -Aug
@@ -49,7 +55,14 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smith-pretrain-wp-sp": ("smith-pretrain", {}),
     "smith": ("smith", {}),  # SMITH's table 3: NP
     "smith-wp": ("smith", {"pretrained": "@smith-pretrain-wp"}),
-    "smith-wp-sp": ("smith", {"pretrained": "@smith-pretrain-wp-sp"}),
+    "smith-wp-sp": ("smith", BOTH),
+    "smith-sum-concat": ("smith", BOTH | {"combine": "sum-concat"}),  # SMITH's table 7
+    "smith-mean-concat": ("smith", BOTH | {"combine": "mean-concat"}),
+    "smith-attention": ("smith", BOTH | {"combine": "attention"}),
+    "smith-pretrain-2-layers": ("smith-pretrain", {"layers": 2}),
+    "smith-pretrain-4-layers": ("smith-pretrain", {"layers": 4}),
+    "smith-2-layers": ("smith", {"pretrained": "@smith-pretrain-2-layers"}),  # SMITH's table 6
+    "smith-4-layers": ("smith", {"pretrained": "@smith-pretrain-4-layers"}),
     "smith-short": ("smith", {"backbone": DEFAULT_NAME}),
     "dssm": ("dssm", {}),
     "arc-i": ("arc-i", {}),
@@ -94,28 +107,43 @@ def known_to(model: str) -> set[str]:
     return {field.name for kind in (TrainingSettings, find_recipe(model).Settings) for field in fields(kind)}
 
 
-def settings_for(model: str, asked: Mapping[str, str]) -> dict[str, str]:
-    """Of all that was asked for with --set, what this model has; a model's own wins."""
-    shared = {key: value for key, value in asked.items() if key in known_to(model)}
-    own = {key.removeprefix(f"{model}."): value for key, value in asked.items() if key.startswith(f"{model}.")}
-    return shared | own
+def split_key(key: str) -> tuple[str, str, str]:
+    """Of a setting asked for: the set it is for, the row or model, and its name; what is not told is empty.
+
+    >>> split_key("steps"), split_key("colde.documents"), split_key("papers/s-long.steps")
+    (('', '', 'steps'), ('', 'colde', 'documents'), ('papers', 's-long', 'steps'))
+    """
+    *data, rest = key.split("/", 1)
+    *owner, name = rest.rsplit(".", 1)
+    return "".join(data), "".join(owner), name
 
 
-def check(asked: Mapping[str, str], models: set[str]) -> None:
+def settings_for(row: str, data: str, asked: Mapping[str, str]) -> dict[str, str]:
+    """Of all that was asked for with --set, what this row has on this set; what names it more closely wins.
+
+    >>> settings_for("smith-short", "acl", {"smith.epochs": "3", "smith-short.epochs": "2", "epochs": "1"})
+    {'epochs': '2'}
+    """
+    model, own = ROWS[row][0], known_to(ROWS[row][0])
+    found: dict[str, str] = {}
+    for owner, wanted in product(("", model, row), ("", data)):
+        mine = {split_key(key): value for key, value in asked.items()}
+        found |= {k: value for (s, o, k), value in mine.items() if (s, o) == (wanted, owner) and k in own}
+    return found
+
+
+def check(asked: Mapping[str, str], rows: Sequence[str], sets: Sequence[str]) -> None:
     """Stop where a setting fits no row: left out in silence, it would cost a whole run."""
-    fitting = {name for model in models for key in known_to(model) for name in (key, f"{model}.{key}")}
     for key in asked:
-        if key not in fitting:
+        data, owner, name = split_key(key)
+        mine = {ROWS[row][0] for row in rows if owner in ("", row, ROWS[row][0])}
+        if data not in ("", *sets) or not any(name in known_to(model) for model in mine):
             raise SystemExit(f"No row has a setting {key}.")
 
 
-def models_of(folder: Path, rows: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    """What to name in `longmatch evaluate --models`: each folder, and the other rules for what SDR trained."""
-    names = []
-    for row in (row for row in rows if ROWS[row][0] not in STEPS_BEFORE):
-        for place in (str(folder / f"{row}-{seed}") for seed in seeds):
-            names += [f"{rule}@{place}" for rule in RULES] if row == "sdr" else [place]
-    return names
+def models_of(place: Path, row: str) -> list[str]:
+    """What to name in `longmatch evaluate --models`: the folder, and the other rules for what SDR trained."""
+    return [f"{rule}@{place}" for rule in RULES] if row == "sdr" else [str(place)]
 
 
 def needed_first(rows: Sequence[str]) -> list[str]:
@@ -149,10 +177,11 @@ class Training:
     data: Path
     out: Path
     settings: Mapping[str, Any]
+    readers: int  # processes that tokenise documents
 
     def run(self, cores: int) -> None:
-        """Documents are tokenised by so many processes."""
-        use_processes(cores)
+        """Train it."""
+        use_processes(self.readers)
         train(self.model, self.data, self.out, **self.settings)
 
 
@@ -164,7 +193,7 @@ class Measuring:
     models: tuple[str, ...]
 
     def run(self, cores: int) -> None:
-        """Documents are read by so many processes."""
+        """Measure them."""
         self.evaluation.measure(self.models)
 
 
@@ -174,49 +203,68 @@ class Bench:
 
     data: Path
     out: Path
+    sets: Sequence[str]
     rows: Sequence[str]
     seeds: Sequence[int]
     asked: Mapping[str, str]
-    measured: Path | None
-    processes: int
+    measured: Path | None = None
+    only: Sequence[str] = ("*",)
+    readers: int = 1
+    also: Sequence[str] = ()  # SET/MODEL: more models that need no training
 
-    def tasks(self, sets: Sequence[str]) -> list[Task]:
+    def tasks(self) -> list[Task]:
         """The rows that others need first; what is measured is measured as soon as it can be."""
-        first = needed_first(self.rows)
-        order = [*first, *(row for row in self.rows if row not in first)]
-        found = [self._untrained(name) for name in sets] if self.measured else []
-        for name, seed, row in product(sets, self.seeds, order):
-            training = self._training(name, row, seed)
-            found += [training] if training.name not in {task.name for task in found} else []
-            if self.measured and ROWS[row][0] not in STEPS_BEFORE and row in self.rows:
-                found.append(self._measuring(name, row, seed))
-        return found
+        found = {task.name: task for task in map(self._untrained, self.sets)} if self.measured else {}
+        for name, seed in product(self.sets, self.seeds):
+            rows = self._rows(name, seed)
+            first = needed_first(rows)
+            for row in [*first, *(row for row in rows if row not in first)]:
+                training = self._training(name, row, seed)
+                found.setdefault(training.name, training)
+                if self.measured and ROWS[row][0] not in STEPS_BEFORE and row in rows:
+                    measuring = self._measuring(name, row, seed)
+                    found[measuring.name] = measuring
+        return [*found.values(), *(self._as_it_is(*place.split("/", 1)) for place in self.also)]
+
+    def models(self, name: str) -> list[str]:
+        """All that a set's evaluation compares."""
+        places = [(self.out / place_of(row, name, seed), row) for seed in self.seeds for row in self._rows(name, seed)]
+        matching = [models_of(place, row) for place, row in places if ROWS[row][0] not in STEPS_BEFORE]
+        further = [place.removeprefix(f"{name}/") for place in self.also if place.startswith(f"{name}/")]
+        return ["default", *RULES, *further, *(model for some in matching for model in some)]
 
     def evaluation(self, name: str) -> Evaluation:
         """All models on a set, both protocols where it has both kinds of labels."""
         folder = DataFolder(self.data / name)
         both: Literal["both", "auto"] = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
-        models = ["default", *RULES, *models_of(self.out / name, self.rows, self.seeds)]
-        return Evaluation([folder.path], models, self.measured or Path(), protocol=both, processes=self.processes)
+        out = self.measured or Path()
+        return Evaluation([folder.path], self.models(name), out, protocol=both, processes=self.readers)
+
+    def _rows(self, name: str, seed: int) -> list[str]:
+        return [row for row in self.rows if any(fnmatch(f"{name}/{row}-{seed}", pattern) for pattern in self.only)]
 
     def _training(self, name: str, row: str, seed: int) -> Task:
         model, changed = ROWS[row]
         place = place_of(row, name, seed)
-        settings = {"cache": str(self.out / "tokens")} | settings_for(model, self.asked)
+        settings = {"cache": str(self.out / "tokens")} | settings_for(row, name, self.asked)
         settings |= resolved(changed, self.out, name, seed) | {"seed": 1 if model == PRETRAINED else seed}
-        work = Training(model, self.data / Path(place).parent, self.out / place, settings)
+        work = Training(model, self.data / Path(place).parent, self.out / place, settings, self.readers)
         needs = tuple(place_of(other, name, seed) for other in needed_first([row]))
         return Task(place, work, self.out / f"{place}.log", needs, model in LARGE)
 
     def _measuring(self, name: str, row: str, seed: int) -> Task:
         place = place_of(row, name, seed)
-        work = Measuring(self.evaluation(name), tuple(models_of(self.out / name, [row], [seed])))
+        work = Measuring(self.evaluation(name), tuple(models_of(self.out / place, row)))
         return Task(f"{place}: measured", work, self.out / f"{place}.log", (place, f"{name}: untrained"))
 
     def _untrained(self, name: str) -> Task:
         """Before the others: the documents are tokenised here."""
         work = Measuring(self.evaluation(name), ("default", *RULES))
         return Task(f"{name}: untrained", work, self.out / name / "untrained.log")
+
+    def _as_it_is(self, name: str, model: str) -> Task:
+        work = Measuring(self.evaluation(name), (model,))
+        return Task(f"{name}/{model}", work, self.out / name / f"{model}.log", (f"{name}: untrained",))
 
 
 def main() -> None:
@@ -227,19 +275,23 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["acl", "wiki", "papers"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--only", nargs="+", default=["*"], help="patterns of SET/ROW-SEED")
     parser.add_argument("--set", dest="settings", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=1, help="processes that work at a time")
+    parser.add_argument("--readers", type=int, default=None, help="processes that read documents, for each of the jobs")
     parser.add_argument("--measure", type=Path, default=None, help="a folder for what the models answer")
+    parser.add_argument("--also", nargs="+", default=[], help="SET/MODEL: models to measure that need no training")
     options = parser.parse_args()
     asked = read_pairs(options.settings)
-    check(asked, {ROWS[row][0] for row in [*needed_first(options.rows), *options.rows]})
+    check(asked, [*needed_first(options.rows), *options.rows], options.sets)
     jobs = max(1, options.jobs)
     cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
-    bench = Bench(options.data, options.out, options.rows, options.seeds, asked, options.measure, cores)
-    failed = run_all(bench.tasks(options.sets), jobs, cores)
+    asked_for = options.data, options.out, options.sets, options.rows, options.seeds, asked
+    bench = Bench(*asked_for, options.measure, options.only, options.readers or cores, options.also)
+    failed = run_all(bench.tasks(), jobs, cores)
     for name in [] if options.measure else options.sets:
-        models = ",".join(["default", *RULES, *models_of(options.out / name, options.rows, options.seeds)])
-        words = ["longmatch", "evaluate", "--data", str(options.data / name), "--models", models, "--protocol", "both"]
+        data, models = str(options.data / name), ",".join(bench.models(name))
+        words = ["longmatch", "evaluate", "--data", data, "--models", models, "--protocol", "both"]
         print(f"To measure: {shlex.join(words)}")
     if failed:
         raise SystemExit(f"{failed} could not be done; each log says why.")

@@ -47,8 +47,8 @@ def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(
     _, module = scripts
     data = make_data(pairs=LABELS, name="tiny")
     rows = ["colde", "smith-wp", "sst-adaptive-soft"]
-    bench = module.Bench(data.parent, tmp_path / "out", rows, [1, 2], {}, tmp_path / "rows", 1)
-    found = {task.name: task for task in bench.tasks(["tiny"])}
+    bench = module.Bench(data.parent, tmp_path / "out", ["tiny"], rows, [1, 2], {}, tmp_path / "rows")
+    found = {task.name: task for task in bench.tasks()}
     assert next(iter(found)) == "tiny: untrained"
     assert [name for name in found if name.startswith("pretrain/")] == ["pretrain/smith-pretrain-wp"]
     assert found["tiny/smith-wp-2"].needs == ("pretrain/smith-pretrain-wp",)
@@ -63,4 +63,31 @@ def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(
 def test_a_setting_that_fits_no_row_is_refused(scripts) -> None:
     _, module = scripts
     with pytest.raises(SystemExit, match="No row has a setting stepps"):
-        module.check({"stepps": "3"}, {"colde"})
+        module.check({"stepps": "3"}, ["colde"], ["acl"])
+    with pytest.raises(SystemExit, match=r"No row has a setting sdr\.steps"):
+        module.check({"sdr.steps": "3"}, ["colde"], ["acl"])
+    with pytest.raises(SystemExit, match="No row has a setting wiki/steps"):
+        module.check({"wiki/steps": "3"}, ["colde"], ["acl"])
+    module.check({"acl/colde.steps": "3", "colde-no-lstm.documents": "8"}, ["colde", "colde-no-lstm"], ["acl"])
+
+
+def test_a_setting_is_for_the_rows_and_sets_it_names_and_the_closest_wins(scripts) -> None:
+    _, module = scripts
+    asked = {"steps": "1", "smith.steps": "2", "smith-short.steps": "3", "acl/smith.steps": "4", "colde.documents": "5"}
+    found = {
+        (row, data): module.settings_for(row, data, asked)
+        for row in ("colde", "smith", "smith-short")
+        for data in ("acl", "wiki")
+    }
+    assert found["colde", "acl"] == {"steps": "1", "documents": "5"}
+    assert found["smith", "wiki"] == {"steps": "2"}
+    assert found["smith", "acl"] == {"steps": "4"}
+    assert found["smith-short", "acl"] == found["smith-short", "wiki"] == {"steps": "3"}
+
+
+def test_only_what_fits_a_pattern_is_trained_and_what_it_needs(scripts, make_data, tmp_path) -> None:
+    _, module = scripts
+    data = make_data(pairs=LABELS, name="tiny")
+    rows = ["colde", "first", "sst-adaptive-soft"]
+    bench = module.Bench(data.parent, tmp_path, ["tiny"], rows, [1, 2], {}, None, ["tiny/sst*-1", "*/first-2"])
+    assert [task.name for task in bench.tasks()] == ["tiny/sst-clusters-1", "tiny/sst-adaptive-soft-1", "tiny/first-2"]

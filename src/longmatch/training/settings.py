@@ -33,6 +33,9 @@ class TrainingSettings:
     clip: float = 1.0  # the longest a gradient may be; 0: as long as it is
     documents: int = 16  # that a batch holds
     accumulate: int = 1  # batches whose gradients make one step
+    negatives: Literal["random", "near"] = (
+        "random"  # where labels name no non-matches; near: those that share most words
+    )
     max_tokens: int | None = None  # read of each document; by default all
     tokens_at_once: int | None = None  # that the device holds at a time; by default as many as suit it
     precision: Literal["auto", "float32", "bfloat16"] = "auto"  # of the products; auto: bfloat16 on a GPU that has it

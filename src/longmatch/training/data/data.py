@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -15,7 +15,7 @@ from longmatch.errors import LongmatchError
 from longmatch.parallel import processes_chosen
 from longmatch.training.data.classes import ClassTable, own_classes, pairs_of_classes, stated_classes
 from longmatch.training.data.labels import Numbered, PairTable, Which, number_pairs, pair_keys, without_later_splits
-from longmatch.training.data.negatives import with_negatives
+from longmatch.training.data.negatives import Negatives
 from longmatch.training.data.sources import Source, find_sources, read_item
 from longmatch.training.data.tables import Classes, Pairs, read_labels
 from longmatch.units import TokenShelf
@@ -33,12 +33,18 @@ class TrainingData:
     """
 
     def __init__(
-        self, shelf: TokenShelf, sources: Sequence[Source], labels: Sequence[Sequence[Pairs | Classes]], seed: int = 0
+        self,
+        shelf: TokenShelf,
+        sources: Sequence[Source],
+        labels: Sequence[Sequence[Pairs | Classes]],
+        seed: int = 0,
+        negatives: Literal["random", "near"] = "random",
     ) -> None:
         self.shelf, self.sources, self.seed = shelf, tuple(sources), seed
         home = np.array([_home(id, sources) for id in shelf.ids], dtype=np.int64)
         self._of = [np.flatnonzero(home == number) for number in range(len(sources))]  # each source's documents
         self._ids = [id.removeprefix(sources[at].prefix) for id, at in zip(shelf.ids, home.tolist(), strict=True)]
+        self._negatives = Negatives(negatives, shelf, self._ids, seed)
         self._tables: list[list[Numbered]] = []  # of each source
         classes: list[tuple[int, int, str]] = []
         for source, documents, given in zip(sources, self._of, labels, strict=True):
@@ -60,6 +66,7 @@ class TrainingData:
         processes: int | None = None,
         seed: int = 0,
         progress: Progress | None = None,
+        negatives: Literal["random", "near"] = "random",
     ) -> "TrainingData":
         """Open data folders, JSON Lines files, folders of documents, and .tsv files that label them.
 
@@ -77,7 +84,7 @@ class TrainingData:
         if not len(shelf):
             why = f" {next(iter(shelf.unread.values())).why}" if shelf.unread else ""
             raise LongmatchError(f"{_list(s.path for s in sources)} holds no documents that can be read.{why}")
-        return cls(shelf, sources, labels, seed)
+        return cls(shelf, sources, labels, seed, negatives)
 
     @property
     def has_pairs(self) -> bool:
@@ -92,7 +99,7 @@ class TrainingData:
     def pairs(self, split: Split) -> PairTable:
         """The labelled pairs of a split, matches and others; of classes alone, pairs of one class and of two.
 
-        Where only matches are given, random documents are the others. Only test may be empty.
+        Where only matches are given, random documents are the others, or `near` ones. Only test may be empty.
         """
         if not self.has_pairs and not self.has_classes:
             raise LongmatchError(
@@ -131,7 +138,7 @@ class TrainingData:
         """Pairs as they are labelled; judgements only where there are no pairs."""
         tables, pool = self._tables[number], self._candidates(number)
         main = [rows for rows in tables if not rows.table.judged] or tables
-        return PairTable.join([with_negatives(rows, split, tables, pool, self._ids, self.seed) for rows in main])
+        return PairTable.join([self._negatives.added(rows, split, tables, pool) for rows in main])
 
     def _candidates(self, number: int) -> Ints:
         """What non-matches are drawn from: the data set's candidates where it names some, else all its documents."""

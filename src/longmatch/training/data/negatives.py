@@ -1,40 +1,58 @@
-"""Documents that do not belong together, drawn at random where the labels name none."""
+"""Documents that do not belong together, drawn where the labels name none."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import repeat
 from random import Random
+from typing import Literal
 
 import numpy as np
 
 from longmatch.datasets.records import SPLITS, Split
 from longmatch.datasets.splits import DEFAULT
 from longmatch.training.data.labels import Numbered, PairTable
+from longmatch.training.data.near import NearDocuments
+from longmatch.units import TokenShelf
 from longmatch.units.tokens import Ints
 
 Fits = Callable[[int, int], bool]
 
 
-def with_negatives(
-    rows: Numbered, split: Split, tables: Sequence[Numbered], pool: Ints, ids: Sequence[str], seed: int
-) -> PairTable:
-    """The pairs of a split; beside each match of a table without any other pairs stands a random document.
+@dataclass(frozen=True)
+class Negatives:
+    """How non-matches are drawn: from all documents alike, or from those that share most words with the source."""
 
-    None that any table pairs with the source, in whatever split. Where the splits were drawn from the ids the new pair
-    is of the same split; else training takes no document that only validation and test name. What is drawn for a
-    document depends on the seed and its id alone; validation and test take the same whatever the seed.
-    """
-    found = rows.of(split)
-    if rows.table.labelled or not len(found) or not found.label.all():
-        return found
-    fits = _fits(rows, split, tables, ids)
-    name = f"{seed if split == 'train' else 0}:{split}"
-    sources, counts = np.unique(found.source, return_counts=True)
-    drawn = [
-        (source, other, 0)
-        for source, count in zip(sources.tolist(), counts.tolist(), strict=True)
-        for other in _strangers(source, count, pool, fits, Random(f"{name}:{ids[source]}"))
-    ]
-    columns = np.array(drawn, dtype=np.int64).reshape(-1, 3).T
-    return PairTable.join([found, PairTable(*columns)])
+    kind: Literal["random", "near"]
+    shelf: TokenShelf
+    ids: Sequence[str]
+    seed: int
+
+    def added(self, rows: Numbered, split: Split, tables: Sequence[Numbered], pool: Ints) -> PairTable:
+        """The pairs of a split, and non-matches where the table itself names none.
+
+        Beside each match stands one; of a table of judgements `near` also makes up for the non-matches it lacks. None
+        that any table pairs with the source, in whatever split. Where the splits were drawn from the ids the new pair
+        is of the same split; else training takes no document that only validation and test name. What is drawn for a
+        document depends on the seed and its id alone; validation and test take the same whatever the seed.
+        """
+        found = rows.of(split)
+        if rows.table.labelled or not len(found) or not (self.kind == "near" or found.label.all()):
+            return found
+        sources, places = np.unique(found.source, return_inverse=True)
+        lacking = np.maximum(np.bincount(places, weights=2 * found.label - 1).astype(np.int64), 0)
+        fits = _fits(rows, split, tables, self.ids)
+        name = f"{self.seed if split == 'train' else 0}:{split}"
+        drawn = [
+            (source, other, 0)
+            for source, count, near in zip(sources.tolist(), lacking.tolist(), self._pools(sources, pool), strict=True)
+            for other in _strangers(source, count, near, fits, Random(f"{name}:{self.ids[source]}"))
+        ]
+        columns = np.array(drawn, dtype=np.int64).reshape(-1, 3).T
+        return PairTable.join([found, PairTable(*columns)])
+
+    def _pools(self, sources: Ints, pool: Ints) -> Iterable[Ints]:
+        """What each source's non-matches are drawn from."""
+        return NearDocuments(self.shelf, pool).nearest(sources) if self.kind == "near" else repeat(pool, len(sources))
 
 
 def _strangers(source: int, count: int, pool: Ints, fits: Fits, random: Random) -> Iterator[int]:

@@ -51,7 +51,9 @@ class LabelledRecipe(Recipe[B], Generic[B]):
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: Any) -> Self:
         """Open the model and the pairs."""
         model, tokenizer = cls.begin(settings, own)
-        found = TrainingData.open(data, tokenizer.backend_tokenizer, cache, seed=settings.seed)
+        found = TrainingData.open(
+            data, tokenizer.backend_tokenizer, cache, seed=settings.seed, negatives=settings.negatives
+        )
         return cls(found, model, tokenizer, settings, own)
 
     @property

@@ -1,0 +1,87 @@
+"""Non-matches that share most words, held against BM25 written out."""
+
+import json
+import math
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from longmatch.training.data import TrainingData
+from longmatch.training.data.near import K1, B, NearDocuments
+
+from .conftest import table
+
+WORDS = [f"w{letter}{other}" for letter in "abcdef" for other in "ghijk"]
+
+
+def written(folder: Path, texts: dict[str, str], **files: str) -> Path:
+    folder.mkdir()
+    records = (json.dumps({"id": id, "title": "", "text": text}) for id, text in texts.items())
+    (folder / "documents.jsonl").write_text("\n".join(records), encoding="utf-8")
+    for name, content in files.items():
+        (folder / f"{name}.tsv").write_text(content, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def mixed(tmp_path: Path, opened) -> TrainingData:
+    """Thirty documents of words drawn at random, of many lengths."""
+    random = Random(3)
+    texts = {f"d{n:02}": " ".join(random.choices(WORDS, k=random.randrange(3, 40))) + "." for n in range(30)}
+    return opened(written(tmp_path / "mixed", texts), negatives="near")
+
+
+def by_hand(data: TrainingData, query: int, pool: list[int]) -> list[float]:
+    documents = [data.shelf[number].ids.tolist() for number in pool]
+    mean = sum(map(len, documents)) / len(documents)
+    scores = []
+    for words in documents:
+        score = 0.0
+        for word in set(data.shelf[query].ids.tolist()):
+            holding = sum(word in other for other in documents)
+            rarity = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
+            often = words.count(word)
+            score += rarity * often * (K1 + 1) / (often + K1 * (1 - B + B * len(words) / mean))
+        scores.append(score)
+    return scores
+
+
+@pytest.mark.parametrize("at_a_time", [2, 256])
+def test_the_nearest_are_those_of_bm25_without_the_query(mixed, monkeypatch, at_a_time) -> None:
+    monkeypatch.setattr("longmatch.training.data.near.AT_A_TIME", at_a_time)
+    pool = np.arange(5, 30)
+    queries = np.array([0, 7, 29])
+    for query, found in zip(queries, NearDocuments(mixed.shelf, pool).nearest(queries, 6), strict=True):
+        scores = dict(zip(pool.tolist(), by_hand(mixed, int(query), pool.tolist()), strict=True))
+        scores.pop(int(query), None)
+        best = sorted(scores.values(), reverse=True)[:6]
+        assert [scores[number] for number in found.tolist()] == pytest.approx(best, rel=1e-4)
+
+
+def test_near_non_matches_share_words_and_make_up_for_those_that_judgements_lack(tmp_path, opened) -> None:
+    near = {f"n{n:02}": f"{WORDS[0]} {WORDS[1]} {WORDS[n % 25 + 2]}." for n in range(45)}
+    far = {f"f{n:02}": f"{WORDS[n % 20 + 5]}." for n in range(45)}
+    rows = [("train", "q", "n00", 2), ("train", "q", "n01", 1), ("train", "q", "n02", 1), ("train", "q", "f00", 0)]
+    rows += [("validation", "v", "n03", 1)]
+    texts = near | far | {"q": f"{WORDS[0]} {WORDS[1]}.", "v": f"{WORDS[0]}."}
+    folder = written(tmp_path / "judged", texts, qrels=table("split query document grade", rows))
+    data = opened(folder, negatives="near")
+    pairs = data.pairs("train")
+    others = [data.shelf.ids[number] for number in pairs.target[pairs.label == 0].tolist()]
+    assert sorted(pairs.label.tolist()) == [0, 0, 0, 1, 1, 1]  # one more match than judged non-matches: two are added
+    assert "f00" in others
+    assert all(other.startswith("n") for other in others if other != "f00")
+    assert not {"n00", "n01", "n02", "n03"} & set(others)
+
+
+def test_near_non_matches_follow_the_seed_in_training_alone(tmp_path, opened) -> None:
+    texts = {f"n{n:02}": f"{WORDS[0]} {WORDS[n % 25 + 2]}." for n in range(45)}
+    rows = [(split, split, f"n{n:02}", 1) for split, n in [("train", 0), ("train", 1), ("validation", 2)]]
+    texts |= dict.fromkeys(("train", "validation"), f"{WORDS[0]}.")
+    folder = written(tmp_path / "seeded", texts, qrels=table("split query document grade", rows))
+    first, same, other = (opened(folder, seed=seed, negatives="near") for seed in (1, 1, 2))
+    assert first.pairs("train").target.tolist() == same.pairs("train").target.tolist()
+    assert first.pairs("train").target.tolist() != other.pairs("train").target.tolist()
+    assert first.pairs("validation").target.tolist() == other.pairs("validation").target.tolist()
