@@ -89,8 +89,11 @@ class Backbone:
         return self._make_engine(self)
 
     def _choose(self, precision: Numbers | None, engine: EngineName | None) -> Engine:
-        tried = probes(self.tokenizer, self.max_tokens)
-        return choose(self.model, precision, engine, lambda candidate: self._encode(tried, candidate))
+        def tried(candidate: Engine) -> Vectors:
+            """Tokenised only when asked for: the tokenizer's threads, once started, would not survive a fork."""
+            return self._encode(probes(self.tokenizer, self.max_tokens), candidate)
+
+        return choose(self.model, precision, engine, tried)
 
     @property
     def precision(self) -> Numbers:
