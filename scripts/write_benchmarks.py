@@ -49,7 +49,7 @@ def write_page(files: Sequence[Path]) -> str:
     rows: dict[tuple[Any, ...], Row] = {}
     for file in files:
         for row in json.loads(file.read_text(encoding="utf-8")):
-            key = row["data"], row["split"], row["queries"], row["model"]
+            key = _key(row)
             explained = rows.get(key, {}).get("fidelity")  # measured apart from the row itself
             rows[key] = ({"fidelity": explained} if explained else {}) | row
     groups: dict[tuple[Any, ...], list[Row]] = {}
@@ -101,19 +101,26 @@ def _settings(name: str) -> list[str]:
 
 
 def _abouts(files: Sequence[Path]) -> list[dict[str, Any]]:
-    """What made the rows of each file; rows of which nothing says so are named too."""
+    """What made the rows of each file; rows of which nothing says so are named too, unless a later file has them."""
     found: list[dict[str, Any]] = []
-    for file in files:
+    for number, file in enumerate(files):
         path = file.parent / "about.json"
         about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
         if isinstance(about, list) and about:
             found += [entry for entry in about if entry not in found]
             continue
+        later = {_key(row) for other in files[number + 1 :] for row in json.loads(other.read_text(encoding="utf-8"))}
         rows: dict[str, list[str]] = {}
         for row in json.loads(file.read_text(encoding="utf-8")):
-            rows.setdefault(row["data"], []).append(row["model"])
-        found.append({"command": None, "rows": rows})
+            if _key(row) not in later:
+                rows.setdefault(row["data"], []).append(row["model"])
+        found += [{"command": None, "rows": rows}] if rows else []
     return found
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    """What a row is of: a later file's row of the same key takes its place."""
+    return row["data"], row["split"], row["queries"], row["model"]
 
 
 def _made(about: Mapping[str, Any]) -> list[str]:

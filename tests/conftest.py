@@ -18,9 +18,10 @@ from longmatch.models.hybrid.model import HybridMatcher
 
 from .tiny_models import save_bert, save_roberta, save_sentence_model
 
-hypothesis.settings.register_profile("ci", derandomize=True)  # elsewhere new examples are tried at every run
-if os.environ.get("CI"):
-    hypothesis.settings.load_profile("ci")
+BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
+hypothesis.settings.register_profile("here", **BUSY)  # new examples are tried at every run
+hypothesis.settings.register_profile("ci", derandomize=True, **BUSY)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -11,15 +11,17 @@ import numpy as np
 from longmatch.documents.document import Document
 from longmatch.evaluation.code import LEXICAL_CODE, homes_of
 from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.encodings.layers import Words
+from longmatch.evaluation.encodings.layer import Layer
 from longmatch.evaluation.encodings.store import Stored
+from longmatch.evaluation.encodings.tokens import DocumentTokens, restore_tokens
 from longmatch.evaluation.encodings.vectors import network_facts
 from longmatch.evaluation.measures.answers import Floats, Ints
 from longmatch.evaluation.scoring.lexical import LexicalScorer
 from longmatch.evaluation.scoring.scorer import Scorer
 from longmatch.models.lexical.model import bm25_matcher
-from longmatch.models.pair_matcher import PairMatcher
+from longmatch.models.pair_matcher import PairMatcher, TokenPairMatcher
 from longmatch.models.reranking import DEPTH
+from longmatch.units import Tokens
 
 
 class PairScorer(Scorer):
@@ -32,12 +34,15 @@ class PairScorer(Scorer):
         super().__init__(matcher)
         self.depth, self._first = depth, LexicalScorer(bm25_matcher())
         self._documents: dict[int, Document] = {}
+        self._tokens: dict[int, Tokens] = {}
         self._pools: dict[int, Ints] = {}
 
     @property
-    def layers(self) -> Sequence[Words]:
-        """The first stage's."""
-        return self._first.layers
+    def layers(self) -> Sequence[Layer]:
+        """The first stage's, and the tokens of models that read nothing else."""
+        if not isinstance(self.matcher, TokenPairMatcher):
+            return self._first.layers
+        return (*self._first.layers, DocumentTokens(self.matcher.tokenizer.backend_tokenizer))
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -55,7 +60,8 @@ class PairScorer(Scorer):
     def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
         """Make the first stage ready; documents are read when it is known which."""
         self._first.open(stored, corpus)
-        self._corpus, self.unhandled = corpus, dict(self._first.unhandled)
+        self._corpus, self._stored = corpus, stored[-1]
+        self.unhandled = self._first.unhandled | self._stored.unhandled
 
     def scores(self, numbers: Sequence[int]) -> Iterator[tuple[int, Floats | None]]:
         """The first stage for all queries, so that the documents are read once; then pair by pair."""
@@ -85,10 +91,16 @@ class PairScorer(Scorer):
         """Minus infinity where either document cannot be handled."""
         asked = [(a, b) for a, others in targets.items() for b in others]
         able = [pair for pair in asked if not self.unhandled.keys() & set(pair)]
-        pairs = [(self._documents[a], self._documents[b]) for a, b in able]
-        scores = self.matcher.score_pairs(pairs, for_ranking=for_ranking)
-        known = dict(zip(able, scores.tolist(), strict=True))
+        known = dict(zip(able, self._of(able, for_ranking).tolist(), strict=True))
         return {a: np.array([known.get((a, b), -np.inf) for b in others]) for a, others in targets.items()}
+
+    def _of(self, pairs: Sequence[tuple[int, int]], for_ranking: bool) -> Floats:
+        if not isinstance(self.matcher, TokenPairMatcher):
+            documents = [(self._documents[a], self._documents[b]) for a, b in pairs]
+            return self.matcher.score_pairs(documents, for_ranking=for_ranking)
+        tokens, size = [(self._tokens[a], self._tokens[b]) for a, b in pairs], self.matcher.together
+        parts = (tokens[start : start + size] for start in range(0, len(tokens), size))
+        return np.concatenate([np.zeros(0), *(self.matcher.score_tokens(part, for_ranking) for part in parts)])
 
     def _best(self, number: int, scores: Floats) -> Ints:
         """The best of the query's pool that can be handled; ties as in every ranking."""
@@ -103,3 +115,7 @@ class PairScorer(Scorer):
         wanted = {number for number in numbers if number not in self.unhandled}
         found = self._corpus.documents(ids[number] for number in wanted) if wanted else {}
         self._documents = {self._corpus.number[id]: document for id, document in found.items()}
+        if isinstance(self.matcher, TokenPairMatcher):
+            each = enumerate(self._stored.each(*self._stored.layer.shapes))
+            kept = {n: {k: v.copy() for k, v in arrays.items()} for n, arrays in each if n in self._documents}
+            self._tokens = {n: restore_tokens(arrays, self._documents[n]) for n, arrays in kept.items()}

@@ -24,8 +24,8 @@ from longmatch.matching.sentences import Sentences
 from longmatch.models.baselines.cig import CigModel
 from longmatch.models.baselines.concepts import ConceptGraph, Floats, Ints
 from longmatch.models.baselines.graphs import Concepts, GraphBatch, PairGraph
-from longmatch.models.matcher import Progress, Scores
-from longmatch.models.pair_matcher import PairMatcher, Pairs
+from longmatch.models.matcher import Scores
+from longmatch.models.pair_matcher import TokenPairMatcher
 from longmatch.models.sentences.token_words import TokenWords, word_hashes
 from longmatch.models.sentences.words import joined, written_words
 from longmatch.models.trained import tokens_of
@@ -58,7 +58,7 @@ def chances(found: Tensor) -> Scores:
     return np.asarray(found.round(decimals=4).sigmoid().numpy(), dtype=np.float64)
 
 
-class CigMatcher(PairMatcher):
+class CigMatcher(TokenPairMatcher):
     """The chance that two documents belong together, from what they share at each of their concepts."""
 
     name = "cig"
@@ -92,19 +92,11 @@ class CigMatcher(PairMatcher):
         found: float | None = self.model.config.threshold
         return found
 
-    def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
-        """The chance of each pair; a document that stands in several is tokenised once."""
-        found: list[Scores] = [np.zeros(0)]
-        known: dict[int, Tokens] = {}
-        for start in range(0, len(pairs), TOGETHER):
-            some = pairs[start : start + TOGETHER]
-            each = {id(document): document for pair in some for document in pair}
-            known = {key: known.get(key) or tokens_of(document, self.tokenizer) for key, document in each.items()}
-            tokens = ((known[id(a)], known[id(b)]) for a, b in some)
-            found.append(chances(self._margins([self.graphs.laid_out(self.graphs.graph(*p), *p) for p in tokens])))
-            if progress:
-                progress(len(some))
-        return np.concatenate(found)
+    together = TOGETHER
+
+    def score_tokens(self, pairs: Sequence[tuple[Tokens, Tokens]], for_ranking: bool = False) -> Scores:
+        """The chance of each pair."""
+        return chances(self._margins([self.graphs.laid_out(self.graphs.graph(*pair), *pair) for pair in pairs]))
 
     def compare(self, a: Document, b: Document) -> Match:
         """Two documents compared, explained by their concepts."""

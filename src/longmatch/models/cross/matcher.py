@@ -20,15 +20,14 @@ from longmatch.models.cross.explain import Excerpts, explain
 from longmatch.models.cross.model import CrossModel
 from longmatch.models.cross.reading import Reader, chances, layout
 from longmatch.models.cross.selection import Opening, Selection, coverage
-from longmatch.models.matcher import Progress, Scores
-from longmatch.models.pair_matcher import PairMatcher, Pairs
+from longmatch.models.matcher import Scores
+from longmatch.models.pair_matcher import TokenPairMatcher
 from longmatch.models.trained import tokens_of
-from longmatch.units import Tokens
 
 CPU_PAIRS, GPU_PAIRS = 16, 128  # tokenised and read at a time
 
 
-class CrossMatcher(PairMatcher):
+class CrossMatcher(TokenPairMatcher):
     """The chance that two documents belong together, from one reading of the openings of both.
 
     A subclass that reads other parts of them says which: `selection`.
@@ -73,28 +72,21 @@ class CrossMatcher(PairMatcher):
         found: float | None = self.model.config.threshold
         return found
 
-    def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
-        """The chance of each pair; a document that stands in several is tokenised once."""
-        found: list[Scores] = [np.zeros(0)]
-        known: dict[int, Tokens] = {}
-        size = CPU_PAIRS if self.device.type == "cpu" else GPU_PAIRS
-        for start in range(0, len(pairs), size):
-            some = pairs[start : start + size]
-            known = self._tokens([document for pair in some for document in pair], known)
-            found.append(self._chances([(known[id(a)], known[id(b)]) for a, b in some], for_ranking))
-            if progress:
-                progress(len(some))
-        return np.concatenate(found)
+    @property
+    def together(self) -> int:
+        """As many pairs as suit the device."""
+        return CPU_PAIRS if self.device.type == "cpu" else GPU_PAIRS
+
+    def score_tokens(self, pairs: Sequence[Pair], for_ranking: bool = False) -> Scores:
+        """The chance of each pair."""
+        rows = [row for pair in pairs for row in self.layout.rows(pair, self._excerpts(pair))]
+        found = self._reader.margins(rows, self.model.joined_views).reshape(len(pairs), -1)
+        return np.asarray(chances(found, self.model.config.pool, for_ranking).numpy(), dtype=np.float64)
 
     def compare(self, a: Document, b: Document) -> Match:
         """Two documents compared, explained by the sentences that were read."""
         pair = tokens_of(a, self.tokenizer), tokens_of(b, self.tokenizer)
         return explain(self._reader, pair, self._excerpts(pair), self.name)
-
-    def _chances(self, pairs: Sequence[Pair], for_ranking: bool) -> Scores:
-        rows = [row for pair in pairs for row in self.layout.rows(pair, self._excerpts(pair))]
-        found = self._reader.margins(rows, self.model.joined_views).reshape(len(pairs), -1)
-        return np.asarray(chances(found, self.model.config.pool, for_ranking).numpy(), dtype=np.float64)
 
     def _excerpts(self, pair: Pair) -> Excerpts:
         """What is read in each view; once it is said that this is not all."""
@@ -109,10 +101,6 @@ class CrossMatcher(PairMatcher):
         """How much of a document that is not read whole."""
         views = int(self.model.config.views)
         return f"no more than {self.layout.limit} tokens of a document" + f" in each of {views} views" * (views > 1)
-
-    def _tokens(self, documents: Sequence[Document], known: dict[int, Tokens]) -> dict[int, Tokens]:
-        each = {id(document): document for document in documents}
-        return {key: known.get(key) or tokens_of(document, self.tokenizer) for key, document in each.items()}
 
     @property
     def _reader(self) -> Reader:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from tokenizers import Tokenizer
 from torch import nn
 
 from longmatch.documents.document import Document
@@ -21,9 +22,10 @@ from longmatch.models.sst.model import SstModel
 from longmatch.models.sst.selection import Clustering, DirectClustering, NetworkClustering, SubtopicViews
 from longmatch.models.trained import tokens_of
 from longmatch.units import Tokens, tokenize
+from longmatch.units.shelf import tokenizer_json
 
 CLUSTERS = "clusters"  # the cluster network's folder in that of the model
-REMEMBERED = 256  # documents whose sentence vectors are kept: a query is read with many
+REMEMBERED = 2048  # documents whose sentence vectors are kept: a query is read with many, and many with each other
 
 
 class SstMatcher(CrossMatcher):
@@ -41,7 +43,7 @@ class SstMatcher(CrossMatcher):
         config = self.model.config
         if config.clustering == "adaptive":
             network = AdaptiveClustering.load(Path(str(self.model.name_or_path)) / CLUSTERS, str(self.device))
-            clustering: Clustering = NetworkClustering(network, _Encoded(network))
+            clustering: Clustering = NetworkClustering(network, _Encoded(network, self.tokenizer.backend_tokenizer))
         else:
             clustering = direct_clustering(self.tokenizer, config)
         self.views = SubtopicViews(clustering, config.sampling, config.max_sentences)
@@ -79,18 +81,20 @@ def direct_clustering(tokenizer: Any, config: Any) -> DirectClustering:
 class _Encoded:
     """The sentence vectors of documents, of the last ones kept.
 
-    They are cut into tokens again: the cluster network's backbone may have a tokenizer of its own.
+    They are cut into tokens again where the cluster network's backbone has a tokenizer of its own.
     """
 
-    def __init__(self, network: AdaptiveClustering) -> None:
+    def __init__(self, network: AdaptiveClustering, tokenizer: Tokenizer) -> None:
         self.network = network
+        self._alike = tokenizer_json(tokenizer) == tokenizer_json(network.backbone.tokenizer)
         self._known: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 
     def __call__(self, tokens: Tokens) -> Vectors:
         document = tokens.document
         key = document.id, document.text
         if key not in self._known:
-            self._known[key] = self.network.vectors(tokenize(document, self.network.backbone.tokenizer))
+            own = tokens if self._alike else tokenize(document, self.network.backbone.tokenizer)
+            self._known[key] = self.network.vectors(own)
         self._known.move_to_end(key)
         if len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
