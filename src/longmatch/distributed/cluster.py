@@ -2,6 +2,7 @@
 
 import logging
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -33,7 +34,9 @@ def connected(address: str | None) -> Iterator[Any]:
         return
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
-        ray.init(None if address in {None, HERE} else address, **quiet)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "lancedb fork support")  # Ray's processes are other programs at once
+            ray.init(None if address in {None, HERE} else address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise LongmatchError(
             f"There is no Ray cluster at {address or HERE} ({_line(error)}). Start one with ray start --head and name "
