@@ -121,7 +121,7 @@ class Soak:
             action = self.chance.choices(actions, weights)[0]
             try:
                 action()
-            except Exception as error:
+            except Exception as error:  # whatever it is, it is counted, and the soak goes on
                 self.told.errors.append(f"{action.__name__}: {type(error).__name__}: {error}")
             self.told.steps[action.__name__] = self.told.steps.get(action.__name__, 0) + 1
             if passed >= look_at:

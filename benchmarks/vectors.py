@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from longmatch.datasets.collection import DataFolder
+from longmatch.datasets.records import SPLITS, Split
 from longmatch.evaluation.measures.answers import find_answers
 from longmatch.evaluation.measures.ranking import nDCG
 from longmatch.evaluation.significance import compare_queries
@@ -74,13 +75,13 @@ def _kilobytes(library: Library) -> float:
     return sum(file.stat().st_size for file in files) / len(library) / 1e3
 
 
-def compare(folders: Sequence[Path], split: str, every: int) -> Table:
+def compare(folders: Sequence[Path], split: Split, every: int) -> Table:
     """One row a data folder and way to score."""
     table = Table("data", "queries", "score", "float16", "int8", "difference", "p", "kB a document")
     for data in folders:
         library = Library(OUT / data.name)
         library.add(DataFolder(data).documents_file)
-        judged = DataFolder(data).qrels(split)  # type: ignore[arg-type]
+        judged = DataFolder(data).qrels(split)
         qrels = {query: judged[query] for query in sorted(judged)[::every]}
         small = in_int8(library)
         before, after = values(library, qrels), values(small, qrels)
@@ -95,7 +96,7 @@ def compare(folders: Sequence[Path], split: str, every: int) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="+")
-    parser.add_argument("--split", default="test", choices=["train", "validation", "test"])
+    parser.add_argument("--split", default="test", choices=SPLITS)
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     Console(width=120).print(compare(options.data, options.split, options.every))
