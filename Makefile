@@ -12,7 +12,7 @@ demo: $(READY)
 	@$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0  # a crash ends the run; xdist would wait for ever
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,9 +1,11 @@
 """Several processes share a run, as torchrun starts them."""
 
 import os
+import random
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -15,11 +17,18 @@ from .tiny_recipe import NAME
 ROOT = Path(__file__).parents[2]
 
 
+def free_port() -> int:
+    """One that no connection takes by chance before it is listened on: those the system gives out lie above."""
+    for port in random.sample(range(20_000, 30_000), 100):
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise OSError("a hundred ports are taken")
+
+
 def run_two(tmp_path: Path, numbers: Path, spoil: str = "") -> list[tuple[int, str]]:
     """Exit code and words of each of two processes."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     shared = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
     shared |= {"LOCAL_WORLD_SIZE": "2", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
     words = [sys.executable, "-m", "tests.training.one_process", NAME, str(numbers), str(tmp_path / "two")]
@@ -49,11 +58,8 @@ def test_two_processes_end_with_the_weights_of_one_that_takes_the_mean_of_both(t
 
 
 def test_two_machines_that_torchrun_joins_end_with_the_same_weights(tmp_path, numbers):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     launch = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
-    launch += ["--master-addr", "127.0.0.1", "--master-port", str(port)]
+    launch += ["--master-addr", "127.0.0.1", "--master-port", str(free_port())]
     work = ["-m", "tests.training.one_process", NAME, str(numbers), str(tmp_path / "two")]
     machines = [
         subprocess.Popen(

@@ -8,6 +8,7 @@ import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +31,7 @@ class OpenvinoEngine:
     name, multiple = "openvino", 8  # few lengths: each new one is prepared for
 
     def __init__(self, model: nn.Module, precision: Numbers) -> None:
-        openvino = load_openvino()
+        core = shared_core()
         self.precision, self.device = precision, torch.device("cpu")
         threads = set_threads()
         settings = {
@@ -39,7 +40,7 @@ class OpenvinoEngine:
             "NUM_STREAMS": threads,
             "ENABLE_CPU_PINNING": False,  # two processes would be pinned to the same cores
         }
-        self._compiled = openvino.Core().compile_model(converted(model, openvino), "CPU", settings)
+        self._compiled = core.compile_model(converted(model, core), "CPU", settings)
         self._at_once = threads + 1  # one waits while the others are read
 
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
@@ -83,13 +84,20 @@ def load_openvino() -> ModuleType:
     return import_module("openvino")
 
 
-def converted(model: nn.Module, openvino: ModuleType) -> Any:
+@cache
+def shared_core() -> Any:
+    """The one of this process: OpenVINO is not made for several that come and go."""
+    return load_openvino().Core()
+
+
+def converted(model: nn.Module, core: Any) -> Any:
     """The module as OpenVINO's graph for batches of any size, from the cache where it is there."""
+    openvino = load_openvino()
     folder = cache_folder() / digest(model, openvino.__version__)
     graph = folder / "graph.xml"
     if graph.is_file():
         with suppress(RuntimeError):  # a damaged file: convert again
-            return openvino.Core().read_model(graph)
+            return core.read_model(graph)
     found = _convert(model, openvino)
     with suppress(OSError, RuntimeError):  # no room, or no right to write: convert again next time
         folder.parent.mkdir(parents=True, exist_ok=True)
