@@ -12,7 +12,8 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from longmatch.encoders import openvino
-from longmatch.encoders.engine import Engine, Ints, Numbers, Precision, TorchEngine, with_half_products
+from longmatch.encoders.engine import Engine, Ints, Numbers, Precision, TorchEngine
+from longmatch.encoders.half import with_half_products
 from longmatch.encoders.threads import set_threads
 from longmatch.errors import LongmatchError
 

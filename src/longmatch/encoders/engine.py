@@ -1,14 +1,17 @@
 """What computes a backbone's token vectors: torch, in float32 or with products of bfloat16, or OpenVINO."""
 
-import copy
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
+
+from longmatch.encoders.threads import one_core_each
 
 Precision = Literal["float32", "bfloat16"]
 Numbers = Precision | Literal["mixed"]
@@ -44,6 +47,10 @@ class Batch:
             row[len(piece) + 1] = specials[1]
         return Batch(rows, torch.from_numpy(ids), torch.from_numpy(np.arange(width) < lengths[:, None]))
 
+    def to(self, device: torch.device) -> "Batch":
+        """The same on another device."""
+        return Batch(self.rows, self.ids.to(device), self.mask.to(device))
+
 
 class Engine(Protocol):
     """Reads batches of tokens."""
@@ -57,8 +64,30 @@ class Engine(Protocol):
         """The vectors of all tokens of each batch (pieces, tokens, width), in any order, on `device`."""
 
 
+def several_at_once(
+    batches: Iterable[Batch], start: Callable[[Batch], Callable[[], Tensor]], most: int
+) -> Iterator[tuple[Batch, Tensor]]:
+    """Up to `most` batches under way, handed out in their order; `start` begins one and returns what waits for it."""
+    busy: deque[tuple[Batch, Callable[[], Tensor]]] = deque()
+
+    def first_done() -> tuple[Batch, Tensor]:
+        batch, wait = busy.popleft()
+        return batch, wait()
+
+    try:
+        for batch in batches:
+            if len(busy) == most:
+                yield first_done()
+            busy.append((batch, start(batch)))
+        while busy:
+            yield first_done()
+    finally:
+        for _, wait in busy:
+            wait()
+
+
 class TorchEngine:
-    """The Hugging Face module as it is."""
+    """The Hugging Face module as it is; on a processor one batch on each core, or all cores on a single one."""
 
     name, multiple = "torch", 1
 
@@ -67,29 +96,19 @@ class TorchEngine:
         self.model, self.device = model, parameter.device
         self.precision: Numbers = precision or ("bfloat16" if parameter.dtype == torch.bfloat16 else "float32")
 
-    @torch.inference_mode()
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-        """One batch after another."""
-        for batch in batches:
-            ids, mask = batch.ids.to(self.device), batch.mask.to(self.device)
-            yield Batch(batch.rows, ids, mask), self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+        """In their order."""
+        rest = iter(batches)
+        first = list(islice(rest, 2))
+        threads = torch.get_num_threads() if self.device.type == "cpu" and len(first) == 2 else 1
+        moved = (batch.to(self.device) for batch in chain(first, rest))
+        if threads == 1:
+            yield from ((batch, self._vectors(batch)) for batch in moved)
+            return
+        with one_core_each(threads) as pool:
+            yield from several_at_once(moved, lambda batch: pool.submit(self._vectors, batch).result, threads + 1)
 
-
-class HalfLinear(nn.Module):
-    """A linear layer in bfloat16, whatever its input: what is added to or normalised outside of it stays float32."""
-
-    def __init__(self, layer: nn.Linear) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(layer.weight.detach().bfloat16(), requires_grad=False)
-        self.bias = None if layer.bias is None else nn.Parameter(layer.bias.detach().bfloat16(), requires_grad=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """W x + b; the products are summed in float32 by the processor and rounded once."""
-        return nn.functional.linear(x.bfloat16(), self.weight, self.bias)
-
-
-def with_half_products(model: nn.Module) -> nn.Module:
-    """A twin of a module whose linear layers are HalfLinear; all else it shares with the module."""
-    linear = {id(layer): HalfLinear(layer) for layer in model.modules() if isinstance(layer, nn.Linear)}
-    shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
-    return copy.deepcopy(model, {**shared, **linear})  # what stands here is taken as the copy
+    @torch.inference_mode()
+    def _vectors(self, batch: Batch) -> Tensor:
+        found: Tensor = self.model(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
+        return found

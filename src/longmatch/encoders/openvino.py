@@ -5,8 +5,7 @@ import os
 import sys
 import tempfile
 import warnings
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -18,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.engine import Batch, Numbers
+from longmatch.encoders.engine import Batch, Numbers, several_at_once
 from longmatch.encoders.threads import set_threads
 from longmatch.errors import LongmatchError
 
@@ -49,26 +48,19 @@ class OpenvinoEngine:
         No callbacks: the thread that calls one needs Python's lock, which a thread that frees the model may hold.
         """
         free = [self._compiled.create_infer_request() for _ in range(self._at_once)]
-        busy: deque[tuple[Batch, Any]] = deque()
 
-        def first_done() -> tuple[Batch, Tensor]:
-            batch, request = busy.popleft()
-            request.wait()
-            free.append(request)
-            return batch, torch.from_numpy(request.get_output_tensor(0).data.copy())
+        def start(batch: Batch) -> Callable[[], Tensor]:
+            request = free.pop()
+            request.start_async({0: batch.ids.numpy(), 1: batch.mask.long().numpy()})
 
-        try:
-            for batch in batches:
-                if not free:
-                    yield first_done()
-                request = free.pop()
-                request.start_async({0: batch.ids.numpy(), 1: batch.mask.long().numpy()})
-                busy.append((batch, request))
-            while busy:
-                yield first_done()
-        finally:
-            for _, request in busy:
+            def wait() -> Tensor:
                 request.wait()
+                free.append(request)
+                return torch.from_numpy(request.get_output_tensor(0).data.copy())
+
+            return wait
+
+        return several_at_once(batches, start, self._at_once)
 
 
 def is_installed() -> bool:

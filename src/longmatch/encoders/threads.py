@@ -1,7 +1,11 @@
 """How many threads encoding takes: set when a model is opened, by what this process may use."""
 
 import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Barrier
 
 import torch
 
@@ -19,6 +23,24 @@ def set_threads(share: int | None = None) -> int:
     if torch.get_num_threads() > most:
         torch.set_num_threads(most)
     return torch.get_num_threads()
+
+
+@contextmanager
+def one_core_each(count: int) -> Iterator[ThreadPoolExecutor]:
+    """So many threads, in each of which torch computes on one core; elsewhere it goes on as before."""
+    before, ready = torch.get_num_threads(), Barrier(count + 1)
+
+    def begin() -> None:
+        torch.get_num_threads()  # a thread's first question sets its number to the last that was set anywhere
+        torch.set_num_threads(1)
+        ready.wait()
+
+    with ThreadPoolExecutor(count) as pool:
+        for _ in range(count):
+            pool.submit(begin)
+        ready.wait()
+        torch.set_num_threads(before)
+        yield pool
 
 
 def usable_cores() -> int:
