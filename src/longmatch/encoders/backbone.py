@@ -22,7 +22,7 @@ __all__ = ["Backbone", "Precision", "native_precision"]
 Progress = Callable[[int], None]  # told how many tokens were encoded since the last call
 Vectors = npt.NDArray[np.float32]
 
-CPU_BUDGET, GPU_BUDGET = 1_024, 65_536  # tokens a batch: small ones stay in a CPU's cache, large ones fill a GPU
+CPU_BUDGET, GPU_BUDGET = 2_048, 65_536  # tokens a batch: small ones stay in a CPU's cache, large ones fill a GPU
 
 
 class Backbone:
@@ -167,6 +167,6 @@ class Backbone:
         elif self.pooling.mode == "max":
             pooled = hidden.masked_fill(~mask[..., None], float("-inf")).amax(1)
         else:
-            weights = mask[..., None].to(hidden.dtype)
-            pooled = (hidden * weights).sum(1).float() / weights.sum(1).float()
+            weights = mask[:, None].to(hidden.dtype)
+            pooled = (weights @ hidden)[:, 0].float() / mask.sum(1, keepdim=True)
         return nn.functional.normalize(pooled.float(), dim=1)

@@ -56,7 +56,7 @@ class OpenvinoEngine:
             def wait() -> Tensor:
                 request.wait()
                 free.append(request)
-                return torch.from_numpy(request.get_output_tensor(0).data.copy())
+                return torch.from_numpy(request.get_output_tensor(0).data)
 
             return wait
 
