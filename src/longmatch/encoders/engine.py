@@ -61,7 +61,7 @@ class Engine(Protocol):
     multiple: int  # batches are padded to a multiple of so many tokens
 
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-        """The vectors of all tokens of each batch (pieces, tokens, width) on `device`, good until the next is asked for."""
+        """The vectors of all tokens of each batch (pieces, tokens, width) on `device`, good until the next is asked."""
 
 
 def several_at_once(
