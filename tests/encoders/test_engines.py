@@ -13,7 +13,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.choosing import FAITHFUL, cosines, multiplies_bfloat16
-from longmatch.encoders.openvino import cache_folder
+from longmatch.encoders.openvino import cache_folder, converted
 from longmatch.encoders.threads import usable_cores
 from longmatch.errors import LongmatchError
 
@@ -123,23 +123,29 @@ def test_pooling_is_the_same_whatever_reads(way, backbone, mode, texts):
 
 
 def test_a_model_is_converted_once_and_a_damaged_copy_is_made_again(tiny_bert, cached):
-    def load() -> Backbone:
-        return Backbone.load(str(tiny_bert), device="cpu", precision="float32", engine="openvino")
-
-    first = load().encode_texts(["the river"])
-    (graph,) = cached.glob("*/graph.xml")
+    model = AutoModel.from_pretrained(tiny_bert).eval()
+    converted(model, "tiny")
+    graph = cached / "tiny" / "graph.xml"
     made = graph.stat().st_mtime_ns
-    assert np.array_equal(load().encode_texts(["the river"]), first)
+    assert len(converted(model, "tiny").inputs) == 2
     assert graph.stat().st_mtime_ns == made
     graph.write_text("no graph")
-    assert np.array_equal(load().encode_texts(["the river"]), first)
+    assert len(converted(model, "tiny").inputs) == 2
+
+
+def test_what_is_opened_again_is_not_compiled_again(tiny_bert, cached):
+    def load(**asked: str) -> Backbone:
+        return Backbone.load(str(tiny_bert), device="cpu", engine="openvino", **asked)
+
+    first, again = load(precision="float32"), load(precision="float32")
+    assert again.engine._compiled is first.engine._compiled
+    assert load(precision="mixed").engine._compiled is not first.engine._compiled
 
 
 def test_a_cache_that_cannot_be_written_does_no_harm(tiny_bert, cached):
     cached.parent.mkdir(parents=True)
     cached.write_text("a file where the folder would be")
-    loaded = Backbone.load(str(tiny_bert), device="cpu", precision="float32", engine="openvino")
-    assert loaded.encode_texts(["the river"]).shape == (1, loaded.width)
+    assert len(converted(AutoModel.from_pretrained(tiny_bert).eval(), "tiny").inputs) == 2
 
 
 def test_a_missing_extra_is_one_sentence_with_the_install_line(tiny_bert, monkeypatch):

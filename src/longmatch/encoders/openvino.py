@@ -22,6 +22,7 @@ from longmatch.encoders.threads import set_threads
 from longmatch.errors import LongmatchError
 
 HINTS = {"float32": "f32", "mixed": "bf16"}  # our words for precision, and OpenVINO's
+READY: dict[tuple[str, Numbers, int], Any] = {}  # compiled models by what they were compiled from
 
 
 class OpenvinoEngine:
@@ -30,16 +31,9 @@ class OpenvinoEngine:
     name, multiple = "openvino", 8  # few lengths: each new one is prepared for
 
     def __init__(self, model: nn.Module, precision: Numbers) -> None:
-        core = shared_core()
         self.precision, self.device = precision, torch.device("cpu")
         threads = set_threads()
-        settings = {
-            "INFERENCE_PRECISION_HINT": HINTS[precision],
-            "INFERENCE_NUM_THREADS": threads,
-            "NUM_STREAMS": threads,
-            "ENABLE_CPU_PINNING": False,  # two processes would be pinned to the same cores
-        }
-        self._compiled = core.compile_model(converted(model, core), "CPU", settings)
+        self._compiled = compiled(model, precision, threads)
         self._at_once = threads + 1  # one waits while the others are read
 
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
@@ -82,14 +76,33 @@ def shared_core() -> Any:
     return load_openvino().Core()
 
 
-def converted(model: nn.Module, core: Any) -> Any:
+def compiled(model: nn.Module, precision: Numbers, threads: int) -> Any:
+    """The module made ready, once a process and for its whole life.
+
+    A second opening is instant. And OpenVINO's threads never end beside others that go on: a process of the test suite
+    has died at such a moment.
+    """
+    version = load_openvino().__version__
+    key = (digest(model, version), precision, threads)
+    if key not in READY:
+        settings = {
+            "INFERENCE_PRECISION_HINT": HINTS[precision],
+            "INFERENCE_NUM_THREADS": threads,
+            "NUM_STREAMS": threads,
+            "ENABLE_CPU_PINNING": False,  # two processes would be pinned to the same cores
+        }
+        READY[key] = shared_core().compile_model(converted(model, key[0]), "CPU", settings)
+    return READY[key]
+
+
+def converted(model: nn.Module, digest: str) -> Any:
     """The module as OpenVINO's graph for batches of any size, from the cache where it is there."""
     openvino = load_openvino()
-    folder = cache_folder() / digest(model, openvino.__version__)
+    folder = cache_folder() / digest
     graph = folder / "graph.xml"
     if graph.is_file():
         with suppress(RuntimeError):  # a damaged file: convert again
-            return core.read_model(graph)
+            return shared_core().read_model(graph)
     found = _convert(model, openvino)
     with suppress(OSError, RuntimeError):  # no room, or no right to write: convert again next time
         folder.parent.mkdir(parents=True, exist_ok=True)
