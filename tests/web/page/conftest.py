@@ -76,7 +76,7 @@ class Visit:
         width, height = options.pop("width", 1280), options.pop("height", 900)
         settings = {"viewport": {"width": width, "height": height}, "reduced_motion": "reduce"} | options
         self.page = browser.new_page(**settings)
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(60_000)
         self.root, self.problems, self.missing = root, [], []
         self.page.on("console", lambda message: self._said(message.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
