@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from longmatch.encoders.batches import token_batches
+from longmatch.encoders.batches import padded, token_batches
 from longmatch.encoders.choosing import EngineName, choose, native_precision, probes, wished
 from longmatch.encoders.engine import Batch, Engine, Numbers, Precision, TorchEngine
 from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
@@ -150,8 +150,8 @@ class Backbone:
             raise ValueError(f"a piece of {lengths.max()} tokens; {self.name} reads {self.max_tokens}")
         specials, most = (self.first_token, self.last_token), self.max_tokens + 2
         batches = (
-            Batch.of(rows, [pieces[i] for i in rows], specials, engine.multiple, most)
-            for rows in token_batches(lengths + 2, self.token_budget)
+            Batch.of(rows, [pieces[i] for i in rows], specials, most)
+            for rows in token_batches(padded(lengths + 2, most), self.token_budget)
         )
         vectors = torch.zeros((len(pieces), self.width), dtype=torch.float32)
         for batch, hidden in engine.read(batches):

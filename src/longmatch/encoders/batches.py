@@ -5,6 +5,17 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+MULTIPLE = 8  # tokens: for each new size of batch something is prepared and kept, so there must be few sizes
+
+
+def padded(lengths: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+    """Lengths with padding up to a multiple of MULTIPLE, or up to `most`.
+
+    >>> padded(np.array([3, 8, 9, 19]), most=20).tolist()
+    [8, 8, 16, 20]
+    """
+    return np.minimum(-(-lengths // MULTIPLE) * MULTIPLE, most)
+
 
 def token_batches(lengths: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
     """Cut the pieces into batches of at most `budget` tokens, padding counted; a longer piece is a batch of its own.

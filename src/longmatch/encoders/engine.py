@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from longmatch.encoders.batches import padded
 from longmatch.encoders.threads import one_core_each
 
 Precision = Literal["float32", "bfloat16"]
@@ -32,14 +33,14 @@ class Batch:
     mask: Tensor  # (pieces, tokens) True where there is a token
 
     @staticmethod
-    def of(rows: Ints, pieces: list[Ints], specials: tuple[int, int], multiple: int, most: int) -> "Batch":
-        """Put the start and end tokens around each piece and pad to a multiple of some length, at most `most`.
+    def of(rows: Ints, pieces: list[Ints], specials: tuple[int, int], most: int) -> "Batch":
+        """Put the start and end tokens around each piece and pad it; `most` tokens are the longest the model reads.
 
-        >>> Batch.of(np.array([0]), [np.array([7])], (1, 2), multiple=4, most=9).ids.tolist()
-        [[1, 7, 2, 0]]
+        >>> Batch.of(np.array([0]), [np.array([7])], (1, 2), most=5).ids.tolist()
+        [[1, 7, 2, 0, 0]]
         """
         lengths = np.array([len(piece) for piece in pieces], dtype=np.int64) + 2
-        width = max(int(lengths.max()), min(-(-int(lengths.max()) // multiple) * multiple, most))
+        width = int(padded(lengths, most).max())
         ids = np.zeros((len(pieces), width), dtype=np.int64)
         ids[:, 0] = specials[0]
         for row, piece in zip(ids, pieces, strict=True):
@@ -58,7 +59,6 @@ class Engine(Protocol):
     name: str
     precision: Numbers
     device: torch.device
-    multiple: int  # batches are padded to a multiple of so many tokens
 
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
         """The vectors of all tokens of each batch (pieces, tokens, width) on `device`, good until the next is asked."""
@@ -89,7 +89,7 @@ def several_at_once(
 class TorchEngine:
     """The Hugging Face module as it is; on a processor one batch on each core, or all cores on a single one."""
 
-    name, multiple = "torch", 1
+    name = "torch"
 
     def __init__(self, model: nn.Module, precision: Numbers | None = None) -> None:
         parameter = next(model.parameters())

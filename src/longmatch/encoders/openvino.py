@@ -28,7 +28,7 @@ READY: dict[tuple[str, Numbers, int], Any] = {}  # compiled models by what they 
 class OpenvinoEngine:
     """As many batches at a time as there are threads, each on one core."""
 
-    name, multiple = "openvino", 8  # few lengths: each new one is prepared for
+    name = "openvino"
 
     def __init__(self, model: nn.Module, precision: Numbers) -> None:
         self.precision, self.device = precision, torch.device("cpu")
