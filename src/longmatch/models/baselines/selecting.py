@@ -22,7 +22,7 @@ from longmatch.models.baselines.word_filter import Reached, check, layer_by_laye
 from longmatch.models.cross.config import CrossConfig
 from longmatch.models.cross.matcher import CrossMatcher
 from longmatch.models.cross.model import CrossModel
-from longmatch.models.cross.selection import Chosen
+from longmatch.models.cross.selection import Chosen, Selection
 from longmatch.models.sentences.matrix import Matrices, WordMatrix
 from longmatch.models.sentences.similarity import Floats
 from longmatch.models.sentences.token_words import TokenWords
@@ -30,7 +30,7 @@ from longmatch.units.tokens import Ints, Tokens
 
 
 @dataclass(frozen=True)
-class CentralSentences:
+class CentralSentences(Selection):
     """Match-Ignition's: of either document, those most central in the graph of the sentences of both."""
 
     matrices: Matrices
@@ -44,7 +44,7 @@ class CentralSentences:
 
 
 @dataclass(frozen=True)
-class CarriedSentences:
+class CarriedSentences(Selection):
     """OPT-Match's: those between which a share of the shorter document is carried over at the least cost."""
 
     matrices: Matrices
