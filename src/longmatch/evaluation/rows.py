@@ -150,9 +150,13 @@ def compare_shuffled(rows: Sequence[Row], plain: Sequence[Row], seed: int = 0) -
         partner = partners.get(row.model)
         for name in row.measures if partner else ():
             if partner and name in partner.measures:
-                measure = parse(name)
-                drawn = _drawn(measure, row, seed), _drawn(measure, partner, seed)
-                row.unshuffled[name] = _compare(measure, (row, partner), drawn, seed)
+                row.unshuffled[name] = compare_rows(row, partner, name, seed)
+
+
+def compare_rows(row: Row, other: Row, name: str, seed: int = 0) -> Comparison:
+    """How much a measure of a row exceeds another's that answered the same questions."""
+    measure = parse(name)
+    return _compare(measure, (row, other), (_drawn(measure, row, seed), _drawn(measure, other, seed)), seed)
 
 
 def plain_rows(runs: Sequence[Run], measures: Sequence[Measure] | None = None) -> list[Row]:
