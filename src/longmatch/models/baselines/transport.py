@@ -25,14 +25,14 @@ def partial_transport(cost: Floats, mass: int) -> Ints:
     >>> partial_transport(np.array([[0.1, 0.2], [0.3, 0.9], [0.9, 0.8]]), mass=2).tolist()
     [[0, 1], [1, 0]]
     """
-    if len(cost) > len(cost.T):
-        return partial_transport(cost.T, mass)[:, ::-1]
-    rows, columns = cost.shape
+    turned = len(cost) > len(cost.T)
+    short = cost.T if turned else cost
+    rows, columns = short.shape
     mass = min(mass, rows)
     wide = np.full((rows, columns + rows - mass), cost.min(initial=0.0) - 1)  # places to stay out in: all get filled
-    wide[:, :columns] = cost
+    wide[:, :columns] = short
     found = np.stack(linear_sum_assignment(wide), axis=1)
-    pairs = found[found[:, 1] < columns]
+    pairs = found[found[:, 1] < columns][:, :: -1 if turned else 1]
     order = np.lexsort((pairs[:, 1], pairs[:, 0], cost[pairs[:, 0], pairs[:, 1]]))
     ordered: Ints = pairs[order].astype(np.int64)
     return ordered
