@@ -54,10 +54,9 @@ class WordMatrix:
     @cached_property
     def within(self) -> csr_array:
         """How alike the document's own sentences are, each with itself left out: (sentences, sentences)."""
-        found = self.shared(self).tocoo()
-        apart = found.row != found.col
-        cells = found.row[apart], found.col[apart]
-        return csr_array((found.data[apart], cells), shape=found.shape)
+        found = self.shared(self)
+        found.data[found.indices == np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))] = 0.0
+        return found
 
     def shared(self, other: "WordMatrix") -> csr_array:
         """SST's equation 1 for each sentence and each of the other's: (sentences, the other's sentences)."""
