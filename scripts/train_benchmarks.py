@@ -14,7 +14,8 @@ With `--jobs 9` nine processes work side by side and write to ROW-SEED.log, so t
 one that fails does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` before: then they need not
 take turns. With `--measure ROWS` each model is measured when it is trained, beside the untrained ones and what `--also`
 names, and its answers are kept in ROWS; `longmatch evaluate --data SET --out ROWS` afterwards adds the lexical rows and
-reports on all.
+reports on all. The untrained ones come first, and all others wait for them, because they tokenise the documents; where
+their rows are there already, `--untrained bm25 first` does that in the least time.
 
 SMITH is pre-trained on DATA/pretrain, once for all sets and seeds.
 """
@@ -100,6 +101,7 @@ STEPS_BEFORE = ("sst-clusters", "smith-pretrain")  # models that others need and
 PRETRAINED = "smith-pretrain"  # a model that learns once, from bare documents
 LARGE = ("colde", "s-long")  # models whose steps fill a GPU
 RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # ways to score with what SDR trained
+UNTRAINED = ("default", *RULES)
 
 
 def known_to(model: str) -> set[str]:
@@ -211,10 +213,16 @@ class Bench:
     only: Sequence[str] = ("*",)
     readers: int = 1
     also: Sequence[str] = ()  # SET/MODEL: more models that need no training
+    untrained: Sequence[str] = UNTRAINED
 
     def tasks(self) -> list[Task]:
-        """The rows that others need first; what is measured is measured as soon as it can be."""
+        """The rows that others need first; what is measured is measured as soon as it can be.
+
+        What `also` names begins early: it keeps one core busy for long, and the GPU hardly.
+        """
         found = {task.name: task for task in map(self._untrained, self.sets)} if self.measured else {}
+        also = [self._as_it_is(*place.split("/", 1)) for place in self.also]
+        found |= {task.name: task for task in also}
         for name, seed in product(self.sets, self.seeds):
             rows = self._rows(name, seed)
             first = needed_first(rows)
@@ -224,14 +232,14 @@ class Bench:
                 if self.measured and ROWS[row][0] not in STEPS_BEFORE and row in rows:
                     measuring = self._measuring(name, row, seed)
                     found[measuring.name] = measuring
-        return [*found.values(), *(self._as_it_is(*place.split("/", 1)) for place in self.also)]
+        return list(found.values())
 
     def models(self, name: str) -> list[str]:
         """All that a set's evaluation compares."""
         places = [(self.out / place_of(row, name, seed), row) for seed in self.seeds for row in self._rows(name, seed)]
         matching = [models_of(place, row) for place, row in places if ROWS[row][0] not in STEPS_BEFORE]
         further = [place.removeprefix(f"{name}/") for place in self.also if place.startswith(f"{name}/")]
-        return ["default", *RULES, *further, *(model for some in matching for model in some)]
+        return [*self.untrained, *further, *(model for some in matching for model in some)]
 
     def evaluation(self, name: str) -> Evaluation:
         """All models on a set, both protocols where it has both kinds of labels."""
@@ -259,7 +267,7 @@ class Bench:
 
     def _untrained(self, name: str) -> Task:
         """Before the others: the documents are tokenised here."""
-        work = Measuring(self.evaluation(name), ("default", *RULES))
+        work = Measuring(self.evaluation(name), tuple(self.untrained))
         return Task(f"{name}: untrained", work, self.out / name / "untrained.log")
 
     def _as_it_is(self, name: str, model: str) -> Task:
@@ -281,13 +289,15 @@ def main() -> None:
     parser.add_argument("--readers", type=int, default=None, help="processes that read documents, for each of the jobs")
     parser.add_argument("--measure", type=Path, default=None, help="a folder for what the models answer")
     parser.add_argument("--also", nargs="+", default=[], help="SET/MODEL: models to measure that need no training")
+    parser.add_argument("--untrained", nargs="+", default=list(UNTRAINED), help="those measured first on every set")
     options = parser.parse_args()
     asked = read_pairs(options.settings)
     check(asked, [*needed_first(options.rows), *options.rows], options.sets)
     jobs = max(1, options.jobs)
     cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
     asked_for = options.data, options.out, options.sets, options.rows, options.seeds, asked
-    bench = Bench(*asked_for, options.measure, options.only, options.readers or cores, options.also)
+    how = options.measure, options.only, options.readers or cores, options.also, options.untrained
+    bench = Bench(*asked_for, *how)
     failed = run_all(bench.tasks(), jobs, cores)
     for name in [] if options.measure else options.sets:
         data, models = str(options.data / name), ",".join(bench.models(name))

@@ -28,6 +28,7 @@ chosen on the validation pairs. Equal scores are ordered by document id, the lat
 document a model cannot handle ranks last and is counted; a query it cannot handle scores 0. Encoding time does not
 count reading the files.
 """
+TOLD = ("nDCG@10", "nDCG@20", "MRR", "MPR", "HR@10", "F1", "accuracy")  # of what trained rows gained
 KINDS = {True: "Ranking", False: "Pairs"}
 
 
@@ -219,13 +220,14 @@ def _gains(rows: Sequence[Row], ranking: bool) -> list[str]:
     trained = [row for row in rows if row.get("against_best_untrained") and _names([row], ranking)]
     if not trained:
         return []
-    lines = ["Trained rows against tfidf, and against the best row that was not trained:", ""]
-    lines += [_line(["model", "measure", "tfidf", "best untrained", ""]), _line(["---", "---", "---:", "---", "---:"])]
+    lines = ["Trained rows against tfidf, bm25, and the best row that was not trained:", ""]
+    lines += [_line(["model", "measure", "tfidf", "bm25", "best untrained", ""])]
+    lines += [_line(["---", "---", "---:", "---:", "---", "---:"])]
     for row in trained:
-        for name in [n for n in _names([row], ranking) if n in ("nDCG@10", "MRR", "MPR", "HR@10", "F1", "accuracy")]:
-            against, best = row["against_tfidf"].get(name), row["against_best_untrained"].get(name)
-            model = best["model"] if best else ""
-            lines.append(_line([row["model"], name, _change(against), model, _change(best)]))
+        for name in [n for n in _names([row], ranking) if n in TOLD]:
+            best = row["against_best_untrained"].get(name)
+            lexical = [_change(row.get(key, {}).get(name)) for key in ("against_tfidf", "against_bm25")]
+            lines.append(_line([row["model"], name, *lexical, best["model"] if best else "", _change(best)]))
     return [*lines, ""]
 
 

@@ -55,6 +55,14 @@ def test_pairs_are_tested_on_each_draws_mean_over_the_seeds(row: Row) -> None:
     assert row.intervals["F1"].low == pytest.approx(np.quantile(np.mean(mine, axis=0), 0.025))
 
 
+def test_every_row_but_bm25_itself_is_tested_against_bm25() -> None:
+    bm25 = Run(**{**vars(TFIDF), "model": "bm25"})
+    found = {row.model: row for row in make_rows([TFIDF, bm25, *SEEDS], [parse("MRR"), parse("F1")])}
+    assert found["colde"].against_bm25 == found["colde"].against_tfidf  # here both answer alike
+    assert found["tfidf"].against_bm25["MRR"].difference == 0 and not found["bm25"].against_bm25
+    assert set(found["colde"].to_dict()["against_bm25"]) == {"MRR", "F1"}
+
+
 def test_a_studys_rows_are_no_rivals() -> None:
     studied = Run(**{**vars(run("colde sections=3", 1)), "study": {"name": "s", "key": "sections", "value": 3}})
     found = {row.model: row for row in make_rows([TFIDF, *SEEDS, studied], [parse("MRR")])}

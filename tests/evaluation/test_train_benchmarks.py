@@ -60,6 +60,17 @@ def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(
     assert all(order.index(other) < order.index(name) for name, task in found.items() for other in task.needs)
 
 
+def test_what_needs_no_training_begins_before_what_is_trained_and_may_be_little(scripts, make_data, tmp_path) -> None:
+    _, module = scripts
+    data = make_data(pairs=LABELS, name="tiny")
+    asked = data.parent, tmp_path / "out", ["tiny"], ["colde"], [1], {}, tmp_path / "rows"
+    bench = module.Bench(*asked, also=["tiny/lda"], untrained=["bm25", "first"])
+    found = {task.name: task for task in bench.tasks()}
+    assert list(found)[:2] == ["tiny: untrained", "tiny/lda"]
+    assert found["tiny: untrained"].work.models == ("bm25", "first")
+    assert bench.models("tiny") == ["bm25", "first", "lda", str(tmp_path / "out/tiny/colde-1")]
+
+
 def test_a_setting_that_fits_no_row_is_refused(scripts) -> None:
     _, module = scripts
     with pytest.raises(SystemExit, match="No row has a setting stepps"):

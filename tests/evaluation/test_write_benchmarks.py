@@ -56,7 +56,7 @@ def test_both_protocols_have_a_table_each(make_data: Make, tmp_path: Path) -> No
     page = page_of(tmp_path / "out")
     for head in ("## All sets, ranking", "## All sets, pairs", "### Ranking", "### Pairs"):
         assert head in page
-    assert page.index("| model | nDCG@10 | MRR |") < page.index("| model | F1 | accuracy |")
+    assert page.index("| model | nDCG@10 | nDCG@20 | MRR |") < page.index("| model | F1 | accuracy |")
 
 
 def test_seeds_gains_and_shuffled_sections_are_on_the_page(make_data: Make, save_colde: Make, tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_seeds_gains_and_shuffled_sections_are_on_the_page(make_data: Make, save
     page = page_of(tmp_path / "out")
     row = next(line for line in page.splitlines() if line.startswith("| colde |") and "1, 2" in line)
     assert "±" in row
-    assert "Trained rows against tfidf, and against the best row that was not trained:" in page
+    assert "Trained rows against tfidf, bm25, and the best row that was not trained:" in page
     assert "## tiny-shuffled" in page
     assert "Against the same model with all sections in their own order:" in page
     assert str(tmp_path) not in page

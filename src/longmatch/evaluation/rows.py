@@ -18,7 +18,7 @@ from longmatch.evaluation.significance import (
     compare_queries,
 )
 
-BASELINE = "tfidf"
+BASELINE, FIRST_STAGE = "tfidf", "bm25"
 
 
 @dataclass
@@ -29,6 +29,7 @@ class Row:
     measures: dict[str, float]
     intervals: dict[str, Interval] = field(default_factory=dict)
     against_tfidf: dict[str, Comparison] = field(default_factory=dict)
+    against_bm25: dict[str, Comparison] = field(default_factory=dict)  # whose best the re-ranking rows put in order
     best_other: dict[str, tuple[str, Comparison]] = field(default_factory=dict)  # the best row besides this one
     best_untrained: dict[str, tuple[str, Comparison]] = field(default_factory=dict)  # of a trained row: the baselines'
     unshuffled: dict[str, Comparison] = field(default_factory=dict)  # the same model with all sections in place
@@ -88,6 +89,7 @@ class Row:
             "measures": self.measures,
             "intervals": {name: [i.low, i.high] for name, i in self.intervals.items()},
             "against_tfidf": {name: asdict(c) for name, c in self.against_tfidf.items()},
+            "against_bm25": {name: asdict(c) for name, c in self.against_bm25.items()},
             "against_best_other": _named(self.best_other),
             "seconds_per_document": self.seconds_per_document,
             "seconds_scoring": float(np.mean([run.scoring_seconds for run in self.runs])),
@@ -110,8 +112,8 @@ class Row:
 
 
 def make_rows(runs: Sequence[Run], measures: Sequence[Measure] | None = None, seed: int = 0) -> list[Row]:
-    """The rows of runs that answered the same questions, each compared with tfidf, with the best of the others, and a
-    trained one with the best of those that were not trained.
+    """The rows of runs that answered the same questions, each compared with tfidf, with bm25, with the best of the
+    others, and a trained one with the best of those that were not trained.
 
     A study's rows are compared, but nothing is compared with them.
     """
@@ -122,16 +124,18 @@ def make_rows(runs: Sequence[Run], measures: Sequence[Measure] | None = None, se
         for row in having:
             row.intervals[measure.name] = Interval.of(drawn[id(row)])
             others = [other for other in having if other is not row and not other.run.study]
-            tfidf = next((other for other in others if other.model == BASELINE), None)
+            tfidf, bm25 = (_called(name, others) for name in (BASELINE, FIRST_STAGE))
             best = _best(others, measure)
             plain = _best([other for other in others if not other.trained], measure) if row.trained else None
             found = {
                 id(other): _compare(measure, (row, other), (drawn[id(row)], drawn[id(other)]), seed)
-                for other in (tfidf, best, plain)
+                for other in (tfidf, bm25, best, plain)
                 if other is not None
             }
             if tfidf:
                 row.against_tfidf[measure.name] = found[id(tfidf)]
+            if bm25:
+                row.against_bm25[measure.name] = found[id(bm25)]
             if best:
                 row.best_other[measure.name] = best.model, found[id(best)]
             if plain:
@@ -146,9 +150,13 @@ def compare_shuffled(rows: Sequence[Row], plain: Sequence[Row], seed: int = 0) -
         partner = partners.get(row.model)
         for name in row.measures if partner else ():
             if partner and name in partner.measures:
-                measure = parse(name)
-                drawn = _drawn(measure, row, seed), _drawn(measure, partner, seed)
-                row.unshuffled[name] = _compare(measure, (row, partner), drawn, seed)
+                row.unshuffled[name] = compare_rows(row, partner, name, seed)
+
+
+def compare_rows(row: Row, other: Row, name: str, seed: int = 0) -> Comparison:
+    """How much a measure of a row exceeds another's that answered the same questions."""
+    measure = parse(name)
+    return _compare(measure, (row, other), (_drawn(measure, row, seed), _drawn(measure, other, seed)), seed)
 
 
 def plain_rows(runs: Sequence[Run], measures: Sequence[Measure] | None = None) -> list[Row]:
@@ -210,6 +218,10 @@ def _compare(measure: Measure, rows: tuple[Row, Row], drawn: tuple[Floats, Float
     if isinstance(measure, RankingMeasure):
         return compare_queries(values_of(measure, mine), values_of(measure, theirs), seed)
     return compare_bootstraps(mine.measures[measure.name] - theirs.measures[measure.name], *drawn)
+
+
+def _called(name: str, rows: Sequence[Row]) -> Row | None:
+    return next((row for row in rows if row.model == name), None)
 
 
 def _best(rows: Sequence[Row], measure: Measure) -> Row | None:

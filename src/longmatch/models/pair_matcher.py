@@ -49,6 +49,11 @@ class TokenPairMatcher(PairMatcher):
     tokenizer: Any
 
     @property
+    def needs_text(self) -> bool:
+        """Whether the documents that the tokens stand for have to be whole; else nothing but their ids is read."""
+        return False
+
+    @property
     @abstractmethod
     def together(self) -> int:
         """Pairs that are read at a time."""

@@ -193,7 +193,7 @@ def test_a_text_without_words_is_compared_all_the_same(matcher, pair):
 
 
 def test_keywords_are_as_many_as_the_settings_say(matcher, tokens):
-    few = Concepts(matcher.words, matcher.graphs.idf, 1).graph(*tokens)
+    few = Concepts(matcher.graphs.matrices, matcher.graphs.idf, 1).graph(*tokens)
     assert sum(len(concept) for concept in few.concepts) <= 2 < sum(map(len, matcher.graphs.graph(*tokens).concepts))
 
 

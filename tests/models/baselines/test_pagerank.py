@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
-from longmatch.models.baselines.pagerank import best_within, central_sentences, central_words, pagerank
+from longmatch.models.baselines.pagerank import (
+    best_within,
+    central_sentences,
+    central_words,
+    joint_pagerank,
+    pagerank,
+)
 
 
 def solved(weights: np.ndarray, damping: float) -> np.ndarray:
@@ -23,6 +30,22 @@ def test_the_iteration_ends_where_the_equations_are_solved(count, seed, damping)
     found = pagerank(weights, damping)
     np.testing.assert_allclose(found, solved(weights, damping), atol=1e-7)
     assert found.sum() == pytest.approx(1)
+
+
+def central_of(similarity: np.ndarray, lengths: np.ndarray, first: int, limit: int, most: int | None = None):
+    ranks = pagerank(similarity)
+    return central_sentences((ranks[:first], ranks[first:]), (lengths[:first], lengths[first:]), limit, most)
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 1000), st.sampled_from([0.1, 0.4, 1.0]))
+def test_a_graph_in_two_parts_has_the_ranks_of_the_whole(first, second, seed, density):
+    rng = np.random.default_rng(seed)
+    size = first + second
+    weights = np.triu(rng.random((size, size)) * (rng.random((size, size)) < density), 1)
+    weights += weights.T
+    parts = csr_array(weights[:first, :first]), csr_array(weights[first:, first:])
+    found = joint_pagerank(parts, csr_array(weights[:first, first:]))
+    np.testing.assert_allclose(np.concatenate(found), pagerank(weights), atol=1e-9)
 
 
 def test_a_star_worked_by_hand():
@@ -45,7 +68,7 @@ def test_a_sentence_that_only_the_other_document_supports_stays_before_one_that_
     similarity = np.zeros((4, 4))
     similarity[1, 2] = similarity[2, 1] = similarity[1, 3] = similarity[3, 1] = 1.0
     lengths = np.full(4, 10)
-    mine, theirs = central_sentences(similarity, lengths, first=2, limit=10)
+    mine, theirs = central_of(similarity, lengths, first=2, limit=10)
     assert mine.tolist() == [1] and theirs.tolist() == [0]  # of equals the earlier
 
 
@@ -55,7 +78,7 @@ def test_both_documents_are_one_graph():
     for i, j, weight in [(0, 1, 1.0), (0, 2, 1.0), (2, 3, 1.0), (2, 4, 1.0), (2, 5, 1.0)]:
         similarity[i, j] = similarity[j, i] = weight
     alone = best_within(pagerank(similarity[:3, :3]), np.full(3, 1), limit=1)
-    together, _ = central_sentences(similarity, np.full(6, 1), first=3, limit=1)
+    together, _ = central_of(similarity, np.full(6, 1), first=3, limit=1)
     assert alone.tolist() == [0] and together.tolist() == [2]
 
 
@@ -63,7 +86,7 @@ def test_both_documents_are_one_graph():
 def test_what_is_kept_fits_and_stands_in_reading_order(first, second, limit, most, seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 20, first + second)
-    found = central_sentences(rng.random((first + second,) * 2), lengths, first, limit, most)
+    found = central_of(rng.random((first + second,) * 2), lengths, first, limit, most)
     for numbers, own in zip(found, (lengths[:first], lengths[first:]), strict=True):
         assert len(numbers) and (np.diff(numbers) > 0).all() and numbers.max() < len(own)
         assert len(numbers) == 1 or own[numbers].sum() <= limit

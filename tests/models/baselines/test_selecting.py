@@ -11,6 +11,7 @@ from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.models.baselines.selecting import CarriedSentences, CentralSentences, IgnitionMatcher, TransportMatcher
 from longmatch.models.load import load
+from longmatch.models.sentences.matrix import Matrices
 from longmatch.models.sentences.token_words import TokenWords
 from longmatch.units import tokenize
 
@@ -31,7 +32,7 @@ def tokenizer(tiny_bert):
 
 @pytest.fixture(scope="module")
 def words(tokenizer):
-    return TokenWords.of(tokenizer)
+    return Matrices(TokenWords.of(tokenizer).words)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
+from scipy.optimize import linear_sum_assignment, linprog
 
 from longmatch.models.baselines.transport import carried_sentences, partial_transport
 
@@ -26,6 +26,24 @@ def test_no_plan_of_that_mass_costs_less(rows, columns, mass, seed):
     assert len(pairs) == mass == len(set(pairs[:, 0])) == len(set(pairs[:, 1]))
     assert cost[pairs[:, 0], pairs[:, 1]].sum() == pytest.approx(least_cost(cost, mass), abs=1e-6)
     assert (np.diff(cost[pairs[:, 0], pairs[:, 1]]) >= 0).all()
+
+
+def square(cost: np.ndarray, mass: int) -> np.ndarray:
+    """The same with places to stay out in on both sides: larger, and plainly right."""
+    rows, columns = cost.shape
+    wide = np.zeros((rows + columns - mass,) * 2)
+    wide[:rows, :columns] = cost
+    wide[rows:, columns:] = np.inf  # two places to stay out in make no pair
+    found = np.stack(linear_sum_assignment(wide), axis=1)
+    return found[(found[:, 0] < rows) & (found[:, 1] < columns)]
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.data())
+@settings(deadline=None)
+def test_without_ties_the_pairs_are_those_with_places_on_both_sides(rows, columns, data):
+    mass = data.draw(st.integers(1, min(rows, columns)))
+    cost = np.random.default_rng(data.draw(st.integers(0, 10_000))).random((rows, columns))
+    assert sorted(partial_transport(cost, mass).tolist()) == sorted(square(cost, mass).tolist())
 
 
 COST = np.array([[0.0, 0.9, 0.9], [0.9, 0.1, 0.9], [0.8, 0.9, 0.7]])

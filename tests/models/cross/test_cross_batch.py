@@ -4,14 +4,14 @@ import numpy as np
 import torch
 
 from longmatch.models.cross.batch import CrossBatch, Layout
-from longmatch.models.cross.selection import Chosen, Opening
+from longmatch.models.cross.selection import Chosen, Opening, Selection
 
 from .tiny_cross import made_tokens
 
 SIDES = [(np.array([7, 8, 9]), np.array([5])), (np.array([4]), np.array([3, 3])), (np.array([6]), np.array([6]))]
 
 
-class EachInTurn:
+class EachInTurn(Selection):
     """View v reads sentence v of both documents."""
 
     def choose(self, a, b, limit, views, seed):

@@ -10,7 +10,7 @@ from longmatch.documents import Draft
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.models.cross.matcher import CrossMatcher
 from longmatch.models.cross.reading import margins
-from longmatch.models.cross.selection import Chosen
+from longmatch.models.cross.selection import Chosen, Selection
 from longmatch.models.load import load
 from longmatch.models.reranking import rerank
 from longmatch.units import tokenize
@@ -21,7 +21,7 @@ PAIR = ("coming-back-slowly.md", "the-stream-that-turned.md")
 pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
 
 
-class Drawn:
+class Drawn(Selection):
     """Three sentences of either document, drawn anew for each view and seed."""
 
     def choose(self, a, b, limit, views, seed):

@@ -47,7 +47,7 @@ def test_a_pair_has_a_row_for_each_of_the_first_sentences_and_a_column_a_cluster
 
 
 def test_many_pairs_at_once_are_assigned_as_each_alone(clustering, pair):
-    a, b = (clustering.vectors(tokens) for tokens in pair)
+    a, b = clustering.vectors(pair)
     together = clustering.assign_vectors([(a, b), (b, a), (a, a)])
     np.testing.assert_allclose(together[0], clustering.assign(*pair), atol=1e-5)
     assert [len(one) for one in together] == [6, 6, 8] and clustering.assign_vectors([]) == []

@@ -120,7 +120,7 @@ def test_a_folder_with_its_cluster_network_opens_alone(adaptive, tiny_roberta, p
         assert clustering.network.backbone.name == str(moved / CLUSTERS / "backbone")
         found = matcher.subtopics(*pair)
         assert found.similarity.shape == (80, 80) and sum(len(t.b) for t in found.topics) == 40
-        own = [clustering.network.vectors(tokenize(d, clustering.network.backbone.tokenizer)) for d in pair]
+        own = clustering.network.vectors([tokenize(d, clustering.network.backbone.tokenizer) for d in pair])
         tokens = [tokenize(d, matcher.tokenizer.backend_tokenizer) for d in pair]
         wanted = clustering.network.assign_vectors([tuple(own)])[0].argmax(1)
         assert np.concatenate(matcher.views.clusters(*tokens).sides).tolist() == wanted.tolist()

@@ -25,6 +25,9 @@ class Counted:
         self.asked += 1
         return Clusters(*(np.arange(len(t.sentence_offsets) - 1) % 3 for t in (a, b)), 3)
 
+    def of_pairs(self, pairs):
+        return [self.clusters(a, b) for a, b in pairs]
+
     def similarity(self, a, b):
         raise AssertionError("views need none")
 
@@ -110,6 +113,19 @@ def test_a_pair_is_clustered_once_for_all_views_and_epochs(pair):
     views.choose(pair[1], pair[0], 30, [0], 0)
     views.choose(pair[0], first_sentences(pair[1], 3), 30, [0], 0)
     assert counted.asked == 3
+
+
+def test_pairs_told_of_beforehand_are_clustered_together_and_once(pair):
+    counted = Counted()
+    views = SubtopicViews(counted, "soft")
+    views.prepare([(pair[0], pair[1]), (pair[1], pair[0]), (pair[0], pair[1])])
+    assert counted.asked == 2
+    found = views.choose(*pair, 30, [0, 1], 0)
+    assert counted.asked == 2 and sentences(found) == sentences(
+        SubtopicViews(Counted(), "soft").choose(*pair, 30, [0, 1], 0)
+    )
+    SubtopicViews(counted, "random").prepare([(pair[0], pair[1])])
+    assert counted.asked == 2
 
 
 def test_only_so_many_pairs_are_remembered(pair, monkeypatch):

@@ -10,7 +10,7 @@ import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.models.cross.matcher import CrossMatcher
-from longmatch.models.cross.selection import Chosen
+from longmatch.models.cross.selection import Chosen, Selection
 from longmatch.training.pairs import pair_measures
 from longmatch.training.recipes import find_recipe
 from longmatch.training.recipes.cross import CrossRecipe, CrossSettings
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarni
 THEMES = 3
 
 
-class SentenceOfTheView:
+class SentenceOfTheView(Selection):
     """View v reads sentence v."""
 
     def choose(self, a, b, limit, views, seed):

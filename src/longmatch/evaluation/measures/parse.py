@@ -27,7 +27,7 @@ _PAIRS: dict[str, Callable[[], PairMeasure]] = {
     "roc_auc": RocAuc,
 }
 
-RANKING_DEFAULTS = ("nDCG@10", "MRR", "MAP", "MPR", "HR@10", "HR@100", "recall@100", "mrr_released")
+RANKING_DEFAULTS = ("nDCG@10", "nDCG@20", "MRR", "MAP", "MPR", "HR@10", "HR@100", "recall@100", "mrr_released")
 PAIR_DEFAULTS = ("F1", "accuracy", "precision", "recall", "average_precision", "roc_auc")
 
 

@@ -113,9 +113,13 @@ class PairScorer(Scorer):
         """Take these documents into memory, and no others."""
         ids = self._corpus.ids
         wanted = {number for number in numbers if number not in self.unhandled}
-        found = self._corpus.documents(ids[number] for number in wanted) if wanted else {}
-        self._documents = {self._corpus.number[id]: document for id, document in found.items()}
-        if isinstance(self.matcher, TokenPairMatcher):
+        matcher = self.matcher
+        if isinstance(matcher, TokenPairMatcher) and not matcher.needs_text:
+            self._documents = {number: Document(ids[number], "", "", ()) for number in wanted}
+        else:
+            found = self._corpus.documents(ids[number] for number in wanted) if wanted else {}
+            self._documents = {self._corpus.number[id]: document for id, document in found.items()}
+        if isinstance(matcher, TokenPairMatcher):
             each = enumerate(self._stored.each(*self._stored.layer.shapes))
             kept = {n: {k: v.copy() for k, v in arrays.items()} for n, arrays in each if n in self._documents}
             self._tokens = {n: restore_tokens(arrays, self._documents[n]) for n, arrays in kept.items()}

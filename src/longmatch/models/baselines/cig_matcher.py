@@ -26,6 +26,7 @@ from longmatch.models.baselines.concepts import ConceptGraph, Floats, Ints
 from longmatch.models.baselines.graphs import Concepts, GraphBatch, PairGraph
 from longmatch.models.matcher import Scores
 from longmatch.models.pair_matcher import TokenPairMatcher
+from longmatch.models.sentences.matrix import Matrices
 from longmatch.models.sentences.token_words import TokenWords, word_hashes
 from longmatch.models.sentences.words import joined, written_words
 from longmatch.models.trained import tokens_of
@@ -66,7 +67,7 @@ class CigMatcher(TokenPairMatcher):
     def __init__(self, model: CigModel, tokenizer: Any) -> None:
         self.model, self.tokenizer = model.eval(), tokenizer
         self.words = TokenWords.of(tokenizer.backend_tokenizer)
-        self.graphs = Concepts(self.words, model.frequencies, int(model.config.keywords))
+        self.graphs = Concepts(Matrices(self.words.words), model.frequencies, int(model.config.keywords))
 
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None) -> Self:

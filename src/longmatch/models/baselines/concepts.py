@@ -19,16 +19,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
-from longmatch.models.lexical.terms import Counts, Hashes, Stream
-from longmatch.models.lexical.weights import Idf, TermMatrix, Weighted, tfidf
+from longmatch.models.lexical.terms import Hashes
+from longmatch.models.lexical.weights import Idf
+from longmatch.models.sentences.matrix import WordMatrix
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 KEYWORDS = 20  # of each document
 FEATURES = 7  # five similarities; does the node hold sentences of both; is it the one without keywords
-K1, B = 1.5, 0.75  # of BM25
+K1 = 1.5  # of BM25
 SEED = 0
 
 
@@ -47,117 +49,121 @@ class ConceptGraph:
         return len(self.concepts)
 
 
-def concept_graph(a: Stream, b: Stream, idf: Idf, keywords: int = KEYWORDS) -> ConceptGraph:
+@dataclass(frozen=True)
+class PairWords:
+    """The words of two documents, known by their places among all words of both."""
+
+    words: Hashes  # in rising order
+    counts: csr_array  # (sentences of a and then of b, words)
+    first: int  # sentences of a
+    idf: Floats  # (words,) how rare each is
+
+    @staticmethod
+    def of(a: WordMatrix, b: WordMatrix, idf: Idf) -> "PairWords":
+        """Both documents in one vocabulary."""
+        words = np.union1d(a.words, b.words)
+        columns = [np.searchsorted(words, side.words)[side.counts.indices] for side in (a, b)]
+        offsets = np.concatenate([a.counts.indptr, a.counts.nnz + b.counts.indptr[1:].astype(np.int64)])
+        cells = np.concatenate([a.counts.data, b.counts.data]), np.concatenate(columns), offsets
+        return PairWords(words, csr_array(cells, shape=(len(offsets) - 1, len(words))), len(a.lengths), idf.idf(words))
+
+    def bags(self, node: Ints, count: int) -> tuple[Floats, Floats]:
+        """How often the sentences of either document at each node hold each word: (nodes, words) twice."""
+        sentences = np.arange(len(node))
+        side = (sentences >= self.first) * count
+        members = csr_array((np.ones(len(node)), (node + side, sentences)), shape=(2 * count, len(node)))
+        found: Floats = (members @ self.counts).toarray()
+        return found[:count], found[count:]
+
+
+def concept_graph(a: WordMatrix, b: WordMatrix, idf: Idf, keywords: int = KEYWORDS) -> ConceptGraph:
     """The graph of two documents, each given as the words of its sentences; `idf` tells rare words from common ones."""
-    sentences = [*a.sentence_counts(), *b.sentence_counts()]
-    found = communities(keywords_of([a.counts, b.counts], idf, keywords), sentences)
-    node = assign(sentences, found, idf)
-    used = np.unique(node)  # a concept that no sentence prefers is no node
-    node, first = np.searchsorted(used, node), len(a.offsets) - 1
-    texts = [(_bag(a, node[:first] == n), _bag(b, node[first:] == n)) for n in range(len(used))]
-    concepts = tuple(found[n] if n < len(found) else np.empty(0, np.uint64) for n in used.tolist())
-    told = [
-        [*similarities(x, y, idf), float(len(x.ids) > 0 < len(y.ids)), float(not len(c))]
-        for (x, y), c in zip(texts, concepts, strict=True)
-    ]
-    weights = [tfidf(_joined(x, y), idf) for x, y in texts]
-    matrix = TermMatrix.of(weights)
-    links = np.array([matrix.scores(one) for one in weights]).reshape(len(used), len(used))
+    pair = PairWords.of(a, b, idf)
+    documents = pair.bags(np.zeros(pair.counts.shape[0], dtype=np.int64), 1)
+    found = communities(keywords_of(np.concatenate(documents), pair.idf, keywords), pair.counts)
+    used, node = np.unique(assign(pair.counts, found, pair.idf), return_inverse=True)  # what none prefers is no node
+    x, y = pair.bags(node, len(used))
+    concepts = tuple(pair.words[found[n]] if n < len(found) else np.empty(0, np.uint64) for n in used.tolist())
+    told = [(x.any(1) & y.any(1)).astype(np.float64), np.array([float(not len(c)) for c in concepts])]
+    features = np.column_stack([similarities(x, y, pair.idf), *told])
+    weights = tfidf_rows(x + y, pair.idf)
+    links: Floats = weights @ weights.T
     np.fill_diagonal(links, 1.0)
-    features = np.array(told).reshape(-1, FEATURES)
-    whole = similarities(a.counts, b.counts, idf)
-    return ConceptGraph(concepts, node[:first], node[first:], features, links, whole)
+    whole = similarities(*documents, pair.idf)[0]
+    return ConceptGraph(concepts, node[: pair.first], node[pair.first :], features, links, whole)
 
 
-def keywords_of(documents: Sequence[Counts], idf: Idf, most: int = KEYWORDS) -> Hashes:
-    """The heaviest words of each document by TF-IDF, of all documents together, each once."""
-    heaviest = [
-        weights.ids[np.argsort(-weights.values, kind="stable")[:most]] for weights in (tfidf(d, idf) for d in documents)
-    ]
-    return np.unique(np.concatenate(heaviest))
+def keywords_of(documents: Floats, idf: Floats, most: int = KEYWORDS) -> Ints:
+    """The heaviest words of each document by TF-IDF, of all documents together, each once, as places of words.
+
+    `documents` is how often each holds each word: (documents, words).
+    """
+    orders = np.argsort(-tfidf_rows(documents, idf), axis=1, kind="stable")[:, :most]
+    own = np.take_along_axis(documents, orders, axis=1) > 0  # a short document has fewer
+    return np.unique(orders[own])
 
 
-def communities(keywords: Hashes, sentences: Sequence[Counts]) -> list[Hashes]:
+def communities(keywords: Ints, counts: csr_array) -> list[Ints]:
     """Keywords that stand in the same sentences, as concepts; one that stands with no other is a concept of its own.
 
-    The keywords are in rising order, each once.
+    The keywords are places of words, in rising order; `counts` is (sentences, words).
     """
     import networkx  # type: ignore[import-untyped]
 
     graph = networkx.Graph()
     graph.add_nodes_from(range(len(keywords)))
-    held = np.zeros((len(sentences), len(keywords)))
-    sentence, _, place, known = _found(sentences, keywords)
-    held[sentence[known], place[known]] = 1.0
-    together = held.T @ held  # in how many sentences two keywords stand
-    first, second = np.triu_indices(len(keywords), 1)
-    ties = zip(first.tolist(), second.tolist(), together[first, second].tolist(), strict=True)
-    graph.add_weighted_edges_from(tie for tie in ties if tie[2])
+    held = (counts[:, keywords].toarray() > 0).astype(np.float64)
+    together = np.triu(held.T @ held, 1)  # in how many sentences two keywords stand
+    first, second = together.nonzero()
+    graph.add_weighted_edges_from(zip(first.tolist(), second.tolist(), together[first, second].tolist(), strict=True))
     found = networkx.community.louvain_communities(graph, seed=SEED) if len(keywords) else []
     return [keywords[sorted(members)] for members in sorted(found, key=min)]
 
 
-def assign(sentences: Sequence[Counts], concepts: Sequence[Hashes], idf: Idf) -> Ints:
+def assign(counts: csr_array, concepts: Sequence[Ints], idf: Floats) -> Ints:
     """The concept each sentence is most like, of equals the first; len(concepts) for one that holds no keyword."""
-    bags = [tfidf(Counts(ids, np.ones(len(ids), dtype=np.int64)), idf) for ids in concepts]
-    words = np.concatenate([np.empty(0, np.uint64), *concepts])
-    order = np.argsort(words)
-    owner = np.repeat(np.arange(len(bags)), [len(ids) for ids in concepts])[order]
-    weight = np.concatenate([np.empty(0), *(bag.values for bag in bags)])[order]
-    sentence, counts, place, known = _found(sentences, words[order])
-    ids = np.concatenate([np.empty(0, np.uint64), *(one.ids for one in sentences)])
-    own = (1 + np.log(counts)) * idf.idf(ids)
-    lengths = np.sqrt(np.bincount(sentence, own**2, len(sentences)))
-    scores = np.zeros((len(sentences), len(bags) + 1))
-    np.add.at(scores, (sentence[known], owner[place[known]]), own[known] * weight[place[known]])
-    scores /= np.where(lengths > 0, lengths, 1.0)[:, None]
-    scores[:, -1] = 1e-12  # more than nothing: a sentence without a keyword goes there
-    return np.asarray(scores.argmax(1), dtype=np.int64)
+    own = csr_array(counts, dtype=np.float64, copy=True)
+    own.data = (1 + np.log(own.data)) * idf[own.indices]
+    lengths = np.sqrt(own.multiply(own).sum(1))
+    places = np.concatenate([np.empty(0, np.int64), *concepts])
+    owner = np.repeat(np.arange(len(concepts)), [len(c) for c in concepts])
+    bags = np.zeros((len(places), len(concepts)))  # each concept's words, of length 1
+    bags[np.arange(len(places)), owner] = idf[places] / np.sqrt(np.bincount(owner, idf[places] ** 2))[owner]
+    scores = (own[:, places] @ bags) / np.where(lengths > 0, lengths, 1.0)[:, None]
+    nowhere = np.full((len(scores), 1), 1e-10)  # more than nothing: a sentence without a keyword goes there
+    return np.concatenate([scores.round(9), nowhere], axis=1).argmax(1).astype(np.int64)
 
 
-def _found(sentences: Sequence[Counts], words: Hashes) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
-    """Of each word of each sentence: which sentence, how often, its place among `words` (rising), and is it one?"""
-    sentence = np.repeat(np.arange(len(sentences)), [len(one.ids) for one in sentences])
-    ids = np.concatenate([np.empty(0, np.uint64), *(one.ids for one in sentences)])
-    counts = np.concatenate([np.empty(0, np.int64), *(one.counts for one in sentences)])
-    if not len(words):
-        return sentence, counts, np.zeros(len(ids), dtype=np.int64), np.zeros(len(ids), dtype=bool)
-    place = np.minimum(np.searchsorted(words, ids), len(words) - 1)
-    return sentence, counts, place, words[place] == ids
+def similarities(x: Floats, y: Floats, idf: Floats) -> Floats:
+    """TF-IDF cosine, TF cosine, BM25 (as a share of the texts' own, both directions), Jaccard, Ochiai: from 0 to 1.
+
+    Of each text x and the text y beside it, both as counts of words: (texts, words) twice -> (texts, 5). Nothing is
+    like a text without words.
+    """
+    shared, sizes = ((x > 0) & (y > 0)).sum(1), ((x > 0).sum(1), (y > 0).sum(1))
+    apart = np.sqrt((x * x).sum(1) * (y * y).sum(1))
+    found = [
+        (tfidf_rows(x, idf) * tfidf_rows(y, idf)).sum(1),
+        _share((x * y).sum(1), apart),
+        _share(_bm25(x, y, idf) + _bm25(y, x, idf), _bm25(x, x, idf) + _bm25(y, y, idf)),
+        _share(shared, sizes[0] + sizes[1] - shared),
+        _share(shared, np.sqrt(sizes[0] * sizes[1])),
+    ]
+    return np.stack(found, axis=1).clip(0.0, 1.0)
 
 
-def similarities(x: Counts, y: Counts, idf: Idf) -> Floats:
-    """TF-IDF cosine, TF cosine, BM25 (as a share of the texts' own, both directions), Jaccard, Ochiai: from 0 to 1."""
-    if not len(x.ids) or not len(y.ids):
-        return np.zeros(5)
-    shared = len(np.intersect1d(x.ids, y.ids, assume_unique=True))
-    either = len(x.ids) + len(y.ids) - shared
-    return np.array(
-        [
-            tfidf(x, idf).dot(tfidf(y, idf)),
-            _plain(x).dot(_plain(y)) / np.sqrt(_plain(x).dot(_plain(x)) * _plain(y).dot(_plain(y))),
-            (_bm25(x, y, idf) + _bm25(y, x, idf)) / max(_bm25(x, x, idf) + _bm25(y, y, idf), 1e-12),
-            shared / either,
-            shared / np.sqrt(len(x.ids) * len(y.ids)),
-        ]
-    ).clip(0.0, 1.0)
+def tfidf_rows(counts: Floats, idf: Floats) -> Floats:
+    """(1 + ln tf) idf of each text's words, divided by the length of the row: as `tfidf`, of many texts at once."""
+    values = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0.0) * idf
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.asarray(values / np.where(lengths > 0, lengths, 1.0))
 
 
-def _bm25(query: Counts, text: Counts, idf: Idf) -> float:
+def _bm25(query: Floats, text: Floats, idf: Floats) -> Floats:
     """The distinct words of one looked for in the other, both being of middling length."""
-    saturated = text.counts / (text.counts + K1)
-    return Weighted(query.ids, idf.idf(query.ids)).dot(Weighted(text.ids, saturated))
+    return np.asarray(((query > 0) * text / (text + K1)) @ idf)
 
 
-def _plain(text: Counts) -> Weighted:
-    return Weighted(text.ids, text.counts.astype(np.float64))
-
-
-def _bag(stream: Stream, chosen: npt.NDArray[np.bool_]) -> Counts:
-    """The words of some sentences."""
-    return Counts.of(stream.ids[chosen[stream.sentence]])
-
-
-def _joined(x: Counts, y: Counts) -> Counts:
-    ids, place = np.unique(np.concatenate([x.ids, y.ids]), return_inverse=True)
-    return Counts(ids, np.bincount(place, np.concatenate([x.counts, y.counts]), len(ids)).astype(np.int64))
+def _share(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic]) -> Floats:
+    """A quotient; 0 where there is nothing to divide by."""
+    return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from longmatch.models.baselines.concepts import ConceptGraph, Floats, concept_graph
 from longmatch.models.lexical.weights import Idf
-from longmatch.models.sentences.token_words import TokenWords
+from longmatch.models.sentences.matrix import Matrices
 from longmatch.units.tokens import Ints, Tokens
 
 
@@ -41,13 +41,13 @@ class PairGraph:
 class Concepts:
     """Makes the graphs of pairs; `idf` tells rare words from common ones."""
 
-    words: TokenWords
+    matrices: Matrices
     idf: Idf
     keywords: int
 
     def graph(self, a: Tokens, b: Tokens) -> ConceptGraph:
         """The concepts of a pair and where its sentences stand."""
-        return concept_graph(self.words.words(a), self.words.words(b), self.idf, self.keywords)
+        return concept_graph(self.matrices(a), self.matrices(b), self.idf, self.keywords)
 
     def laid_out(self, graph: ConceptGraph, a: Tokens, b: Tokens) -> PairGraph:
         """The same with the tokens of the sentences."""

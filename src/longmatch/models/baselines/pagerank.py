@@ -13,9 +13,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Sides = tuple[Ints, Ints]
 
 DAMPING = 0.85
 
@@ -43,17 +45,43 @@ def pagerank(weights: Floats, damping: float = DAMPING, tolerance: float = 1e-10
     return ranks
 
 
-def central_sentences(
-    similarity: Floats, lengths: Ints, first: int, limit: int, most: int | None = None
-) -> tuple[Ints, Ints]:
+def joint_pagerank(
+    own: tuple[csr_array, csr_array],
+    between: csr_array,
+    damping: float = DAMPING,
+    tolerance: float = 1e-10,
+    steps: int = 200,
+) -> tuple[Floats, Floats]:
+    """PageRank of a graph in two parts whose weights are the same both ways; the ranks of either part.
+
+    `own` are the weights within each part, without those of a node with itself, and `between` those of the first
+    part's nodes with the second's. Most of them are 0, and only the others are gone along.
+    """
+    (first, second), back = own, between.T.tocsr()
+    leaving = np.concatenate([first.sum(1) + between.sum(1), second.sum(1) + back.sum(1)])
+    count, middle = len(leaving), first.shape[0]
+    scale = np.divide(damping, leaving, out=np.zeros(count), where=leaving > 0)
+    stuck = leaving <= 0
+    ranks: Floats = np.full(count, 1 / max(1, count))
+    for _ in range(steps):
+        a, b = np.split(ranks * scale, [middle])
+        found: Floats = np.concatenate([first @ a + between @ b, back @ a + second @ b])
+        found += (damping * ranks[stuck].sum() + 1 - damping) / max(1, count)
+        done = np.abs(found - ranks).sum() < tolerance
+        ranks = found
+        if done:
+            break
+    return ranks[:middle], ranks[middle:]
+
+
+def central_sentences(ranks: tuple[Floats, Floats], lengths: tuple[Ints, Ints], limit: int, most: int | None) -> Sides:
     """The most central sentences of either document, as many as fit into `limit` tokens a side, in reading order.
 
-    `similarity` is that of all sentences of both documents, those of the first document being the first `first`, and
-    `lengths` their tokens. The paper takes a fixed number of sentences a side: `most`.
+    `ranks` tell how central those of either document are, and `lengths` their tokens. The paper takes a fixed number
+    of sentences a side: `most`.
     """
-    ranks = pagerank(similarity)
-    mine = best_within(ranks[:first], lengths[:first], limit, most)
-    return mine, best_within(ranks[first:], lengths[first:], limit, most)
+    mine, theirs = (best_within(*side, limit, most) for side in zip(ranks, lengths, strict=True))
+    return mine, theirs
 
 
 def best_within(values: Floats, lengths: Ints, limit: int, most: int | None = None) -> Ints:

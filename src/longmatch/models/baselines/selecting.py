@@ -16,47 +16,46 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.models.baselines.pagerank import central_sentences
+from longmatch.models.baselines.pagerank import central_sentences, joint_pagerank
 from longmatch.models.baselines.transport import carried_sentences
 from longmatch.models.baselines.word_filter import Reached, check, layer_by_layer, special_places
 from longmatch.models.cross.config import CrossConfig
 from longmatch.models.cross.matcher import CrossMatcher
 from longmatch.models.cross.model import CrossModel
-from longmatch.models.cross.selection import Chosen
-from longmatch.models.sentences.similarity import Floats, textrank_similarity, to_unit
+from longmatch.models.cross.selection import Chosen, Selection
+from longmatch.models.sentences.matrix import Matrices, WordMatrix
+from longmatch.models.sentences.similarity import Floats
 from longmatch.models.sentences.token_words import TokenWords
-from longmatch.models.sentences.words import joined
 from longmatch.units.tokens import Ints, Tokens
 
 
 @dataclass(frozen=True)
-class CentralSentences:
+class CentralSentences(Selection):
     """Match-Ignition's: of either document, those most central in the graph of the sentences of both."""
 
-    words: TokenWords
+    matrices: Matrices
     most: int | None = None  # of a document; None: as many as fit
 
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[Chosen]:
         """The sentences of the highest PageRank."""
-        first, second = _lengths(a), _lengths(b)
-        lengths = np.concatenate([first, second])
-        found = central_sentences(_similarity(self.words, a, b), lengths, len(first), limit, self.most)
-        return [Chosen(*found)] * len(views)
+        first, second = self.matrices(a), self.matrices(b)
+        ranks = joint_pagerank((first.within, second.within), first.shared(second))
+        return [Chosen(*central_sentences(ranks, (_lengths(a), _lengths(b)), limit, self.most))] * len(views)
 
 
 @dataclass(frozen=True)
-class CarriedSentences:
+class CarriedSentences(Selection):
     """OPT-Match's: those between which a share of the shorter document is carried over at the least cost."""
 
-    words: TokenWords
+    matrices: Matrices
     share: float = 0.5
 
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[Chosen]:
         """The sentences of the pairs that cost least: sentences of the same words cost 0, of no common word 1."""
-        first, second = _lengths(a), _lengths(b)
-        alike = to_unit(_similarity(self.words, a, b))[: len(first), len(first) :]
+        first, second = self.matrices(a), self.matrices(b)
+        alike = first.shared(second).toarray() / np.outer(_own(first), _own(second))
         cost = 1 - alike.round(9)  # what rounding alone tells apart costs the same
-        return [Chosen(*carried_sentences(cost, (first, second), limit, self.share))] * len(views)
+        return [Chosen(*carried_sentences(cost, (_lengths(a), _lengths(b)), limit, self.share))] * len(views)
 
 
 class IgnitionConfig(CrossConfig):
@@ -150,17 +149,22 @@ class TransportMatcher(CrossMatcher):
 
 def central(tokenizer: Any, config: Any) -> CentralSentences:
     """Match-Ignition's selection for a model's tokens and settings."""
-    return CentralSentences(TokenWords.of(tokenizer.backend_tokenizer), config.max_sentences)
+    return CentralSentences(_matrices(tokenizer), config.max_sentences)
 
 
 def carried(tokenizer: Any, config: Any) -> CarriedSentences:
     """OPT-Match's selection for a model's tokens and settings."""
-    return CarriedSentences(TokenWords.of(tokenizer.backend_tokenizer), config.share)
+    return CarriedSentences(_matrices(tokenizer), config.share)
 
 
-def _similarity(words: TokenWords, a: Tokens, b: Tokens) -> Floats:
-    """Of all sentences, a's before b's."""
-    return textrank_similarity(joined(words.words(a), words.words(b)))
+def _matrices(tokenizer: Any) -> Matrices:
+    return Matrices(TokenWords.of(tokenizer.backend_tokenizer).words)
+
+
+def _own(matrix: WordMatrix) -> Floats:
+    """The root of how alike each sentence is to itself; 1 for one without words, which is like no other."""
+    found = np.sqrt(matrix.distinct / (2 * matrix.logs))
+    return np.where(found > 0, found, 1.0)
 
 
 def _lengths(tokens: Tokens) -> Ints:

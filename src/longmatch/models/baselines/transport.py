@@ -6,8 +6,9 @@ Document Matching", COLING 2022.
 Every sentence of either document has the mass 1, so that documents may differ in length, and of all that mass only a
 part is carried over: the plan P of least cost sum(P * cost) with rows and columns of at most 1 and a total of `mass`.
 The sentences that take part are the ones that matter. For whole masses a best plan carries whole sentences: it is the
-cheapest way to form so many pairs, and an assignment with places for those that stay out finds it exactly. The paper
-learns what a sentence is together with the matching; here any similarity of sentences serves, and nothing is learnt.
+cheapest way to form so many pairs, and an assignment of the shorter document's sentences, with places for those that
+stay out, finds it exactly. The paper learns what a sentence is together with the matching; here any similarity of
+sentences serves, and nothing is learnt.
 """
 
 import numpy as np
@@ -24,14 +25,14 @@ def partial_transport(cost: Floats, mass: int) -> Ints:
     >>> partial_transport(np.array([[0.1, 0.2], [0.3, 0.9], [0.9, 0.8]]), mass=2).tolist()
     [[0, 1], [1, 0]]
     """
-    rows, columns = cost.shape
-    mass = min(mass, rows, columns)
-    size = rows + columns - mass
-    wide = np.zeros((size, size))  # of the rows, so many are real, and so many places are for columns that stay out
-    wide[:rows, :columns] = cost
-    wide[rows:, columns:] = np.inf  # two places to stay out in make no pair
+    turned = len(cost) > len(cost.T)
+    short = cost.T if turned else cost
+    rows, columns = short.shape
+    mass = min(mass, rows)
+    wide = np.full((rows, columns + rows - mass), cost.min(initial=0.0) - 1)  # places to stay out in: all get filled
+    wide[:, :columns] = short
     found = np.stack(linear_sum_assignment(wide), axis=1)
-    pairs = found[(found[:, 0] < rows) & (found[:, 1] < columns)]
+    pairs = found[found[:, 1] < columns][:, :: -1 if turned else 1]
     order = np.lexsort((pairs[:, 1], pairs[:, 0], cost[pairs[:, 0], pairs[:, 1]]))
     ordered: Ints = pairs[order].astype(np.int64)
     return ordered

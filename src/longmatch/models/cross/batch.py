@@ -69,5 +69,7 @@ class Layout:
 
     def lay_out(self, pairs: Iterable[Pair], views: Sequence[int], joined: int = 1) -> CrossBatch:
         """All views of the first pair, then of the next: (pairs x views) rows."""
-        rows = [row for pair in pairs for row in self.rows(pair, self.excerpts(pair, views))]
+        held = list(pairs)
+        self.selection.prepare(held)
+        rows = [row for pair in held for row in self.rows(pair, self.excerpts(pair, views))]
         return CrossBatch.of(rows, self.specials, joined)

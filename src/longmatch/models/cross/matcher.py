@@ -79,6 +79,7 @@ class CrossMatcher(TokenPairMatcher):
 
     def score_tokens(self, pairs: Sequence[Pair], for_ranking: bool = False) -> Scores:
         """The chance of each pair."""
+        self.layout.selection.prepare(pairs)
         rows = [row for pair in pairs for row in self.layout.rows(pair, self._excerpts(pair))]
         found = self._reader.margins(rows, self.model.joined_views).reshape(len(pairs), -1)
         return np.asarray(chances(found, self.model.config.pool, for_ranking).numpy(), dtype=np.float64)

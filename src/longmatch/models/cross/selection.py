@@ -1,5 +1,6 @@
 """Which sentences of two documents are read together, and the tokens that they come to."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -22,12 +23,16 @@ class Selection(Protocol):
     The same documents, view and seed give the same sentences, whichever other views are asked for.
     """
 
+    def prepare(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> None:
+        """Told of pairs that will be asked about next: what takes less time for all of them together is done here."""
+
+    @abstractmethod
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[Chosen]:
         """The sentences of each view. Of those of a side, no more than the first `limit` tokens will be read."""
 
 
 @dataclass(frozen=True)
-class Opening:
+class Opening(Selection):
     """Truncation: both documents from their beginning, the same in every view."""
 
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[Chosen]:

@@ -32,7 +32,7 @@ def incidence(words: Stream) -> csr_array:
     """1 where a sentence holds a word, however often: (sentences, distinct words)."""
     distinct, column = np.unique(words.ids, return_inverse=True)
     shape = (len(words.offsets) - 1, len(distinct))
-    found = csr_array((np.ones(len(column), dtype=np.float32), column, words.offsets), shape=shape)
+    found = csr_array((np.ones(len(column), dtype=np.float32), column, words.offsets.copy()), shape=shape)
     found.sum_duplicates()
     found.data[:] = 1
     return found

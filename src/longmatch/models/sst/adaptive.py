@@ -56,12 +56,14 @@ class AdaptiveClustering:
 
         The tokens are those of the backbone's tokenizer.
         """
-        return self.assign_vectors([(self.vectors(a), self.vectors(b))])[0]
+        first, second = self.vectors([a, b])
+        return self.assign_vectors([(first, second)])[0]
 
-    def vectors(self, tokens: Tokens) -> Vectors:
-        """A document's sentence vectors, which are the same whichever document it is compared with."""
-        found = next(first_sentence_vectors([tokens], self.backbone, self.model.config.max_sentences))
-        return found.astype(np.float16).astype(np.float32)  # as training keeps them, so that both see the same clusters
+    def vectors(self, documents: Sequence[Tokens]) -> list[Vectors]:
+        """Each document's sentence vectors, which are the same whichever document it is compared with."""
+        found = first_sentence_vectors(documents, self.backbone, self.model.config.max_sentences) if documents else ()
+        # as training keeps them, so that both see the same clusters
+        return [vectors.astype(np.float16).astype(np.float32) for vectors in found]
 
     @torch.no_grad()
     def assign_vectors(self, pairs: Sequence[tuple[Vectors, Vectors]]) -> list[Assignment]:

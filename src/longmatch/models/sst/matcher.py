@@ -57,6 +57,12 @@ class SstMatcher(CrossMatcher):
             return super().networks
         return (*super().networks, clustering.network.model, clustering.network.backbone.model)
 
+    @property
+    def needs_text(self) -> bool:
+        """Where the cluster network's backbone cuts documents into other tokens."""
+        clustering = self.views.clustering
+        return isinstance(clustering, NetworkClustering) and bool(getattr(clustering.vectors, "cuts_again", False))
+
     def compare(self, a: Document, b: Document) -> Match:
         """Two documents compared, explained by the sentences that were read; a dual encoder's score is no chance."""
         match = super().compare(a, b)
@@ -86,16 +92,20 @@ class _Encoded:
 
     def __init__(self, network: AdaptiveClustering, tokenizer: Tokenizer) -> None:
         self.network = network
-        self._alike = tokenizer_json(tokenizer) == tokenizer_json(network.backbone.tokenizer)
+        self.cuts_again = tokenizer_json(tokenizer) != tokenizer_json(network.backbone.tokenizer)
         self._known: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 
-    def __call__(self, tokens: Tokens) -> Vectors:
-        document = tokens.document
-        key = document.id, document.text
-        if key not in self._known:
-            own = tokens if self._alike else tokenize(document, self.network.backbone.tokenizer)
-            self._known[key] = self.network.vectors(own)
-        self._known.move_to_end(key)
-        if len(self._known) > REMEMBERED:
+    def __call__(self, documents: Sequence[Tokens]) -> list[Vectors]:
+        keys = [(tokens.document.id, tokens.document.text) for tokens in documents]
+        missing = {key: tokens for key, tokens in zip(keys, documents, strict=True) if key not in self._known}
+        for key, made in zip(missing, self.network.vectors([self._own(t) for t in missing.values()]), strict=True):
+            self._known[key] = made
+        for key in keys:
+            self._known.move_to_end(key)
+        found = [self._known[key] for key in keys]
+        while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
-        return self._known[key]
+        return found
+
+    def _own(self, tokens: Tokens) -> Tokens:
+        return tokenize(tokens.document, self.network.backbone.tokenizer) if self.cuts_again else tokens

@@ -21,6 +21,7 @@ from longmatch.models.baselines.concepts import KEYWORDS, ConceptGraph
 from longmatch.models.baselines.graphs import Concepts, GraphBatch, PairGraph
 from longmatch.models.baselines.words import Start
 from longmatch.models.lexical.frequencies import Frequencies
+from longmatch.models.sentences.matrix import Matrices
 from longmatch.models.sentences.token_words import TokenWords
 from longmatch.training.data import PairTable, TrainingData
 from longmatch.training.limits import at_least
@@ -96,7 +97,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         super().__init__(data, model, tokenizer, settings, own)
         words = TokenWords.of(tokenizer.backend_tokenizer)
         self.model.know(self._frequencies(words))
-        self.concepts = Concepts(words, self.model.frequencies, own.keywords)
+        self.concepts = Concepts(Matrices(words.words), self.model.frequencies, own.keywords)
         self._known: OrderedDict[tuple[int, int], ConceptGraph] = OrderedDict()
 
     @classmethod

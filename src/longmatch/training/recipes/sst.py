@@ -105,8 +105,8 @@ class SstRecipe(CrossRecipe):
         for done in (self.network.model, backbone.model):
             torch.nn.Module.to(done, "cpu")
 
-        def made_before(tokens: Tokens) -> Vectors:
-            return vectors[found.shelf.number(tokens.document.id)]
+        def made_before(documents: Sequence[Tokens]) -> list[Vectors]:
+            return [vectors[found.shelf.number(tokens.document.id)] for tokens in documents]
 
         self.layout = replace(self.layout, selection=self._views_by(NetworkClustering(self.network, made_before)))
 
