@@ -131,7 +131,8 @@ def assign(counts: csr_array, concepts: Sequence[Ints], idf: Floats) -> Ints:
     bags[np.arange(len(places)), owner] = idf[places] / np.sqrt(np.bincount(owner, idf[places] ** 2))[owner]
     scores = (own[:, places] @ bags) / np.where(lengths > 0, lengths, 1.0)[:, None]
     nowhere = np.full((len(scores), 1), 1e-10)  # more than nothing: a sentence without a keyword goes there
-    return np.concatenate([scores.round(9), nowhere], axis=1).argmax(1).astype(np.int64)
+    best: Ints = np.concatenate([scores.round(9), nowhere], axis=1).argmax(1).astype(np.int64)
+    return best
 
 
 def similarities(x: Floats, y: Floats, idf: Floats) -> Floats:
@@ -166,4 +167,5 @@ def _bm25(query: Floats, text: Floats, idf: Floats) -> Floats:
 
 def _share(part: npt.NDArray[np.generic], whole: npt.NDArray[np.generic]) -> Floats:
     """A quotient; 0 where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)
+    found: Floats = np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)
+    return found

@@ -1,9 +1,9 @@
 """Which sentences of two documents are read together, and the tokens that they come to."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,13 @@ class Chosen(NamedTuple):
     b: Ints
 
 
-class Selection(Protocol):
+class Selection(ABC):
     """Picks sentences, several times over where a pair is read in several views.
 
     The same documents, view and seed give the same sentences, whichever other views are asked for.
     """
 
-    def prepare(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> None:
+    def prepare(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> None:  # noqa: B027 (most have nothing to prepare)
         """Told of pairs that will be asked about next: what takes less time for all of them together is done here."""
 
     @abstractmethod

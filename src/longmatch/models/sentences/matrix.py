@@ -38,7 +38,8 @@ class WordMatrix:
     @property
     def distinct(self) -> Ints:
         """How many words each sentence holds, each counted once."""
-        return np.diff(self.counts.indptr)
+        found: Ints = np.diff(self.counts.indptr).astype(np.int64)
+        return found
 
     @cached_property
     def held(self) -> csr_array:
