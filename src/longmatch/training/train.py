@@ -1,5 +1,6 @@
 """Train a model: from data folders to a folder that `longmatch.load` opens."""
 
+import gc
 import os
 import shutil
 from collections.abc import Sequence
@@ -44,16 +45,25 @@ def train(model: str, data: Place | Sequence[Place], out: Place, /, **settings: 
 
     from longmatch.training.progress import Watch
 
-    first = args.process_index == 0
+    first, several = args.process_index == 0, args.world_size > 1
     watch = Watch(shown=first)
+    failed: LongmatchError | None = None
     try:
         with run.begun(args.world_size) if first else nullcontext():
             if run.is_done:
                 watch.say(f"{run.out} is trained already; name another folder with --out to train anew.")
             else:
                 _train(run, recipe_class, args, watch)
+    except LongmatchError as error:
+        if not several:
+            raise
+        failed = error.with_traceback(None)  # whose frames hold the connection to the other processes
     finally:
         args.distributed_state.destroy_process_group()
+        if several:
+            gc.collect()  # a thread of that connection that is still there when Python ends would abort the process
+    if failed is not None:
+        raise failed
     return run.out
 
 

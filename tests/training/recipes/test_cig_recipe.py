@@ -11,6 +11,7 @@ import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.models.baselines.cig_matcher import CigMatcher
+from longmatch.models.sentences.token_words import TokenWords
 from longmatch.training.pairs import pair_measures
 from longmatch.training.recipes import find_recipe
 from longmatch.training.recipes.cig import CigRecipe, CigSettings
@@ -92,9 +93,9 @@ def test_how_rare_words_are_is_known_from_the_documents_of_training_alone(recipe
     found = recipe()
     known, table = found.model.frequencies, found.pairs
     numbers = np.unique(np.concatenate([table.source, table.target]))
-    counted = Counter()
+    words, counted = TokenWords.of(found.tokenizer.backend_tokenizer), Counter()
     for number in numbers.tolist():
-        counted.update(found.concepts.words.words(found.data.shelf[number]).counts.ids.tolist())
+        counted.update(words.words(found.data.shelf[number]).counts.ids.tolist())
     assert known.documents == len(numbers) < len(found.data.shelf.ids)
     wanted = {word: count for word, count in counted.items() if count > 1}
     assert dict(zip(known.ids.tolist(), known.counts.tolist(), strict=True)) == wanted
