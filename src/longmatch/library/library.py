@@ -28,6 +28,7 @@ from longmatch.library.filters import condition
 from longmatch.library.hierarchical import rank_hierarchically
 from longmatch.library.index.index import Index
 from longmatch.library.lock import writing, writing_if_free
+from longmatch.library.memory import keep_few_pools
 from longmatch.library.pairs import Pairs, find_pairs
 from longmatch.library.reranking import rerank_answers
 from longmatch.library.search import CANDIDATES, Living, Nearest
@@ -75,6 +76,7 @@ class Library:
         vectors: Kind | None = None,
         tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
+        keep_few_pools()
         self.address = os.fspath(path)
         self.candidates, self.exact_below, self._tell = candidates, exact_below, tell
         self._model, self._checked = model, False
