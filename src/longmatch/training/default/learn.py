@@ -1,0 +1,73 @@
+"""Learn a low-rank change to the backbone from batches of several collections."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from longmatch.encoders.low_rank import make_changeable
+from longmatch.errors import LongmatchError
+from longmatch.losses.listwise import listwise_loss
+from longmatch.training.default.batches import Drawn
+from longmatch.training.default.combined import CombinedScore
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast and how long."""
+
+    steps: int = 400
+    rank: int = 32
+    learning_rate: float = 4e-4
+    warm_up: float = 0.1  # share of the steps
+    decay: float = 0.01
+
+
+Told = Callable[[int, float], None]  # the step and its loss
+
+
+def learn(model: nn.Module, drawn: Iterable[Drawn], pace: Pace, told: Told | None = None) -> CombinedScore:
+    """Change a backbone in place, where `add_change` or `change_of` find it; returned are the weights of the sides."""
+    device = next(model.parameters()).device
+    changed = make_changeable(model, pace.rank)
+    model.to(device).train()
+    score = CombinedScore().to(device)
+    groups = [
+        {"params": changed, "weight_decay": pace.decay},
+        {"params": score.parameters(), "weight_decay": 0.0, "lr": 10 * pace.learning_rate},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=pace.learning_rate)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, pace))
+    for step, batch in zip(range(pace.steps), drawn, strict=False):
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            vectors = sentence_vectors(model, batch, device)
+        lexical, present = torch.from_numpy(batch.lexical).to(device), torch.from_numpy(batch.present).to(device)
+        scores = score(vectors, present, lexical)
+        answers, listed = (torch.from_numpy(x).to(device) for x in (batch.answers, batch.listed))
+        loss = listwise_loss(scores, answers, listed)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
+        optimizer.step()
+        schedule.step()
+        if not torch.isfinite(loss):
+            raise LongmatchError(f"The loss is not a number at step {step}. Try a smaller learning rate.")
+        if told:
+            told(step, loss.item())
+    model.eval()
+    return score
+
+
+def sentence_vectors(model: nn.Module, batch: Drawn, device: torch.device) -> Tensor:
+    """The mean of each sentence's token vectors, of length 1: (documents, sentences, width)."""
+    ids, mask = torch.from_numpy(batch.ids).to(device).long(), torch.from_numpy(batch.mask).to(device)
+    hidden = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+    pooled = (hidden * mask[..., None]).sum(1).float() / mask.sum(1, keepdim=True)
+    return nn.functional.normalize(pooled, dim=1).view(*batch.present.shape, -1)
+
+
+def _rate(step: int, pace: Pace) -> float:
+    """Up in a straight line, then down."""
+    up = max(1, round(pace.warm_up * pace.steps))
+    return (step + 1) / up if step < up else max(0.0, (pace.steps - step) / max(1, pace.steps - up))

@@ -1,0 +1,64 @@
+"""What is learnt from: the sentences of a collection's documents, their words, and which belong together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Material:
+    """One collection. Its documents are numbered; `answers` holds both directions, and labels for training alone."""
+
+    name: str
+    tokens: npt.NDArray[np.int32]  # of all sentences, end to end, without special tokens
+    sentences: Ints  # where each sentence's tokens begin, and the end
+    documents: Ints  # where each document's sentences begin, and the end
+    words: sp.csr_array  # TF-IDF, each row of length 1
+    phrases: sp.csr_array
+    answers: Mapping[int, frozenset[int]]
+
+    def __len__(self) -> int:
+        return len(self.documents) - 1
+
+    def lexical(self, rows: Ints, columns: Ints) -> npt.NDArray[np.float32]:
+        """The cosine over words and over phrases of some documents with others: (2, rows, columns)."""
+        found = [(m[rows] @ m[columns].T).toarray() for m in (self.words, self.phrases)]
+        return np.stack(found).astype(np.float32)
+
+    def answered(self, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
+        """Which of the columns belong to which of the rows."""
+        return np.array([[int(c) in self.answers.get(int(r), ()) for c in columns] for r in rows], dtype=bool)
+
+
+def both_ways(pairs: Sequence[tuple[int, int]]) -> dict[int, frozenset[int]]:
+    """Of each document those it belongs together with.
+
+    >>> both_ways([(0, 2), (1, 2)])
+    {0: frozenset({2}), 2: frozenset({0, 1}), 1: frozenset({2})}
+    """
+    found: dict[int, set[int]] = {}
+    for a, b in pairs:
+        found.setdefault(a, set()).add(b)
+        found.setdefault(b, set()).add(a)
+    return {number: frozenset(others) for number, others in found.items()}
+
+
+def hard_negatives(material: Material, most: int = 30, block: int = 256) -> dict[int, Ints]:
+    """Of each document that has answers, the wrong ones that words and phrases rank highest."""
+    asked = np.array(sorted(material.answers), dtype=np.int64)
+    everything = np.arange(len(material))
+    found: dict[int, Ints] = {}
+    for start in range(0, len(asked), block):
+        rows = asked[start : start + block]
+        scores = np.log(material.lexical(rows, everything) + 0.01).sum(0)
+        for row, line in zip(rows.tolist(), scores, strict=True):
+            line[[row, *material.answers[row]]] = -np.inf
+            count = min(most, len(line) - 1)
+            best = np.argpartition(-line, count)[:count] if count < len(line) else everything
+            found[row] = np.sort(best[np.isfinite(line[best])])
+    return found

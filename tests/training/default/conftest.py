@@ -1,0 +1,40 @@
+"""A collection in which documents of a pair share rare words, and one such word decides."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from longmatch.training.default.material import Material, both_ways
+
+PAIRS, SENTENCES, TOKENS = 12, 5, 6
+
+
+def unit_rows(counts: np.ndarray) -> sp.csr_array:
+    """Each row of length 1."""
+    return sp.csr_array(counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1e-9))
+
+
+@pytest.fixture
+def material() -> Material:
+    """Documents 2k and 2k + 1 belong together: most of their tokens are the pair's own."""
+    rng = np.random.default_rng(0)
+    documents = 2 * PAIRS
+    own = 10 + np.repeat(np.arange(PAIRS), 2)[:, None, None]
+    tokens = np.where(
+        rng.random((documents, SENTENCES, TOKENS)) < 0.5,
+        own,
+        rng.integers(30, 50, (documents, SENTENCES, TOKENS)),
+    )
+    counts = np.zeros((documents, 60))
+    for number in range(documents):
+        np.add.at(counts[number], tokens[number].reshape(-1), 1)
+    common = unit_rows(counts[:, 30:])  # the lexical sides do not see the words that decide
+    return Material(
+        "pairs",
+        tokens.reshape(-1).astype(np.int32),
+        np.arange(0, documents * SENTENCES * TOKENS + 1, TOKENS),
+        np.arange(0, documents * SENTENCES + 1, SENTENCES),
+        common,
+        common,
+        both_ways([(2 * k, 2 * k + 1) for k in range(PAIRS)]),
+    )
