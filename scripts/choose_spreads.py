@@ -24,41 +24,24 @@ from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.measures.ranking import nDCG
 from longmatch.evaluation.protocols import Task, answers_of
-from longmatch.evaluation.scoring.default import DefaultScorer
+from longmatch.evaluation.scoring.sides import SideScorer
 from longmatch.matching.calibration import mean_length
 from longmatch.models.hybrid.model import HybridMatcher
 
+SIDES = ("words", "phrases", "meaning")
 WORDS = 0.035
 PHRASES = (0.0015, 0.002, 0.003, 0.004, 0.006, 0.008)
 MEANING = (0.035, 0.05, 0.07, 0.1, 0.14)
-BLOCK = 16  # queries whose sides are held at a time
 
 Spreads = tuple[float, float, float]
 
 
-class SideScorer(DefaultScorer):
-    """The default's sides, each as far as it is above chance."""
-
-    def above_chance(self, numbers: Sequence[int]) -> Iterator[tuple[int, dict[str, Floats]]]:
-        """For some documents: by side, the value with every document of the corpus."""
-        for start in range(0, len(numbers), BLOCK):
-            block = list(numbers[start : start + BLOCK])
-            for number, parts in zip(block, self._block(block), strict=True):
-                yield number, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-    def _block(self, numbers: Sequence[int]) -> list[list[dict[str, Floats]]]:
-        queries = [self._query(number) for number in numbers]
-        found: list[list[dict[str, Floats]]] = [[] for _ in numbers]
-        for index in range(len(self._slices)):
-            collection = self._collection(index)
-            shipped = self.matcher.statistics.calibration
-            trusted = collection.rarity.calibration(self.matcher.statistics)
-            words = np.array([e.words for e in collection.encodings])
-            for query, parts in zip(queries, found, strict=True):
-                lengths = mean_length(np.array([query.words]), words)
-                sides = collection.sides(query)
-                parts.append({n: trusted.part(n, x, lengths) * shipped.spread[n] for n, x in sides.items()})
-        return found
+def above_chance(scorer: SideScorer, numbers: Sequence[int]) -> Iterator[tuple[int, dict[str, Floats]]]:
+    """For some documents: by side, how far the similarity with every document of the corpus is above chance."""
+    shipped, trusted = scorer.matcher.statistics.calibration, scorer.calibration
+    for number, sides in scorer.sides(numbers):
+        lengths = mean_length(sides["lengths"][[number]], sides["lengths"])
+        yield number, {n: trusted.part(n, sides[n], lengths) * shipped.spread[n] for n in shipped.spread}
 
 
 def measure(folder: Path, out: Path, limit: int | None, matcher: HybridMatcher) -> dict[Spreads, float]:
@@ -70,10 +53,10 @@ def measure(folder: Path, out: Path, limit: int | None, matcher: HybridMatcher) 
     numbers = [number for number in task.numbers(corpus) if number not in scorer.unhandled]
     values: dict[Spreads, list[float]] = {(WORDS, *pair): [] for pair in product(PHRASES, MEANING)}
     bad = np.array(sorted(scorer.unhandled), dtype=np.int64)
-    for number, sides in track(scorer.above_chance(numbers), corpus.name, total=len(numbers)):
+    for number, sides in track(above_chance(scorer, numbers), corpus.name, total=len(numbers)):
         id = corpus.ids[number]
         for spreads, found in values.items():
-            evidence = np.sum([sides[name] / spread for name, spread in zip(sides, spreads, strict=True)], axis=0)
+            evidence = np.sum([sides[name] / spread for name, spread in zip(SIDES, spreads, strict=True)], axis=0)
             evidence[bad] = -np.inf
             found.append(float(nDCG(10).each([answers_of(corpus, id, task.qrels[id], evidence)])[0]))
     return {spreads: float(np.mean(found)) for spreads, found in values.items()}

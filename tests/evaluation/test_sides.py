@@ -1,0 +1,63 @@
+"""The sides of the default's score, against comparisons of one pair at a time."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from longmatch.evaluation import corpus as corpus_module
+from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.encodings.store import Store
+from longmatch.evaluation.scoring import slices
+from longmatch.evaluation.scoring.sides import SideScorer
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.model import HybridMatcher
+
+
+@pytest.fixture(scope="module")
+def scorer(
+    matcher: HybridMatcher, example_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SideScorer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpus_module, "CHARACTERS", 40_000)
+        patch.setattr(slices, "CPU_SENTENCES", 700)  # several slices
+        scorer = SideScorer(matcher)
+        scorer.open(Store(tmp_path_factory.mktemp("layers"), example_corpus).build(scorer.layers), example_corpus)
+        yield scorer
+
+
+@pytest.fixture(scope="module")
+def encodings(matcher: HybridMatcher, example_corpus: Corpus) -> list[Encoding]:
+    return matcher.encode(list(example_corpus.folder.documents()))
+
+
+def test_words_phrases_and_meaning_are_the_models_own(
+    scorer: SideScorer, matcher: HybridMatcher, encodings: list[Encoding]
+) -> None:
+    collection = matcher.collect(encodings)
+    for number, sides in scorer.sides([0, 5]):
+        expected = collection.sides(encodings[number])
+        assert np.allclose(sides["words"], expected["words"], atol=1e-9)
+        assert np.allclose(sides["phrases"], expected["phrases"], atol=1e-9)
+        assert np.allclose(sides["meaning"], expected["meaning"], atol=2e-3)  # stored vectors are halves
+        assert sides["lengths"].tolist() == [e.words for e in encodings]
+
+
+def test_topic_is_the_cosine_of_mean_vectors(scorer: SideScorer, encodings: list[Encoding]) -> None:
+    means = [e.side.vectors.mean(0) for e in encodings]
+    ((_, sides),) = scorer.sides([3])
+    expected = [float(torch.cosine_similarity(means[3], mean, dim=0)) for mean in means]
+    assert np.allclose(sides["topic"], expected, atol=2e-3)
+
+
+def test_a_title_found_in_the_query_scores_and_one_of_other_words_does_not(
+    scorer: SideScorer, example_corpus: Corpus
+) -> None:
+    titles = [record.title for record in example_corpus.folder.records()]
+    assert len(set(titles)) > 1
+    ((_, sides),) = scorer.sides([2])
+    assert sides["title"][2] > 0
+    assert sides["titled"][2] == pytest.approx(sides["title"][2])
+    assert (sides["title"] >= 0).all()
+    assert (sides["title"] <= 1 + 1e-9).all()
