@@ -1,0 +1,213 @@
+"""Learn what the default matcher needs: a change of its backbone, and how its sides are weighed.
+
+    python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--steps 400]
+    python scripts/train_default.py features DATA OUT [--sets ...] [--splits train validation] [--queries 400]
+    python scripts/train_default.py weigh OUT [OUT...]
+
+DATA holds the sets' folders. `learn` writes OUT/change.safetensors (the low-rank change) and
+OUT/background.safetensors (vectors of unrelated sentences of DATA/pretrain by the changed backbone). It reads training
+labels alone, and no document that stands in none of them. `features` writes OUT/SET-SPLIT.npz: for each query the sides
+of its best documents. `weigh` learns from the training queries how the sides are weighed and prints nDCG@10 on the
+validation queries, of each set with the others alone too: with `--without SET` learnt in a folder of its own, named
+beside it, that is the honest figure for a collection nobody has seen.
+"""
+
+import argparse
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from make_background import SENTENCE_DOCUMENTS, sentence_vectors
+from rich.console import Console
+from rich.table import Table
+from safetensors.torch import load_file, save_file
+
+from longmatch.datasets.collection import DataFolder
+from longmatch.documents.jsonl import iterate_jsonl
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.low_rank import add_change, load_change, save_change
+from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.encodings.layers import Words, restore_stream
+from longmatch.evaluation.encodings.store import Store
+from longmatch.evaluation.encodings.tokens import DocumentTokens
+from longmatch.evaluation.scoring.scorer import no_sentences
+from longmatch.evaluation.scoring.sides import SideScorer
+from longmatch.evaluation.weighing import SIDES, Lists, fit, lists_of, worth
+from longmatch.matching.chance import Background
+from longmatch.matching.levels import Side
+from longmatch.models.background import Statistics, shipped_statistics
+from longmatch.models.hybrid.collection import Rarity
+from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.models.lexical.terms import Terms
+from longmatch.models.lexical.weights import TermMatrix, tfidf
+from longmatch.parallel import half_the_cores, use_processes
+from longmatch.training.default.batches import Drawn, Shape, batches
+from longmatch.training.default.learn import Pace, learn
+from longmatch.training.default.material import Material, both_ways
+
+SETS = ("acl", "wiki", "papers", "legal", "peps")
+TRIED = (SIDES[:1], SIDES[1:2], SIDES[2:3], SIDES[3:4], SIDES[:2], SIDES[:3], SIDES[:4], SIDES[:5], SIDES)
+
+
+def main() -> None:
+    """Do what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    for name in ("learn", "features"):
+        verb = verbs.add_parser(name)
+        verb.add_argument("data", type=Path)
+        verb.add_argument("out", type=Path)
+        verb.add_argument("--sets", nargs="+", default=list(SETS))
+        verb.add_argument("--layers", type=Path, default=None, help="where tokens and vectors are kept")
+    verbs.choices["learn"].add_argument("--without", nargs="+", default=[])
+    verbs.choices["learn"].add_argument("--seed", type=int, default=1)
+    for kind in (Pace(), Shape()):
+        for name, value in vars(kind).items():
+            verbs.choices["learn"].add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
+    verbs.choices["features"].add_argument("--splits", nargs="+", default=["train", "validation"])
+    verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of each split at most")
+    verbs.add_parser("weigh").add_argument("out", type=Path, nargs="+")
+    options = parser.parse_args()
+    use_processes(half_the_cores())
+    if options.verb == "weigh":
+        weigh(options.out)
+        return
+    layers = options.layers or options.out / "layers"
+    if options.verb == "learn":
+        learn_change(options, layers)
+    else:
+        write_features(options, layers)
+
+
+def learn_change(options: argparse.Namespace, layers: Path) -> None:
+    """Learn the change, and the vectors of unrelated sentences that go with it."""
+    backbone = Backbone.load(precision="float32")
+    names = [name for name in options.sets if name not in options.without]
+    collections = [material_of(options.data / name, layers, backbone) for name in names]
+    shape = Shape(**{name: getattr(options, name) for name in vars(Shape())})
+    pace = Pace(**{name: getattr(options, name) for name in vars(Pace())})
+    torch.manual_seed(options.seed)
+    drawn = ahead(batches(collections, shape, (backbone.first_token, backbone.last_token), options.seed))
+    losses: list[float] = []
+
+    def told(step: int, loss: float) -> None:
+        losses.append(loss)
+        if step % 20 == 19:
+            print(f"step {step + 1}: loss {np.mean(losses[-20:]):.4f}", flush=True)
+
+    weights = learn(backbone.model, drawn, pace, told)
+    options.out.mkdir(parents=True, exist_ok=True)
+    save_change(backbone.model, options.out / "change.safetensors")
+    print({name: value.tolist() for name, value in weights.named_parameters()})
+    changed = changed_backbone(options.out)
+    documents = list(islice(iterate_jsonl(DataFolder(options.data / "pretrain").documents_file), SENTENCE_DOCUMENTS))
+    vectors = sentence_vectors(documents, changed, np.random.default_rng(0))
+    save_file({"vectors": torch.from_numpy(vectors).half()}, options.out / "background.safetensors")
+
+
+def ahead(drawn: Iterable[Drawn], most: int = 8) -> Iterator[Drawn]:
+    """The same, drawn by a thread while the last one is learnt from."""
+    waiting: queue.Queue[Drawn] = queue.Queue(most)
+
+    def fill() -> None:
+        for batch in drawn:
+            waiting.put(batch)
+
+    threading.Thread(target=fill, daemon=True).start()
+    while True:
+        yield waiting.get()
+
+
+def changed_backbone(folder: Path) -> Backbone:
+    """The packaged backbone with the change of that folder, or as it is where there is none."""
+    backbone = Backbone.load(precision="float32")
+    change = folder / "change.safetensors"
+    if change.is_file():
+        add_change(backbone.model, load_change(change))
+    return backbone
+
+
+def material_of(path: Path, layers: Path, backbone: Backbone) -> Material:
+    """What a set's training labels name, as arrays: documents of other splits are left out."""
+    corpus = Corpus(DataFolder(path))
+    tokens, words = Store(layers, corpus).build([DocumentTokens(backbone.tokenizer), Words()])
+    pairs = [(pair.source, pair.target) for pair in corpus.folder.pairs("train") if pair.label]
+    pairs += [(row.query, row.document) for row in corpus.folder.judgements("train") if row.grade]
+    named = {pair.source for pair in corpus.folder.pairs("train")} | {id for pair in pairs for id in pair}
+    named |= {pair.target for pair in corpus.folder.pairs("train")}
+    unhandled = tokens.unhandled | words.unhandled
+    kept = [number for number, id in enumerate(corpus.ids) if id in named and number not in unhandled]
+    place = {corpus.ids[number]: row for row, number in enumerate(kept)}
+    taken = set(kept)
+    found = [arrays for number, arrays in enumerate(tokens.each("ids", "sentence_lengths")) if number in taken]
+    streams = [restore_stream(arrays) for n, arrays in enumerate(words.each("words", "bounds")) if n in taken]
+    terms = [Terms(stream) for stream in streams]
+    nothing = Side(torch.empty(0), torch.empty(0))
+    rarity = Rarity.of([Encoding(no_sentences(), nothing, one) for one in terms], shipped_statistics())
+    return Material(
+        corpus.name,
+        np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
+        _bounds(np.concatenate([arrays["sentence_lengths"] for arrays in found])),
+        _bounds(np.array([len(arrays["sentence_lengths"]) for arrays in found])),
+        TermMatrix.of([tfidf(one.words.counts, rarity.words) for one in terms]).matrix.tocsr(),
+        TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
+        both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),
+    )
+
+
+def _bounds(lengths: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    return np.concatenate([[0], lengths.cumsum(dtype=np.int64)]).astype(np.int64)
+
+
+def write_features(options: argparse.Namespace, layers: Path) -> None:
+    """The sides of each query's best documents."""
+    shipped = shipped_statistics()
+    own = options.out / "background.safetensors"
+    background = Background(load_file(own)["vectors"].float()) if own.is_file() else shipped.sentences
+    statistics = Statistics(shipped.words, shipped.phrases, background, shipped.calibration)
+    matcher = HybridMatcher(changed_backbone(options.out), statistics)
+    for name in options.sets:
+        corpus = Corpus(DataFolder(options.data / name))
+        scorer = SideScorer(matcher)
+        scorer.open(Store(layers, corpus).build(scorer.layers), corpus)
+        for split in options.splits:
+            lists = lists_of(corpus, scorer, split, options.queries)
+            lists.write(options.out / f"{name}-{split}.npz")
+            print(f"{name} {split}: {len(lists)} queries", flush=True)
+
+
+def weigh(folders: Sequence[Path]) -> None:
+    """nDCG@10 on the validation queries for each choice of sides, learnt on all sets and on all others."""
+    for folder in folders:
+        names = sorted({path.name.rpartition("-")[0] for path in folder.glob("*-train.npz")})
+        lists = {(name, s): Lists.read(folder / f"{name}-{s}.npz") for name in names for s in ("train", "validation")}
+        table = Table("learnt on", "sides", *names, "mean", "weights", title=str(folder))
+        for sides in TRIED:
+            columns = [SIDES.index(side) for side in sides]
+            weights = fit([lists[name, "train"] for name in names], columns)
+            values = [worth(lists[name, "validation"], columns, weights) for name in names]
+            told = " ".join(f"{weight:.2f}" for weight in weights)
+            table.add_row("all", " ".join(sides), *_percent(values), told)
+            if len(sides) > 1 and len(names) > 1:
+                values = [_held_out(name, lists, names, columns) for name in names]
+                table.add_row("the others", " ".join(sides), *_percent(values), "")
+        Console(width=150).print(table)
+
+
+def _held_out(name: str, lists: Mapping[tuple[str, str], Lists], names: Sequence[str], columns: list[int]) -> float:
+    weights = fit([lists[other, "train"] for other in names if other != name], columns)
+    return worth(lists[name, "validation"], columns, weights)
+
+
+def _percent(values: Sequence[float]) -> list[str]:
+    return [f"{100 * value:.1f}" for value in [*values, float(np.mean(values))]]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""How the sides of the default are weighed: the lists they are learnt from, and what a choice of weights is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from longmatch.datasets.records import Split
+from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.protocols import Task
+from longmatch.evaluation.scoring.sides import SideScorer
+from longmatch.losses.listwise import listwise_loss
+from longmatch.models.matcher import Progress
+
+BEST = 60  # documents of each side that a query's list holds
+SIDES = ("words", "phrases", "meaning", "topic", "title", "titled")
+FINDERS = SIDES[:4]  # the sides whose best make up a list
+FLOORS = {"words": 0.01, "phrases": 0.002, "meaning": 0.03, "topic": 0.05, "title": 0.05, "titled": 0.05}
+DEPTH = 10  # of nDCG
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The lists of a set's queries, end to end: sides (documents, sides), grades, and the grades of all answers."""
+
+    sides: Floats
+    grades: Ints
+    offsets: Ints
+    wanted: Ints  # (queries, DEPTH), falling
+    lengths: Floats  # words of the query and of the document: (documents, 2)
+
+    def __len__(self) -> int:
+        return len(self.wanted)
+
+    @staticmethod
+    def read(path: Path) -> "Lists":
+        """What `features` wrote."""
+        with np.load(path) as arrays:
+            return Lists(**arrays)
+
+    def write(self, path: Path) -> None:
+        """To be read again."""
+        np.savez_compressed(path, **vars(self))
+
+
+def lists_of(
+    corpus: Corpus, scorer: SideScorer, split: Split, limit: int | None = None, progress: Progress | None = None
+) -> Lists:
+    """The best documents of each query by any of the finding sides, all sides of them, and the grades."""
+    task = Task.of(corpus, split, pairs=False, limit=limit)
+    found = []
+    for number, sides in scorer.sides(task.numbers(corpus)):
+        id = corpus.ids[number]
+        right = {corpus.number[answer]: grade for answer, grade in task.qrels[id].items()}
+        pool = np.array([corpus.number[other] for other in corpus.folder.pool(id)], dtype=np.int64)
+        best = [pool[np.argsort(-sides[side][pool], kind="stable")[:BEST]] for side in FINDERS]
+        rows = np.unique(np.concatenate(best))
+        words = sides["lengths"]
+        found.append(
+            (
+                np.stack([sides[side][rows] for side in SIDES], axis=1).astype(np.float32),
+                np.array([right.get(row, 0) for row in rows.tolist()], dtype=np.int64),
+                np.array((sorted(right.values(), reverse=True) + [0] * DEPTH)[:DEPTH], dtype=np.int64),
+                np.stack([np.full(len(rows), words[number]), words[rows]], axis=1).astype(np.float32),
+            )
+        )
+        if progress:
+            progress(1)
+    parts, grades, wanted, lengths = zip(*found, strict=True)
+    offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    return Lists(np.concatenate(parts), np.concatenate(grades), offsets, np.stack(wanted), np.concatenate(lengths))
+
+
+def transformed(lists: Lists, columns: Sequence[int]) -> Floats:
+    """The logarithm of each side above its floor: sides multiply, and what no side has counts little."""
+    floors = np.array([FLOORS[SIDES[column]] for column in columns], dtype=np.float32)
+    return np.asarray(np.log(np.maximum(lists.sides[:, list(columns)], 0) + floors))
+
+
+def fit(sets: Sequence[Lists], columns: Sequence[int], steps: int = 60) -> Floats:
+    """Weights of the sides that put answers first, every set counting alike."""
+    packed = [_padded(lists, columns) for lists in sets]
+    weights = torch.ones(len(columns), requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights], max_iter=steps, line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        losses = [listwise_loss(x @ weights, answers, listed) for x, answers, listed in packed]
+        loss = torch.stack(losses).mean() + 1e-3 * (weights - 1).square().sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)  # type: ignore[no-untyped-call]
+    return np.asarray(weights.detach().numpy())
+
+
+def _padded(lists: Lists, columns: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    counts = np.diff(lists.offsets)
+    listed = np.arange(counts.max()) < counts[:, None]
+    x = np.zeros((*listed.shape, len(columns)), dtype=np.float32)
+    answers = np.zeros(listed.shape, dtype=bool)
+    x[listed], answers[listed] = transformed(lists, columns), lists.grades > 0
+    return torch.from_numpy(x), torch.from_numpy(answers), torch.from_numpy(listed)
+
+
+def worth(lists: Lists, columns: Sequence[int], weights: Floats) -> float:
+    """The mean nDCG@10 of the queries, with grades as gains."""
+    scores = transformed(lists, columns) @ weights
+    discounts = 1 / np.log2(np.arange(2, DEPTH + 2))
+    values = []
+    for query, (start, end) in enumerate(zip(lists.offsets[:-1], lists.offsets[1:], strict=True)):
+        order = np.argsort(-scores[start:end], kind="stable")[:DEPTH]
+        gains = lists.grades[start:end][order]
+        values.append((gains * discounts[: len(gains)]).sum() / max((lists.wanted[query] * discounts).sum(), 1e-9))
+    return float(np.mean(values))
