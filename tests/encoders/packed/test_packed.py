@@ -49,7 +49,9 @@ def test_the_gradients_are_those_of_padded_sequences(model):
     for read in (read_packed, judge):
         model.zero_grad()
         (read(model, flat) * share).sum().backward()
-        found.append({name: weight.grad.clone() for name, weight in model.named_parameters() if weight.grad is not None})
+        found.append(
+            {name: weight.grad.clone() for name, weight in model.named_parameters() if weight.grad is not None}
+        )
     ours, theirs = found
     assert ours.keys() == theirs.keys() and len(ours) > 30
     for name, gradient in theirs.items():

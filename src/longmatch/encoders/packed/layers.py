@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, gelu, layer_norm, linear
 
-from longmatch.encoders.packed.attention import attend_padded
-from longmatch.encoders.packed.kernels import attend_fused, usable
+from longmatch.encoders.packed.attention import attend
 from longmatch.errors import LongmatchWarning
 
-COMPILE_AFTER = 50_000_000  # tokens: to read them takes about as long as to compile
+READ_BEFORE = 50_000_000  # tokens: to read them takes about as long as to compile
+LEARNT_AT_ONCE = 8_192  # tokens from which on learning is compiled: whoever learns reads many more
 
 Layer = Callable[..., Tensor]
 
@@ -35,57 +35,64 @@ def read_layer(
     heads: int,
     epsilon: float,
     drop: tuple[float, float],
-    attend: Layer,
 ) -> Tensor:
-    """(tokens, width) -> (tokens, width), in the precision of x; `drop` are the shares dropped of states and weights."""
+    """(tokens, width) -> (tokens, width), in the precision of x; `drop`: the shares dropped of states and attention."""
     wq, bq, wk, bk, wv, bv, wo, bo, wu, bu, wd, bd, *norms = (weight.to(x.dtype) for weight in weights)
-    first, second = norms[:2], norms[2:]
     width = x.shape[1]
     qkv = linear(x, torch.cat([wq, wk, wv]), torch.cat([bq, bk, bv])).view(-1, 3, heads, width // heads)
     taken = linear(attend(qkv, offsets, longest, drop[1]).view(-1, width), wo, bo)
-    x = layer_norm(_dropped(taken, drop[0]) + x, (width,), *first, epsilon)
+    x = layer_norm(_dropped(taken, drop[0]) + x, (width,), norms[0], norms[1], epsilon)
     made = linear(gelu(linear(x, wu, bu)), wd, bd)
-    return layer_norm(_dropped(made, drop[0]) + x, (width,), *second, epsilon)
+    return layer_norm(_dropped(made, drop[0]) + x, (width,), norms[2], norms[3], epsilon)
 
 
 def _dropped(x: Tensor, share: float) -> Tensor:
     return dropout(x, share) if share else x
 
 
-class _Compiler:
-    """Compiles the layer once enough was read for that to pay, or at once if LONGMATCH_COMPILE is 1; never if it is 0.
+class Compiler:
+    """Whether the layer is compiled: on a GPU to learn from large batches, and to read once much was read.
 
-    What cannot be compiled is read as it is written, with one warning.
+    LONGMATCH_COMPILE is 1: always, 0: never. What cannot be compiled is read as it is written, with one warning. What
+    dropout draws depends on it, so for learning it is a matter of the batch alone, not of what went before.
     """
 
     def __init__(self) -> None:
-        self.read, self.failed, self.tried = 0, False, set[tuple[bool, int]]()
+        self.read, self.failed = 0, False
+        self.tried: set[tuple[Any, ...]] = set()
 
-    def wanted(self, tokens: int) -> bool:
-        self.read += tokens
+    def wants(self, x: Tensor) -> bool:
+        """Whether to compile for these tokens."""
         said = os.environ.get("LONGMATCH_COMPILE")
-        return not self.failed and said != "0" and (said == "1" or self.read > COMPILE_AFTER)
+        self.read += len(x)
+        pays = len(x) >= LEARNT_AT_ONCE if x.requires_grad else self.read > READ_BEFORE
+        return not self.failed and said != "0" and (said == "1" or (pays and x.device.type == "cuda"))
 
-    def works(self, x: Tensor, offsets: Tensor, longest: Tensor, weights: Sequence[Tensor], *others: Any) -> bool:
-        """Compile it, forth and back, on what is to be read, without a trace in the gradients of the weights."""
-        learning = torch.is_grad_enabled() and (x.requires_grad or any(w.requires_grad for w in weights))
-        if (learning, x.shape[1]) in self.tried:
+    def works(self, x: Tensor, offsets: Tensor, longest: Tensor, weights: Sequence[Tensor], *facts: Any) -> bool:
+        """Try it, forth and back, on what is to be read, without a trace in the gradients of the weights."""
+        learning = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, *weights))
+        kind = (learning, x.dtype, weights[0].dtype, x.shape[1], *facts)
+        if kind in self.tried:
             return not self.failed
-        self.tried.add((learning, x.shape[1]))
+        self.tried.add(kind)
+        devices = [x.device] if x.device.type == "cuda" else []
         try:
-            for tensor in (x, offsets):
+            x, offsets = x.detach().requires_grad_(x.requires_grad), offsets.clone()
+            for tensor in (x, offsets):  # only these differ from call to call
                 torch._dynamo.maybe_mark_dynamic(tensor, 0)
-            found = compiled()(x, offsets, longest, weights, *others)
-            if learning:
-                torch.autograd.grad(found, [t for t in (x, *weights) if t.requires_grad], torch.ones_like(found))
+            with torch.random.fork_rng(devices), torch._dynamo.config.patch(automatic_dynamic_shapes=False):
+                found = compiled()(x, offsets, longest, weights, *facts)
+                if learning:
+                    learnt = [tensor for tensor in (x, *weights) if tensor.requires_grad]
+                    torch.autograd.grad(found, learnt, torch.ones_like(found))
         except Exception as error:  # whatever it is: there is another way
             self.failed = True
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            warnings.warn(f"Compiling failed, so this run is slower ({reason}).", LongmatchWarning, stacklevel=2)
+            warnings.warn(f"Compiling failed, so this is slower ({reason}).", LongmatchWarning, stacklevel=2)
         return not self.failed
 
 
-COMPILER = _Compiler()
+COMPILER = Compiler()
 
 
 @cache
@@ -96,14 +103,12 @@ def compiled() -> Layer:
 
 
 def read_layers(x: Tensor, offsets: Tensor, longest: int, layers: Sequence[Any], config: Any, training: bool) -> Tensor:
-    """Through all layers: (tokens, width)."""
-    heads, count = int(config.num_attention_heads), torch.tensor(longest)
+    """Through all layers: (tokens, width). `offsets` are int32."""
     drop = (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if training else (0.0, 0.0)
-    fused = usable(x.device, x.dtype, x.shape[1] // heads)
-    others = (heads, config.layer_norm_eps, drop, attend_fused if fused else attend_padded)
-    read = read_layer
-    if fused and COMPILER.wanted(len(x)) and COMPILER.works(x, offsets, count, weights_of(layers[0]), *others):
+    facts, most = (int(config.num_attention_heads), config.layer_norm_eps, drop), torch.tensor(longest)
+    read: Layer = read_layer
+    if COMPILER.wants(x) and COMPILER.works(x, offsets, most, weights_of(layers[0]), *facts):
         read = compiled()
     for layer in layers:
-        x = read(x, offsets, count, weights_of(layer), *others)
+        x = read(x, offsets, most, weights_of(layer), *facts)
     return x

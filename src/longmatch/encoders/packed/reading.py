@@ -11,6 +11,7 @@ from longmatch.encoders.packed.layers import read_layers
 from longmatch.encoders.ragged import offsets_of, segment_max
 
 KINDS = ("bert", "roberta", "xlm-roberta")
+TOKEN_BYTES = 48  # that training keeps for each token, layer and number of the width
 MULTIPLE = 512  # tokens: on a GPU their number is filled up to it, so that few sizes of memory and products appear
 
 
@@ -47,6 +48,14 @@ def read_packed(model: Any, text: Flat, added: Tensor | None = None) -> Tensor:
         # with dropout a pass without gradients is that with them, so that both drop the same
         found = _read(model, _filled(text) if device.type == "cuda" else text, added, precision)
     return found[: text.tokens] if learning else found[: text.tokens].detach()
+
+
+def tokens_that_fit(model: Any, device: torch.device) -> int | None:
+    """How many tokens at a time half of a GPU's memory holds in training; None where nothing is known of it."""
+    if device.type != "cuda" or not packs(model, device):
+        return None
+    config, memory = model.config, torch.cuda.get_device_properties(device).total_memory
+    return int(memory / 2 / (TOKEN_BYTES * config.num_hidden_layers * config.hidden_size))
 
 
 def pooled(states: Tensor, text: Flat, mode: str = "mean") -> Tensor:
