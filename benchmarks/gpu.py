@@ -6,17 +6,17 @@
 
 The same documents, the same weights, bfloat16, in one process, turn by turn, each way of reading once a turn:
 
-- padded: the Hugging Face model over batches as a plain collator makes them. To encode: sentences in their order, padded
-  to the longest of their batch. To train: each document padded to the most chunks (or blocks) of its batch, each of
-  those to the longest; as many documents at a time as the GPU holds, as in all the others;
+- padded: the Hugging Face model over batches as a plain collator makes them. To encode: sentences in their order,
+  padded to the longest of their batch. To train: each document padded to the most chunks (or blocks) of its batch, each
+  of those to the longest; as many documents at a time as the GPU holds, as in all the others;
 - sorted: the same model over pieces of about one length (LONGMATCH_PACKED=0);
 - eager: without padding, not compiled (LONGMATCH_COMPILE=0);
 - compiled: without padding, compiled (LONGMATCH_COMPILE=1): what a long run gets.
 
-Tokens a second are real tokens. The share is the work that these need, two operations for each weight of the layers and
-each token and four for each pair of tokens in attention and each number of the width, three times that to train, against
-the rate of the best large product of bfloat16 matrices, measured first. A step of training is forth, back and the
-optimizer's. Where the packaged MiniLM is not installed random weights of its sizes stand in for it.
+Tokens a second are real tokens. The share is the work that these need, two operations for each weight of the layers
+and each token and four for each pair of tokens in attention and each number of the width, three times that to train,
+against the rate of the best large product of bfloat16 matrices, measured first. A step of training is forth, back and
+the optimizer's. Where the packaged MiniLM is not installed random weights of its sizes stand in for it.
 
 Each way of each part is tried alone: one that fails is noted, and the next goes on; where the GPU itself is left
 unusable, in a new process. The file is written after each of them.
@@ -33,6 +33,8 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -97,6 +99,8 @@ class Job:
     tokens: int
     work: float
     facts: dict[str, Any] = field(default_factory=dict)
+    gradient: Callable[[str], Tensor] | None = None  # without dropout
+    repeats: Callable[[str], bool] | None = None  # whether a pass without gradients drops what one with them drops
 
 
 @dataclass
@@ -108,6 +112,7 @@ class Clock:
 
     @property
     def left(self) -> float:
+        """Less than 0 when they are over."""
         return self.seconds - (time.perf_counter() - self.start)
 
 
@@ -155,7 +160,7 @@ def open_text(path: Path) -> list[Tokens]:
         ids, offsets = found["tokens"].astype(np.int64), found["offsets"].astype(np.int64)
         ends = found["documents"] if "documents" in found else [*range(0, len(offsets) - 1, 200), len(offsets) - 1]
     empty, made = Document("", "", "", ()), []
-    for first, last in zip(ends[:-1], ends[1:], strict=True):
+    for first, last in pairwise(ends):
         own = offsets[first : last + 1]
         text, none = ids[own[0] : own[-1]], np.zeros(last - first, np.int64)
         words = np.ones(len(text), bool)
@@ -197,7 +202,7 @@ def encoding(documents: list[Tokens], sizes: Sizes) -> Job:
     pieces: list[Any] = []
     total = 0
     for tokens in documents:
-        for first, last in zip(tokens.sentence_offsets[:-1], tokens.sentence_offsets[1:], strict=True):
+        for first, last in pairwise(tokens.sentence_offsets.tolist()):
             if total < sizes.encoded:
                 pieces.append(tokens.ids[first : min(last, first + 254)])
                 total += len(pieces[-1])
@@ -248,7 +253,7 @@ def encode_padded(model: Any, texts: list[Any], budget: int = 65_536) -> Tensor:
 def training(model: Any, encoder: Any, batch: Any, plain: Any, loss: Callable[[Tensor], Tensor], read: Any) -> Job:
     """Steps over one batch: `read` gives what the loss compares, of our batch or of the padded one."""
     model.to(DEVICE).train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=ON_GPU)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, fused=ON_GPU)  # the same weights at every step
     budget = tokens_that_fit(encoder, DEVICE) or TrainingSettings().token_budget(ON_GPU)
 
     def pieces(way: str, most: int | None = None) -> list[Any]:
@@ -271,7 +276,28 @@ def training(model: Any, encoder: Any, batch: Any, plain: Any, loss: Callable[[T
         finally:
             model.train()
 
-    return Job(run, vectors, batch.tokens, 0.0, {"documents": 0, "tokens": batch.tokens, "tokens_at_once": budget})
+    def gradient(way: str) -> Tensor:
+        model.eval()
+        try:
+            with switched(way), autocast():
+                cached_backward(lambda piece: read(model, piece), pieces(way), loss)
+            found = [weight.grad.flatten().double().cpu() for weight in encoder.parameters() if weight.grad is not None]
+            return torch.cat(found)
+        finally:
+            model.train()
+            model.zero_grad()
+
+    def repeats(way: str) -> bool:
+        found = []
+        with switched(way), autocast():
+            for learning in (True, False):
+                torch.manual_seed(1)
+                with torch.set_grad_enabled(learning):
+                    found.append(read(model, pieces(way, 8_192)[0]).detach())
+        return torch.equal(*found)
+
+    facts = {"tokens": batch.tokens, "tokens_at_once": budget}
+    return Job(run, vectors, batch.tokens, 0.0, facts, gradient, repeats)
 
 
 def colde(documents: list[Tokens], sizes: Sizes) -> Job:
@@ -382,11 +408,8 @@ def rates(sizes: Sizes) -> dict[str, float]:
     return found
 
 
-def measure(
-    job: Job, ways: Sequence[str], rate: float, seconds: float, rounds: int, note: Callable[[Any], None]
-) -> Any:
+def measure(job: Job, ways: Sequence[str], rate: float, clock: Clock, rounds: int, note: Callable[[Any], None]) -> None:
     """Each way once to begin with, then turn by turn until the time or the rounds are over."""
-    clock = Clock(seconds)
     rows: dict[str, Any] = {way: {"seconds": []} for way in ways}
     told = {**job.facts, "ways": rows}
     reference: Tensor | None = None
@@ -426,7 +449,23 @@ def measure(
         note(told)
         if clock.left < 0:
             break
-    return told
+    compare_gradients(job, rows)
+    note(told)
+
+
+def compare_gradients(job: Job, rows: dict[str, Any]) -> None:
+    """The cosine of each way's gradient, without dropout, with that of the first; whether dropout repeats itself."""
+    first: Tensor | None = None
+    for way, row in rows.items():
+        if job.gradient is None or job.repeats is None or "error" in row:
+            continue
+        try:
+            found = job.gradient(way)
+            first = found if first is None else first
+            row["gradient_cosine"] = float(torch.cosine_similarity(found, first, dim=0))
+            row["dropout_repeats"] = job.repeats(way)
+        except Exception as error:
+            row["gradient_error"] = "".join(traceback.format_exception(error))[-1_000:]
 
 
 def profile(job: Job, way: str) -> list[dict[str, Any]]:
@@ -492,15 +531,8 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
             if part in JOBS:
                 rest = 1 + sum(other in JOBS for other in wanted)
                 job = JOBS[part](documents, sizes)
-                share = 0.8 * clock.left / rest
-                measure(
-                    job,
-                    options.compare,
-                    told["rates"]["best"],
-                    share,
-                    sizes.rounds,
-                    lambda found, p=part: note(p, found),
-                )
+                own, best = Clock(0.7 * clock.left / rest), told["rates"]["best"]
+                measure(job, options.compare, best, own, sizes.rounds, partial(note, part))
                 if with_profile and is_usable():
                     note(f"{part} kernels", profile(job, options.compare[-1]))
         except Exception as error:

@@ -1,15 +1,19 @@
 """Reading without padding gives what the Hugging Face model gives for padded sequences, forth and back."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
+from torch._dynamo.testing import CompileCounterWithBackend
 from transformers import AutoModel
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.engine import TorchEngine
 from longmatch.encoders.flat import Flat, mean_of_tokens
-from longmatch.encoders.packed import PackedEngine, packs, pooled, read_packed
+from longmatch.encoders.packed import PackedEngine, layers, packs, pooled, read_packed
 from longmatch.encoders.packed.reading import _filled
+from longmatch.errors import LongmatchWarning
 
 LENGTHS = (1, 62, 5, 17, 1, 33, 2, 62)  # of at most 62, with a start and an end token
 
@@ -49,9 +53,8 @@ def test_the_gradients_are_those_of_padded_sequences(model):
     for read in (read_packed, judge):
         model.zero_grad()
         (read(model, flat) * share).sum().backward()
-        found.append(
-            {name: weight.grad.clone() for name, weight in model.named_parameters() if weight.grad is not None}
-        )
+        weights = ((name, weight.grad) for name, weight in model.named_parameters())
+        found.append({name: gradient.clone() for name, gradient in weights if gradient is not None})
     ours, theirs = found
     assert ours.keys() == theirs.keys() and len(ours) > 30
     for name, gradient in theirs.items():
@@ -153,3 +156,37 @@ def test_a_gpu_packs_and_a_processor_does_if_it_is_told_to(model, monkeypatch):
     assert packs(model, processor) and not packs(torch.nn.Linear(2, 2), processor)
     model.config.hidden_act = "relu"
     assert not packs(model, processor)
+
+
+def test_one_compiled_layer_serves_all_layers_and_any_number_of_tokens(model, monkeypatch):
+    counted = CompileCounterWithBackend("aot_eager")
+    monkeypatch.setattr(layers, "compiled", cache(lambda: torch.compile(layers.read_layer, backend=counted)))
+    monkeypatch.setattr(layers, "COMPILER", layers.Compiler())
+    for lengths in (LENGTHS, (3, 9), (40,) * 7):
+        flat = flat_of(lengths)
+        found = []
+        for said in ("0", "1"):
+            monkeypatch.setenv("LONGMATCH_COMPILE", said)
+            model.zero_grad()
+            states = read_packed(model, flat)
+            (states**3).sum().backward()
+            found.append((states, model.encoder.layer[1].attention.self.key.weight.grad.clone()))
+        for plain, compiled in zip(*found, strict=True):
+            assert (plain - compiled).abs().max() < 1e-4 * max(1, float(plain.abs().max()))
+    assert counted.frame_count == 1
+    torch._dynamo.reset()
+
+
+def test_what_cannot_be_compiled_is_read_as_it_is_written(model, monkeypatch):
+    def fails(*_: object) -> None:
+        raise RuntimeError("no compiler here")
+
+    monkeypatch.setattr(layers, "compiled", lambda: torch.compile(layers.read_layer, backend=fails))
+    monkeypatch.setattr(layers, "COMPILER", layers.Compiler())
+    monkeypatch.setenv("LONGMATCH_COMPILE", "1")
+    flat = flat_of()
+    with torch.no_grad(), pytest.warns(LongmatchWarning, match="Compiling failed"):
+        first = read_packed(model, flat)
+    with torch.no_grad():
+        assert torch.equal(first, read_packed(model, flat))
+    torch._dynamo.reset()

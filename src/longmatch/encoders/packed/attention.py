@@ -69,13 +69,13 @@ def _(grad: Tensor, qkv: Tensor, *others: Any) -> Tensor:
     return qkv.new_empty(qkv.shape)
 
 
-def _keep(context: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
-    qkv, offsets, longest, context.dropout = inputs
-    context.save_for_backward(qkv, *output, offsets, longest)
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+    qkv, offsets, longest, ctx.dropout = inputs
+    ctx.save_for_backward(qkv, *output, offsets, longest)
 
 
-def _back(context: Any, grad: Tensor, *unused: Any) -> tuple[Tensor, None, None, None]:
-    return _attend_backward(grad, *context.saved_tensors, context.dropout), None, None, None
+def _back(ctx: Any, grad: Tensor, *unused: Any) -> tuple[Tensor, None, None, None]:
+    return _attend_backward(grad, *ctx.saved_tensors, ctx.dropout), None, None, None
 
 
 _attend.register_autograd(_back, setup_context=_keep)

@@ -4,6 +4,7 @@
 """
 
 # mypy: ignore-errors
+# ruff: noqa: ANN001, ANN201, ANN202
 import triton
 import triton.language as tl
 
