@@ -38,7 +38,7 @@ def seeds(qkv: Tensor, dropout: float) -> Tensor:
 
 def no_sums(qkv: Tensor) -> Tensor:
     """In the place of the sums, where they are worked out again on the way back."""
-    return qkv.new_empty((qkv.shape[2], len(qkv)), dtype=torch.float32)
+    return qkv.new_zeros((qkv.shape[2], len(qkv)), dtype=torch.float32)
 
 
 def _layout(qkv: Tensor, offsets: Tensor, longest: int) -> tuple[Tensor, Tensor]:
