@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, gelu, layer_norm, linear
+from torch.nn.functional import gelu, layer_norm, linear
 
 from longmatch.encoders.packed.attention import attend
+from longmatch.encoders.packed.dropout import dropped
 from longmatch.errors import LongmatchWarning
 
 READ_BEFORE = 50_000_000  # tokens: to read them takes about as long as to compile
@@ -31,6 +32,7 @@ def read_layer(
     x: Tensor,
     offsets: Tensor,
     longest: Tensor,
+    seeds: Tensor,
     weights: Sequence[Tensor],
     heads: int,
     epsilon: float,
@@ -41,13 +43,9 @@ def read_layer(
     width = x.shape[1]
     qkv = linear(x, torch.cat([wq, wk, wv]), torch.cat([bq, bk, bv])).view(-1, 3, heads, width // heads)
     taken = linear(attend(qkv, offsets, longest, drop[1]).view(-1, width), wo, bo)
-    x = layer_norm(_dropped(taken, drop[0]) + x, (width,), norms[0], norms[1], epsilon)
+    x = layer_norm(dropped(taken, drop[0], seeds[0]) + x, (width,), norms[0], norms[1], epsilon)
     made = linear(gelu(linear(x, wu, bu)), wd, bd)
-    return layer_norm(_dropped(made, drop[0]) + x, (width,), norms[2], norms[3], epsilon)
-
-
-def _dropped(x: Tensor, share: float) -> Tensor:
-    return dropout(x, share) if share else x
+    return layer_norm(dropped(made, drop[0], seeds[1]) + x, (width,), norms[2], norms[3], epsilon)
 
 
 class Compiler:
@@ -68,7 +66,9 @@ class Compiler:
         pays = len(x) >= LEARNT_AT_ONCE if x.requires_grad else self.read > READ_BEFORE
         return not self.failed and said != "0" and (said == "1" or (pays and x.device.type == "cuda"))
 
-    def works(self, x: Tensor, offsets: Tensor, longest: Tensor, weights: Sequence[Tensor], *facts: Any) -> bool:
+    def works(
+        self, x: Tensor, offsets: Tensor, longest: Tensor, seeds: Tensor, weights: Sequence[Tensor], *facts: Any
+    ) -> bool:
         """Try it, forth and back, on what is to be read, without a trace in the gradients of the weights."""
         learning = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, *weights))
         kind = (learning, x.dtype, weights[0].dtype, x.shape[1], *facts)
@@ -81,7 +81,7 @@ class Compiler:
             for tensor in (x, offsets):  # only these differ from call to call
                 torch._dynamo.maybe_mark_dynamic(tensor, 0)
             with torch.random.fork_rng(devices), torch._dynamo.config.patch(automatic_dynamic_shapes=False):
-                found = compiled()(x, offsets, longest, weights, *facts)
+                found = compiled()(x, offsets, longest, seeds, weights, *facts)
                 if learning:
                     learnt = [tensor for tensor in (x, *weights) if tensor.requires_grad]
                     torch.autograd.grad(found, learnt, torch.ones_like(found))
@@ -106,9 +106,12 @@ def read_layers(x: Tensor, offsets: Tensor, longest: int, layers: Sequence[Any],
     """Through all layers: (tokens, width). `offsets` are int32."""
     drop = (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if training else (0.0, 0.0)
     facts, most = (int(config.num_attention_heads), config.layer_norm_eps, drop), torch.tensor(longest)
+    seeds = torch.zeros(len(layers), 4, dtype=torch.int32, device=x.device)  # of four two are used: 16 bytes a layer
+    if drop[0]:
+        seeds.random_(-(2**31), 2**31)
     read: Layer = read_layer
-    if COMPILER.wants(x) and COMPILER.works(x, offsets, most, weights_of(layers[0]), *facts):
+    if COMPILER.wants(x) and COMPILER.works(x, offsets, most, seeds[0], weights_of(layers[0]), *facts):
         read = compiled()
-    for layer in layers:
-        x = read(x, offsets, most, weights_of(layer), *facts)
+    for layer, seed in zip(layers, seeds, strict=True):
+        x = read(x, offsets, most, seed, weights_of(layer), *facts)
     return x

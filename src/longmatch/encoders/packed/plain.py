@@ -49,7 +49,8 @@ def _layout(qkv: Tensor, offsets: Tensor, longest: int) -> tuple[Tensor, Tensor]
 
 def _weights(query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
     scores = (query @ key.transpose(2, 3)) * query.shape[3] ** -0.5
-    return scores.masked_fill(~mask[:, None, None], float("-inf")).softmax(3)
+    weights: Tensor = scores.masked_fill(~mask[:, None, None], float("-inf")).softmax(3)
+    return weights
 
 
 def _kept(query: Tensor, longest: int, dropout: float, drawn: Tensor) -> Tensor | float:

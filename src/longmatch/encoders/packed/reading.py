@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from longmatch.encoders.flat import Flat
 from longmatch.encoders.packed.layers import read_layers
@@ -77,11 +78,14 @@ def _read(model: Any, text: Flat, added: Tensor | None, dtype: torch.dtype) -> T
     table = embeddings.position_embeddings
     first = 0 if table.padding_idx is None else table.padding_idx + 1
     places = torch.arange(first, first + text.tokens, device=own.device) - offsets[own]
-    x = embeddings.word_embeddings(text.ids)
+    words = embeddings.word_embeddings
+    x = embedding(text.ids, words.weight.to(dtype), words.padding_idx)
     if added is not None:
-        x = x + nn.functional.pad(added, (0, 0, 0, len(text) - len(added)))[own]
-    x = x + embeddings.token_type_embeddings.weight[0] + table(places)
-    x = embeddings.dropout(embeddings.LayerNorm(x)).to(dtype)
+        x = x + embedding(own, nn.functional.pad(added.to(dtype), (0, 0, 0, len(text) - len(added))))
+    x = x + embedding(places, (table.weight + embeddings.token_type_embeddings.weight[0]).to(dtype))
+    norm = embeddings.LayerNorm
+    x = nn.functional.layer_norm(x, norm.normalized_shape, norm.weight.to(dtype), norm.bias.to(dtype), norm.eps)
+    x = embeddings.dropout(x)
     return read_layers(x, offsets.int(), int(text.lengths.max()), model.encoder.layer, model.config, model.training)
 
 
