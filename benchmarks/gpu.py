@@ -2,7 +2,7 @@
 
     python benchmarks/gpu.py --make TEXT.npz DATA_FOLDER
     python benchmarks/gpu.py TEXT.npz --out gpu.json [--seconds 170] [--only rates,encode,colde,smith,profile]
-                             [--compare padded,sorted,eager,compiled]
+                             [--compare padded,sorted,eager,compiled] [--max-tokens 6144]
 
 The same documents, the same weights, bfloat16, in one process, turn by turn, each way of reading once a turn:
 
@@ -32,7 +32,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -48,6 +48,8 @@ from training import DEVICE, Padded, autocast, timed
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.engine import Batch
+from longmatch.encoders.flat import mean_of_tokens
 from longmatch.encoders.packed import PackedEngine, tokens_that_fit
 from longmatch.encoders.pretrained import Pooling
 from longmatch.errors import LongmatchError
@@ -81,7 +83,7 @@ ON_GPU = DEVICE.type == "cuda"
 class Sizes:
     """How large the work is; small on a processor, where only the code is tried."""
 
-    encoded: int = 5_000_000 if ON_GPU else 3_000  # tokens
+    encoded: int = 3_000_000 if ON_GPU else 3_000  # tokens
     colde: int = 64 if ON_GPU else 2  # documents a step
     smith: int = 256 if ON_GPU else 4
     product: int = 8_192 if ON_GPU else 256
@@ -215,9 +217,10 @@ def encoding(documents: list[Tokens], sizes: Sizes) -> Job:
     some = pieces[:: max(1, len(pieces) // 2_000)]
 
     def run(way: str, texts: list[Any] = pieces) -> Tensor:
-        if way == "padded":
-            return encode_padded(model, texts)
-        return torch.from_numpy(backbones[way].encode(texts))
+        with switched(way):
+            if way == "padded":
+                return encode_padded(model, texts)
+            return torch.from_numpy(backbones[way].encode(texts))
 
     lengths = torch.tensor([len(piece) + 2 for piece in pieces])
     facts = {"model": kind, "sentences": len(pieces), "tokens": int(lengths.sum())}
@@ -228,23 +231,23 @@ def encoding(documents: list[Tokens], sizes: Sizes) -> Job:
 @torch.inference_mode()
 def encode_padded(model: Any, texts: list[Any], budget: int = 65_536) -> Tensor:
     """Sentences in their order, in batches of as many as the budget holds, each padded to the longest."""
-    found, some, longest = [], [], 0
-    for text in [*texts, None]:
-        most = 0 if text is None else max(longest, len(text) + 2)
-        if some and (text is None or most * (len(some) + 1) > budget):
-            ids, mask = torch.zeros(len(some), longest, dtype=torch.long), torch.zeros(len(some), longest)
-            for row, one in enumerate(some):
-                ids[row, : len(one) + 2] = torch.tensor([SPECIALS[0], *one, SPECIALS[1]])
-                mask[row, : len(one) + 2] = 1
-            ids, mask = ids.to(DEVICE), mask.to(DEVICE)
-            hidden = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state.float()
-            mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
-            found.append(nn.functional.normalize(mean, dim=1).cpu())
-            some, longest = [], 0
-        if text is not None:
-            some.append(text)
-            longest = max(longest, len(text) + 2)
+    found = []
+    for first, last in in_order([len(text) + 2 for text in texts], budget):
+        batch = Batch.of(np.arange(first, last), texts[first:last], SPECIALS, 256).to(DEVICE)
+        hidden = model(input_ids=batch.ids, attention_mask=batch.mask.long()).last_hidden_state
+        found.append(nn.functional.normalize(mean_of_tokens(hidden, batch.mask), dim=1).cpu())
     return torch.cat(found)
+
+
+def in_order(lengths: Sequence[int], budget: int) -> Iterator[tuple[int, int]]:
+    """Runs of texts that, padded to the longest of them, have at most so many tokens."""
+    first = longest = 0
+    for number, length in enumerate(lengths):
+        longest = max(longest, length)
+        if number > first and longest * (number + 1 - first) > budget:
+            yield first, number
+            first, longest = number, length
+    yield first, len(lengths)
 
 
 # Training
@@ -449,21 +452,23 @@ def measure(job: Job, ways: Sequence[str], rate: float, clock: Clock, rounds: in
         note(told)
         if clock.left < 0:
             break
-    compare_gradients(job, rows)
+    compare_gradients(job, rows, clock)
     note(told)
 
 
-def compare_gradients(job: Job, rows: dict[str, Any]) -> None:
+def compare_gradients(job: Job, rows: dict[str, Any], clock: Clock) -> None:
     """The cosine of each way's gradient, without dropout, with that of the first; whether dropout repeats itself."""
     first: Tensor | None = None
     for way, row in rows.items():
         if job.gradient is None or job.repeats is None or "error" in row:
             continue
         try:
+            row["dropout_repeats"] = job.repeats(way)
+            if way == "compiled" and clock.left < 0:
+                continue  # without dropout it would have to be compiled anew
             found = job.gradient(way)
             first = found if first is None else first
             row["gradient_cosine"] = float(torch.cosine_similarity(found, first, dim=0))
-            row["dropout_repeats"] = job.repeats(way)
         except Exception as error:
             row["gradient_error"] = "".join(traceback.format_exception(error))[-1_000:]
 
@@ -543,6 +548,7 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
         gc.collect()
         if not is_usable() and wanted:
             again = [sys.executable, __file__, str(options.text), "--out", str(out), "--seconds", f"{clock.left:.0f}"]
+            again += ["--max-tokens", str(options.max_tokens)] if options.max_tokens else []
             again += ["--only", ",".join(wanted), "--compare", ",".join(options.compare), "--goes-on"]
             subprocess.run(again, check=False)
             return
@@ -570,7 +576,7 @@ def show(told: dict[str, Any]) -> None:
     console.print(table)
 
 
-def main(words: Sequence[str], sizes: Sizes | None = None) -> None:
+def main(words: Sequence[str]) -> None:
     if words[:1] == ["--make"]:
         make_text(Path(words[1]), Path(words[2]))
         return
@@ -581,8 +587,10 @@ def main(words: Sequence[str], sizes: Sizes | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=170)
     parser.add_argument("--only", default=PARTS, **listed)  # type: ignore[arg-type]
     parser.add_argument("--compare", default=WAYS, **listed)  # type: ignore[arg-type]
+    parser.add_argument("--max-tokens", type=int, help="read of a document by CoLDE; by default all")
     parser.add_argument("--goes-on", action="store_true", help=argparse.SUPPRESS)
-    measure_all(parser.parse_args(words), sizes or Sizes())
+    options = parser.parse_args(words)
+    measure_all(options, replace(Sizes(), most=options.max_tokens or Sizes.most))
 
 
 if __name__ == "__main__":
