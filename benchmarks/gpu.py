@@ -75,7 +75,12 @@ SWITCHES = {  # LONGMATCH_PACKED, LONGMATCH_COMPILE
     "compiled": ("1", "1"),
 }
 SPECIALS, VOCABULARY = (101, 102), 30_522
-MINILM = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536}
+MINILM: dict[str, Any] = {
+    "hidden_size": 384,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 12,
+    "intermediate_size": 1536,
+}
 ON_GPU = DEVICE.type == "cuda"
 
 
@@ -402,7 +407,7 @@ def rates(sizes: Sizes) -> dict[str, float]:
     for name, (rows, inner, columns) in shapes.items():
         a = torch.randn(rows, inner, device=DEVICE, dtype=dtype)
         b = torch.randn(inner, columns, device=DEVICE, dtype=dtype)
-        found[name] = 2 * rows * inner * columns / min(timed(lambda a=a, b=b: a @ b, 10))
+        found[name] = 2 * rows * inner * columns / min(timed(partial(torch.matmul, a, b), 10))
     source = torch.empty(sizes.product**2 * 4, device=DEVICE, dtype=dtype)
     target = torch.empty_like(source)
     seconds = min(timed(lambda: target.copy_(source), 5))
@@ -438,7 +443,7 @@ def measure(job: Job, ways: Sequence[str], rate: float, clock: Clock, rounds: in
             if "error" in rows[way] or (clock.left < 0 and rows[way]["seconds"]):
                 continue
             try:
-                rows[way]["seconds"] += timed_once(lambda way=way: job.run(way))
+                rows[way]["seconds"] += timed_once(partial(job.run, way))
             except Exception as error:
                 _failed(rows[way], error)
         for row in rows.values():

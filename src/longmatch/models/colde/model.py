@@ -93,8 +93,9 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         """What is added to the embedding of each word of a chunk: (chunks, width); None without augmentation."""
         if not self.config.augmented:
             return None
-        added: Tensor = self.section_embedding(section)
-        return added + self.chunk_embedding(place.clamp(max=self.config.max_chunks - 1))
+        place = place.clamp(max=self.config.max_chunks - 1)
+        added: Tensor = self.section_embedding(section) + self.chunk_embedding(place)
+        return added
 
     def aggregate(self, chunks: Tensor, section: Tensor, document: Tensor) -> ColdeOutput:
         """From chunk vectors to section and document vectors; in full precision, for there are few of them.
