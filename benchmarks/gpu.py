@@ -30,9 +30,10 @@ import subprocess
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -94,7 +95,7 @@ class Sizes:
     product: int = 8_192 if ON_GPU else 256
     rounds: int = 12 if ON_GPU else 1
     layers: int | None = None if ON_GPU else 1
-    most: int | None = None if ON_GPU else 600  # tokens read of a document
+    most: int = 6_144 if ON_GPU else 600  # tokens that CoLDE reads of a document
 
 
 @dataclass
@@ -528,6 +529,8 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
     told |= {"device": torch.cuda.get_device_name() if ON_GPU else "CPU", "torch": torch.__version__}
     wanted, documents = list(options.only), open_text(options.text)
     with_profile = "profile" in wanted
+    said: list[str] = told.setdefault("warnings", [])
+    warnings.showwarning = lambda message, *_: said.append(str(message)[:500])
 
     def note(name: str, found: Any) -> None:
         told[name] = found
@@ -553,8 +556,15 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
         gc.collect()
         if not is_usable() and wanted:
             again = [sys.executable, __file__, str(options.text), "--out", str(out), "--seconds", f"{clock.left:.0f}"]
-            again += ["--max-tokens", str(options.max_tokens)] if options.max_tokens else []
-            again += ["--only", ",".join(wanted), "--compare", ",".join(options.compare), "--goes-on"]
+            again += [
+                "--max-tokens",
+                str(options.max_tokens),
+                "--only",
+                ",".join(wanted),
+                "--compare",
+                ",".join(options.compare),
+                "--goes-on",
+            ]
             subprocess.run(again, check=False)
             return
         if ON_GPU:
@@ -592,10 +602,10 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--seconds", type=float, default=170)
     parser.add_argument("--only", default=PARTS, **listed)  # type: ignore[arg-type]
     parser.add_argument("--compare", default=WAYS, **listed)  # type: ignore[arg-type]
-    parser.add_argument("--max-tokens", type=int, help="read of a document by CoLDE; by default all")
+    parser.add_argument("--max-tokens", type=int, default=Sizes.most, help="that CoLDE reads of a document")
     parser.add_argument("--goes-on", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(words)
-    measure_all(options, replace(Sizes(), most=options.max_tokens or Sizes.most))
+    measure_all(options, Sizes(most=options.max_tokens))
 
 
 if __name__ == "__main__":
