@@ -1,6 +1,6 @@
 """A pretrained transformer that turns pieces of text into vectors."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from longmatch.encoders.batches import padded, token_batches
 from longmatch.encoders.choosing import EngineName, choose, native_precision, probes, wished
-from longmatch.encoders.engine import Batch, Engine, Numbers, Precision, TorchEngine
+from longmatch.encoders.engine import Batch, Engine, Ints, Numbers, Precision, TorchEngine
+from longmatch.encoders.packed import PackedEngine, packs
 from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
@@ -44,7 +45,7 @@ class Backbone:
         self.first_token, self.last_token = specials
         self.device = next(model.parameters()).device
         self.token_budget = CPU_BUDGET if self.device.type == "cpu" else GPU_BUDGET
-        self._make_engine = engine or (lambda backbone: TorchEngine(backbone.model))
+        self._make_engine = engine or _torch_engine
 
     @classmethod
     def load(
@@ -148,17 +149,29 @@ class Backbone:
         lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
         if len(lengths) and lengths.max() > self.max_tokens:
             raise ValueError(f"a piece of {lengths.max()} tokens; {self.name} reads {self.max_tokens}")
-        specials, most = (self.first_token, self.last_token), self.max_tokens + 2
+        specials = self.first_token, self.last_token
+        if isinstance(engine, PackedEngine):
+            found = engine.encode(pieces, specials, self.pooling.mode, self.token_budget)
+        else:
+            found = self._padded(pieces, lengths, specials, engine)
+        vectors = torch.zeros((len(pieces), self.width), dtype=torch.float32)
+        for rows, some in found:
+            vectors[torch.from_numpy(rows)] = some
+            if progress:
+                progress(int(lengths[rows].sum()))
+        return np.asarray(vectors.numpy(), dtype=np.float32)
+
+    def _padded(
+        self, pieces: Sequence[Ints], lengths: Ints, specials: tuple[int, int], engine: Engine
+    ) -> Iterator[tuple[Ints, Tensor]]:
+        """Which pieces, and their vectors, by batches padded to one length."""
+        most = self.max_tokens + 2
         batches = (
             Batch.of(rows, [pieces[i] for i in rows], specials, most)
             for rows in token_batches(padded(lengths + 2, most), self.token_budget)
         )
-        vectors = torch.zeros((len(pieces), self.width), dtype=torch.float32)
         for batch, hidden in engine.read(batches):
-            vectors[torch.from_numpy(batch.rows)] = self._pool(hidden, batch.mask).float().cpu()
-            if progress:
-                progress(int(lengths[batch.rows].sum()))
-        return np.asarray(vectors.numpy(), dtype=np.float32)
+            yield batch.rows, self._pool(hidden, batch.mask).float().cpu()
 
     def _pool(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """(pieces, tokens, width) -> (pieces, width)."""
@@ -170,3 +183,8 @@ class Backbone:
             weights = mask[:, None].to(hidden.dtype)
             pooled = (weights @ hidden)[:, 0].float() / mask.sum(1, keepdim=True)
         return nn.functional.normalize(pooled.float(), dim=1)
+
+
+def _torch_engine(backbone: Backbone) -> Engine:
+    """Without padding where that is faster."""
+    return (PackedEngine if packs(backbone.model, backbone.device) else TorchEngine)(backbone.model)

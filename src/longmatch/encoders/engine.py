@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -64,13 +64,16 @@ class Engine(Protocol):
         """The vectors of all tokens of each batch (pieces, tokens, width) on `device`, good until the next is asked."""
 
 
-def several_at_once(
-    batches: Iterable[Batch], start: Callable[[Batch], Callable[[], Tensor]], most: int
-) -> Iterator[tuple[Batch, Tensor]]:
-    """Up to `most` batches under way, handed out in their order; `start` begins one and returns what waits for it."""
-    busy: deque[tuple[Batch, Callable[[], Tensor]]] = deque()
+B = TypeVar("B")
 
-    def first_done() -> tuple[Batch, Tensor]:
+
+def several_at_once(
+    batches: Iterable[B], start: Callable[[B], Callable[[], Tensor]], most: int
+) -> Iterator[tuple[B, Tensor]]:
+    """Up to `most` batches under way, handed out in their order; `start` begins one and returns what waits for it."""
+    busy: deque[tuple[B, Callable[[], Tensor]]] = deque()
+
+    def first_done() -> tuple[B, Tensor]:
         batch, wait = busy.popleft()
         return batch, wait()
 

@@ -30,9 +30,12 @@ class Flat:
     @staticmethod
     def of(pieces: Sequence[npt.NDArray[np.int64]], specials: tuple[int, int]) -> "Flat":
         """Put the start and end tokens around each piece, and all of them in a row."""
-        first, last = ([token] for token in specials)
-        ids = np.concatenate([part for piece in pieces for part in (first, piece, last)]).astype(np.int64)
-        return Flat(torch.from_numpy(ids), torch.tensor([len(piece) + 2 for piece in pieces]))
+        lengths = np.array([len(piece) + 2 for piece in pieces], dtype=np.int64)
+        ends = lengths.cumsum()
+        ids = np.full(lengths.sum(), -1, dtype=np.int64)
+        ids[ends - lengths], ids[ends - 1] = specials
+        ids[ids < 0] = np.concatenate(pieces)
+        return Flat(torch.from_numpy(ids), torch.from_numpy(lengths))
 
     def __len__(self) -> int:
         return len(self.lengths)

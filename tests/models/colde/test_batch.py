@@ -128,3 +128,16 @@ def test_without_augmentation_or_contrast_a_document_is_one_section(tiny_bert, d
         model = tiny_colde(tiny_bert, **settings)
         assert not hasattr(model, "section_embedding")
         assert not layout(model, (2, 3)).lay_out(documents).section.any()
+
+
+def test_chunks_read_without_padding_have_the_vectors_and_gradients_of_padded_ones(tiny_bert, documents, monkeypatch):
+    model = tiny_colde(tiny_bert)
+    batch = layout(model, (2, 3)).lay_out(documents)
+    weights = [model.chunk_embedding.weight, model.backbone.encoder.layer[0].output.dense.weight]
+    found = []
+    for packed in ("0", "1"):
+        monkeypatch.setenv("LONGMATCH_PACKED", packed)
+        sections = read(model, batch).sections
+        found.append((sections.detach(), *torch.autograd.grad(sections.sum(), weights)))
+    for padded, ours in zip(*found, strict=True):
+        assert (ours - padded).abs().max() < 1e-5 * max(1, float(padded.abs().max()))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from longmatch.losses.masked_words import IGNORED
 from longmatch.models.smith.batch import Layout, Masking
-from longmatch.models.smith.reading import layout, read, read_blocks
+from longmatch.models.smith.pretraining import SmithForPretraining
+from longmatch.models.smith.reading import layout, read, read_blocks, read_masked
 from longmatch.training.samplers import chance
 from longmatch.units import TokenShelf, block_ranges, tokenize
 
@@ -98,6 +99,28 @@ def test_blocks_read_by_length_have_the_vectors_of_blocks_read_one_by_one(docume
             for block in batch.text.ids.split(batch.text.lengths.tolist())
         ]
     assert torch.allclose(fast, torch.cat(slow), atol=1e-5)
+
+
+def test_blocks_read_without_padding_have_the_vectors_of_padded_ones(documents, monkeypatch):
+    model = tiny_smith()
+    batch = layout(model, (2, 3)).lay_out(documents)
+    with torch.no_grad():
+        padded = read_blocks(model, batch)
+        monkeypatch.setenv("LONGMATCH_PACKED", "1")
+        assert torch.allclose(read_blocks(model, batch), padded, atol=1e-5)
+
+
+def test_hidden_words_and_blocks_are_the_same_without_padding(documents, monkeypatch):
+    torch.manual_seed(0)
+    model = SmithForPretraining(tiny_smith()).eval()
+    batch = mask(layout(model.smith, (2, 3)).lay_out(documents))
+    with torch.no_grad():
+        padded = read_masked(model, batch)
+        monkeypatch.setenv("LONGMATCH_PACKED", "1")
+        ours = read_masked(model, batch)
+    assert len(padded.words) == batch.hidden
+    for name in ("words", "original", "predicted"):
+        assert torch.allclose(getattr(ours, name), getattr(padded, name), atol=1e-4)
 
 
 @pytest.mark.parametrize("combine", ["normal", "sum-concat", "mean-concat", "attention"])

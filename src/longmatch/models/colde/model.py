@@ -84,11 +84,18 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
 
     def encode_chunks(self, ids: Tensor, mask: Tensor, section: Tensor, place: Tensor) -> Tensor:
         """One vector a chunk: the mean over its real tokens; section and chunk embeddings go in before layer 1."""
-        embedded = self.backbone.get_input_embeddings()(ids)
-        if self.config.augmented:
-            added = self.section_embedding(section) + self.chunk_embedding(place.clamp(max=self.config.max_chunks - 1))
+        embedded, added = self.backbone.get_input_embeddings()(ids), self.added_to_words(section, place)
+        if added is not None:
             embedded = embedded + added[:, None]
         return mean_of_tokens(self.backbone(inputs_embeds=embedded, attention_mask=mask).last_hidden_state, mask)
+
+    def added_to_words(self, section: Tensor, place: Tensor) -> Tensor | None:
+        """What is added to the embedding of each word of a chunk: (chunks, width); None without augmentation."""
+        if not self.config.augmented:
+            return None
+        place = place.clamp(max=self.config.max_chunks - 1)
+        added: Tensor = self.section_embedding(section) + self.chunk_embedding(place)
+        return added
 
     def aggregate(self, chunks: Tensor, section: Tensor, document: Tensor) -> ColdeOutput:
         """From chunk vectors to section and document vectors; in full precision, for there are few of them.

@@ -1,7 +1,8 @@
-"""Reading a batch of chunks: those of about one length together, so that little of the work is padding."""
+"""Reading a batch of chunks: without padding, or those of about one length together, so that there is little of it."""
 
 from torch import Tensor
 
+from longmatch.encoders.packed import packs, pooled, read_packed
 from longmatch.models.colde.batch import ChunkBatch, Layout
 from longmatch.models.colde.model import ColdeModel, ColdeOutput
 
@@ -14,6 +15,9 @@ def layout(model: ColdeModel, specials: tuple[int, int], max_tokens: int | None 
 
 def read_chunks(model: ColdeModel, batch: ChunkBatch) -> Tensor:
     """One vector a chunk, in the batch's order: (chunks, backbone width)."""
+    if packs(model.backbone, batch.device):
+        added = model.added_to_words(batch.section.to(batch.device), batch.place.to(batch.device))
+        return pooled(read_packed(model.backbone, batch.text, added), batch.text)
 
     def encode(ids: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
         section, place = (numbers[rows].to(batch.device) for numbers in (batch.section, batch.place))

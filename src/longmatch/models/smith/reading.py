@@ -1,10 +1,11 @@
-"""Reading a batch of blocks: those of about one length together, so that little of the work is padding."""
+"""Reading a batch of blocks: without padding, or those of about one length together, so that there is little of it."""
 
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from longmatch.encoders.packed import packs, pooled, read_packed
 from longmatch.losses.masked_words import IGNORED
 from longmatch.models.smith.batch import BlockBatch, Layout, MaskedBatch
 from longmatch.models.smith.model import SmithModel, SmithOutput
@@ -18,6 +19,9 @@ def layout(model: SmithModel, specials: tuple[int, int]) -> Layout:
 
 def read_blocks(model: SmithModel, batch: BlockBatch) -> Tensor:
     """One vector of length 1 a block, in the batch's order: (blocks, width)."""
+    if packs(model.sentence_level, batch.device):
+        states = read_packed(model.sentence_level, batch.text)
+        return model.block_vectors(pooled(states, batch.text, "cls")[:, None])
     return batch.text.each(lambda ids, mask, _: model.block_vectors(model.read_tokens(ids, mask.long())))
 
 
@@ -37,6 +41,24 @@ class Guesses:
 
 def read_masked(model: SmithForPretraining, batch: MaskedBatch) -> Guesses:
     """One pass over the masked words serves both tasks: the blocks to be picked out are read with words hidden too."""
+    packed = packs(model.smith.sentence_level, batch.blocks.device)
+    blocks, words = (_masked_packed if packed else _masked_by_length)(model, batch)
+    original = blocks[batch.masked]
+    predicted = original
+    if len(original):
+        predicted = model.guess_blocks(blocks, batch.masked, batch.blocks.place, batch.blocks.counts)
+    return Guesses(predicted, original, words)
+
+
+def _masked_packed(model: SmithForPretraining, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+    """The vectors of all blocks, and of the hidden words' tokens."""
+    text = batch.blocks.text
+    states = read_packed(model.smith.sentence_level, text)
+    return model.smith.block_vectors(pooled(states, text, "cls")[:, None]), states[batch.words != IGNORED].float()
+
+
+def _masked_by_length(model: SmithForPretraining, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+    """The same, blocks of about one length padded together."""
     order, vectors, where, words = [], [], [], []
     text = batch.blocks.text
     for rows, places, mask in text.by_length():
@@ -47,8 +69,4 @@ def read_masked(model: SmithForPretraining, batch: MaskedBatch) -> Guesses:
         where.append(places[hidden])
         words.append(states[hidden])
     blocks = torch.cat(vectors)[torch.cat(order).argsort().to(batch.words.device)]
-    original = blocks[batch.masked]
-    predicted = original
-    if len(original):
-        predicted = model.guess_blocks(blocks, batch.masked, batch.blocks.place, batch.blocks.counts)
-    return Guesses(predicted, original, torch.cat(words).float()[torch.cat(where).argsort()])
+    return blocks, torch.cat(words).float()[torch.cat(where).argsort()]

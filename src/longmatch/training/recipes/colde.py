@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from longmatch.encoders.packed import tokens_that_fit
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
@@ -95,6 +96,11 @@ class ColdeRecipe(PairRecipe[ChunkBatch]):
 
     def _layout(self) -> Layout:
         return layout(self.model, special_tokens(self.tokenizer, str(self.own.backbone)), self.settings.max_tokens)
+
+    @property
+    def _budget(self) -> int:
+        fit = tokens_that_fit(self.model.backbone, self.model.device)
+        return self.settings.tokens_at_once or fit or super()._budget
 
     def _vectors(self, documents: ChunkBatch) -> Tensor:
         found = read(self.model, documents)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
+from longmatch.encoders.packed import tokens_that_fit
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchError
@@ -85,6 +86,11 @@ class SmithRecipe(PairRecipe[BlockBatch]):
 
     def _layout(self) -> Layout:
         return layout(self.model, special_tokens(self.tokenizer, self.name))
+
+    @property
+    def _budget(self) -> int:
+        fit = tokens_that_fit(self.model.sentence_level, self.model.device)
+        return self.settings.tokens_at_once or fit or super()._budget
 
     def _vectors(self, documents: BlockBatch) -> Tensor:
         found: Tensor = read(self.model, documents).documents

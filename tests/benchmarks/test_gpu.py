@@ -1,0 +1,68 @@
+"""The benchmark of a GPU runs on a processor too, where it is small, and its ways agree."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def gpu(monkeypatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    import gpu
+
+    yield gpu
+    for name in ("gpu", "training"):
+        del sys.modules[name]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    """Four documents of made-up sentences."""
+    draw = np.random.default_rng(0)
+    lengths = draw.integers(3, 40, size=80)
+    offsets = np.concatenate([[0], lengths.cumsum()])
+    documents = [0, 20, 40, 60, 80]
+    tokens = draw.integers(1_000, 20_000, size=offsets[-1])
+    np.savez(tmp_path / "text.npz", tokens=tokens.astype(np.uint16), offsets=offsets, documents=documents)
+    return tmp_path / "text.npz"
+
+
+def test_every_way_is_measured_and_gives_the_vectors_of_padded_batches(gpu, text, tmp_path, capsys):
+    out = tmp_path / "gpu.json"
+    gpu.main([str(text), "--out", str(out), "--compare", "padded,sorted,eager", "--seconds", "60"])
+    told = json.loads(out.read_text())
+    assert told["rates"]["best"] > 0
+    for part in ("encode", "colde", "smith"):
+        for way in ("padded", "sorted", "eager"):
+            row = told[part]["ways"][way]
+            assert "error" not in row, row["error"]
+            assert row["least_cosine"] > 0.9999 and row["tokens_a_second"] > 0 and row["share"] > 0
+        assert told[part]["ways"]["padded"]["times"] == 1
+        assert told[f"{part} kernels"]
+    assert "tokens a second" in capsys.readouterr().out
+
+
+def test_a_way_that_fails_is_noted_and_the_others_go_on(gpu, text, tmp_path, monkeypatch):
+    def fails(*_: object) -> None:
+        raise RuntimeError("no such kernel")
+
+    monkeypatch.setattr(gpu, "encode_padded", fails)
+    out = tmp_path / "gpu.json"
+    gpu.main([str(text), "--out", str(out), "--only", "encode", "--compare", "padded,eager"])
+    ways = json.loads(out.read_text())["encode"]["ways"]
+    assert "no such kernel" in ways["padded"]["error"] and ways["eager"]["tokens_a_second"] > 0
+
+
+def test_the_work_of_a_layer_is_counted_by_hand(gpu):
+    import torch
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(vocab_size=50, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+    weights = 4 * 8 * 8 + 2 * 8 * 16
+    found = gpu.forward_work(BertModel(config).encoder, config, torch.tensor([3, 5]))
+    assert found == 2 * weights * 8 + 4 * 8 * (9 + 25)

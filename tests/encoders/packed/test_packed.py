@@ -1,0 +1,192 @@
+"""Reading without padding gives what the Hugging Face model gives for padded sequences, forth and back."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from torch._dynamo.testing import CompileCounterWithBackend
+from transformers import AutoModel
+
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.engine import TorchEngine
+from longmatch.encoders.flat import Flat, mean_of_tokens
+from longmatch.encoders.packed import PackedEngine, layers, packs, pooled, read_packed
+from longmatch.encoders.packed.reading import _filled
+from longmatch.errors import LongmatchWarning
+
+LENGTHS = (1, 62, 5, 17, 1, 33, 2, 62)  # of at most 62, with a start and an end token
+
+
+@pytest.fixture(params=["tiny_bert", "tiny_roberta"])
+def model(request):
+    return AutoModel.from_pretrained(request.getfixturevalue(request.param)).eval()
+
+
+def flat_of(lengths=LENGTHS, seed=0) -> Flat:
+    draw = np.random.default_rng(seed)
+    return Flat.of([draw.integers(5, 500, size=length) for length in lengths], (2, 3))
+
+
+def padded(flat: Flat, padding: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+    rows = flat.ids.split(flat.lengths.tolist())
+    ids = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True, padding_value=padding)
+    return ids, torch.arange(ids.shape[1]) < flat.lengths[:, None]
+
+
+def judge(model, flat: Flat) -> torch.Tensor:
+    """The Hugging Face model over padded sequences, the padding left out."""
+    ids, mask = padded(flat)
+    return model(input_ids=ids, attention_mask=mask.long()).last_hidden_state[mask]
+
+
+def test_the_token_vectors_are_those_of_padded_sequences(model):
+    flat = flat_of()
+    with torch.no_grad():
+        assert (read_packed(model, flat) - judge(model, flat)).abs().max() < 1e-5
+
+
+def test_the_gradients_are_those_of_padded_sequences(model):
+    flat = flat_of()
+    share = torch.randn(flat.tokens, model.config.hidden_size, generator=torch.Generator().manual_seed(1))
+    found = []
+    for read in (read_packed, judge):
+        model.zero_grad()
+        (read(model, flat) * share).sum().backward()
+        weights = ((name, weight.grad) for name, weight in model.named_parameters())
+        found.append({name: gradient.clone() for name, gradient in weights if gradient is not None})
+    ours, theirs = found
+    assert ours.keys() == theirs.keys() and len(ours) > 30
+    for name, gradient in theirs.items():
+        assert (ours[name] - gradient).abs().max() <= 1e-5 * max(1, float(gradient.abs().max())), name
+
+
+def test_order_and_what_is_read_together_change_nothing(model):
+    flat, order = flat_of(), [3, 0, 7, 5, 1, 6, 2, 4]
+    texts = flat.ids.split(flat.lengths.tolist())
+    mixed = Flat(torch.cat([texts[i] for i in order]), flat.lengths[order])
+    with torch.no_grad():
+        together = read_packed(model, flat).split(flat.lengths.tolist())
+        other = read_packed(model, mixed).split(mixed.lengths.tolist())
+        for place, number in enumerate(order):
+            alone = read_packed(model, Flat(texts[number], flat.lengths[number : number + 1]))
+            assert (other[place] - together[number]).abs().max() < 1e-5
+            assert (alone - together[number]).abs().max() < 1e-5
+
+
+def test_filling_up_with_padding_changes_no_vector(model):
+    flat = flat_of()
+    filled = _filled(flat)
+    assert filled.tokens % 512 == 0 and filled.lengths.max() == flat.lengths.max()
+    assert filled.lengths.sum() == filled.tokens
+    with torch.no_grad():
+        assert (read_packed(model, filled)[: flat.tokens] - read_packed(model, flat)).abs().max() < 1e-5
+
+
+def test_what_is_added_to_a_sequence_is_added_to_each_of_its_words(model):
+    flat = flat_of()
+    ids, mask = padded(flat)
+    added = torch.randn(len(flat), model.config.hidden_size, generator=torch.Generator().manual_seed(1))
+    with torch.no_grad():
+        words = model.get_input_embeddings()(ids) + added[:, None]
+        first = 0 if model.config.model_type == "bert" else 2
+        places = torch.arange(first, first + ids.shape[1])[None]
+        hidden = model(inputs_embeds=words, attention_mask=mask.long(), position_ids=places).last_hidden_state
+        assert (read_packed(model, flat, added) - hidden[mask]).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("mode", ["mean", "cls", "max"])
+def test_pooling_is_that_of_padded_sequences(mode):
+    flat = flat_of()
+    states = torch.randn(flat.tokens, 8)
+    hidden = torch.nn.utils.rnn.pad_sequence(list(states.split(flat.lengths.tolist())), batch_first=True)
+    mask = padded(flat)[1]
+    wanted = {
+        "mean": mean_of_tokens(hidden, mask),
+        "cls": hidden[:, 0],
+        "max": hidden.masked_fill(~mask[..., None], float("-inf")).amax(1),
+    }
+    assert (pooled(states, flat, mode) - wanted[mode]).abs().max() < 1e-6
+
+
+@pytest.mark.parametrize("mode", ["mean", "cls", "max"])
+@pytest.mark.parametrize("budget", [10, 200, 10_000])
+def test_a_backbone_that_packs_gives_the_vectors_of_one_that_pads(tiny_bert, mode, budget):
+    backbone = Backbone.load(str(tiny_bert), device="cpu", precision="float32").pooled(mode)
+    assert isinstance(backbone.engine, TorchEngine) and not isinstance(backbone.engine, PackedEngine)
+    specials = backbone.first_token, backbone.last_token
+    packing = Backbone(
+        backbone.model, backbone.tokenizer, backbone.pooling, specials, "packed", lambda b: PackedEngine(b.model)
+    )
+    packing.token_budget = budget
+    draw, seen = np.random.default_rng(0), []
+    pieces = [draw.integers(5, 700, size=length) for length in (*LENGTHS, *range(1, 40))]
+    assert np.abs(packing.encode(pieces, seen.append) - backbone.encode(pieces)).max() < 1e-5
+    assert sum(seen) == sum(len(piece) for piece in pieces)
+    assert packing.computes == "float32, torch on cpu"
+
+
+def test_dropout_is_the_same_with_and_without_gradients(model):
+    model.train()
+    flat = flat_of()
+    torch.manual_seed(5)
+    learning = read_packed(model, flat)
+    torch.manual_seed(5)
+    with torch.no_grad():
+        looking = read_packed(model, flat)
+    assert learning.requires_grad and not looking.requires_grad
+    assert torch.equal(learning, looking)
+    assert (learning - judge(model.eval(), flat)).abs().max() > 0.1
+
+
+def test_autocast_reads_in_bfloat16(model):
+    flat = flat_of()
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        states = read_packed(model, flat)
+    assert states.dtype == torch.bfloat16
+    assert torch.cosine_similarity(states.float(), judge(model, flat)).min() > 0.999
+
+
+def test_a_gpu_packs_and_a_processor_does_if_it_is_told_to(model, monkeypatch):
+    gpu, processor = torch.device("cuda"), torch.device("cpu")
+    assert packs(model, gpu) and not packs(model, processor)
+    monkeypatch.setenv("LONGMATCH_PACKED", "0")
+    assert not packs(model, gpu)
+    monkeypatch.setenv("LONGMATCH_PACKED", "1")
+    assert packs(model, processor) and not packs(torch.nn.Linear(2, 2), processor)
+    model.config.hidden_act = "relu"
+    assert not packs(model, processor)
+
+
+def test_one_compiled_layer_serves_all_layers_and_any_number_of_tokens(model, monkeypatch):
+    counted = CompileCounterWithBackend("aot_eager")
+    monkeypatch.setattr(layers, "compiled", cache(lambda: torch.compile(layers.read_layer, backend=counted)))
+    monkeypatch.setattr(layers, "COMPILER", layers.Compiler())
+    for lengths in (LENGTHS, (3, 9), (40,) * 7):
+        flat = flat_of(lengths)
+        found = []
+        for said in ("0", "1"):
+            monkeypatch.setenv("LONGMATCH_COMPILE", said)
+            model.zero_grad()
+            states = read_packed(model, flat)
+            (states**3).sum().backward()
+            found.append((states.detach(), model.encoder.layer[1].attention.self.key.weight.grad.clone()))
+        for plain, compiled in zip(*found, strict=True):
+            assert (plain - compiled).abs().max() < 1e-4 * max(1, float(plain.abs().max()))
+    assert counted.frame_count == 1
+    torch._dynamo.reset()
+
+
+def test_what_cannot_be_compiled_is_read_as_it_is_written(model, monkeypatch):
+    def fails(*_: object) -> None:
+        raise RuntimeError("no compiler here")
+
+    monkeypatch.setattr(layers, "compiled", lambda: torch.compile(layers.read_layer, backend=fails))
+    monkeypatch.setattr(layers, "COMPILER", layers.Compiler())
+    monkeypatch.setenv("LONGMATCH_COMPILE", "1")
+    flat = flat_of()
+    with torch.no_grad(), pytest.warns(LongmatchWarning, match="Compiling failed"):
+        first = read_packed(model, flat)
+    with torch.no_grad():
+        assert torch.equal(first, read_packed(model, flat))
+    torch._dynamo.reset()
