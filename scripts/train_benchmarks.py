@@ -216,14 +216,15 @@ class Bench:
     untrained: Sequence[str] = UNTRAINED
 
     def tasks(self) -> list[Task]:
-        """The rows that others need first; what is measured is measured as soon as it can be.
+        """The rows that others need first; what is measured is measured as soon as it can be; the first seed of all
+        sets comes before the second of any.
 
         What `also` names begins early: it keeps one core busy for long, and the GPU hardly.
         """
         found = {task.name: task for task in map(self._untrained, self.sets)} if self.measured else {}
         also = [self._as_it_is(*place.split("/", 1)) for place in self.also]
         found |= {task.name: task for task in also}
-        for name, seed in product(self.sets, self.seeds):
+        for seed, name in product(self.seeds, self.sets):
             rows = self._rows(name, seed)
             first = needed_first(rows)
             for row in [*first, *(row for row in rows if row not in first)]:
