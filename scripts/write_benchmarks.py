@@ -24,8 +24,8 @@ trained (p < 0.05: randomisation test over queries, for pairs a paired bootstrap
 for the number of rows). x±y is the mean and standard deviation over several trainings with different seeds; such a row
 is tested with each query's mean over the seeds. Intervals are 95 % by bootstrap over queries. The threshold of pairs is
 chosen on the validation pairs. Equal scores are ordered by document id, the later id first, as trec_eval does. A
-document a model cannot handle ranks last and is counted; a query it cannot handle scores 0. Encoding time does not
-count reading the files.
+document a model cannot handle ranks last and is counted; a query it cannot handle scores 0. Encoding time is what
+passed, on a machine that may have had other work to do, and does not count reading the files.
 
 Where a set says that only the numbers of some rows are at hand, what these rows answered is not: they keep the marks of
 the rows they were tested with then, and newer rows are not tested against them; where such a row is the best other one,
