@@ -19,6 +19,7 @@ from stored_runs import questions, rounded, run_from_dict, run_to_dict, small
 from longmatch.errors import LongmatchError
 from longmatch.evaluation.corpus import SHUFFLED
 from longmatch.evaluation.made import commit_of
+from longmatch.evaluation.measures import RankingMeasure, parse
 from longmatch.evaluation.reports.about import about
 from longmatch.evaluation.reports.write import fidelity_path
 from longmatch.evaluation.rows import Row as EvaluatedRow
@@ -178,15 +179,22 @@ def _worked_out(runs: Sequence[Run]) -> list[Row]:
 
 
 def _drop_outdone(row: Row, rows: Sequence[Row]) -> None:
-    """Take back what a row says of the best other row, where another is the best by now: the two were not tested."""
+    """Take back what a row says of the best other row, where another is or may be the best: they were not tested."""
     others = {other["model"]: other for other in rows if other is not row and not other.get("study")}
     untrained = {name: other for name, other in others.items() if not other.get("seeds")}
     for mark, key, among in (("*", "against_best_other", others), ("^", "against_best_untrained", untrained)):
         for name, found in list(row.get(key, {}).items()):
-            values = {model: other["measures"].get(name, -1.0) for model, other in among.items()}
+            values = {model: _value(other, name) for model, other in among.items()}
             if max(values.values(), default=-1.0) > values.get(found["model"], -1.0):
                 del row[key][name]
                 row.get("marks", {})[name] = row.get("marks", {}).get(name, "").replace(mark, "")
+
+
+def _value(row: Row, name: str) -> float:
+    """A row's measure. One that was not worked out while the answers were at hand may have been anything."""
+    kinds = {isinstance(parse(measure), RankingMeasure) for measure in row["measures"]}
+    unknown = 1.0 if isinstance(parse(name), RankingMeasure) in kinds else -1.0
+    return float(row["measures"].get(name, unknown))
 
 
 def _joined(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

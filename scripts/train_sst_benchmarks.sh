@@ -21,6 +21,7 @@ only+=('legal*/sst-dual-direct-*-1' 'legal/sst-dual-adaptive-*-1' 'news/sst-[!d]
 only+=('news/[!s]*' 'news/sst-direct-*' 'news/sst-adaptive-*' 'news/sst-[!d]*')  # the other seeds
 
 untrained=(tfidf phrases bm25 default sdr sdr-plain sdr-paragraph first mean cls)
+also=({news,legal,legal-zh}/{rprs,bertopic,lda})
 
 settings=(workers=1 keep=1 legal/negatives=near legal-zh/negatives=near)
 settings+=(colde.steps=100 colde.learning_rate=3e-4 colde.max_tokens=2048 sst-clusters.steps=300)
@@ -30,5 +31,5 @@ for model in cross match-ignition opt-match sst; do
 done
 
 exec "${PYTHON:-python}" "$(dirname "$0")/train_benchmarks.py" "$data" "$out" --measure "$rows" \
-  --sets news legal legal-zh --seeds 1 2 3 --jobs 11 --readers 4 --untrained "${untrained[@]}" \
+  --sets news legal legal-zh --seeds 1 2 3 --jobs 11 --readers 4 --untrained "${untrained[@]}" --also "${also[@]}" \
   --rows "${models[@]}" "${tables[@]}" "${parts[@]}" --only "${only[@]}" "${settings[@]/#/--set=}" "$@"

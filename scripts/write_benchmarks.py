@@ -28,8 +28,8 @@ document a model cannot handle ranks last and is counted; a query it cannot hand
 passed, on a machine that may have had other work to do, and does not count reading the files.
 
 Where a set says that only the numbers of some rows are at hand, what these rows answered is not: they keep the marks of
-the rows they were tested with then, and newer rows are not tested against them; where such a row is the best other one,
-a newer row has no \\*, and where it is the best that was not trained, no ^.
+the rows they were tested with then, and newer rows are not tested against them; where such a row is or may be the best
+other one, a newer row has no \\*, and where it is or may be the best that was not trained, no ^.
 """
 TOLD = ("nDCG@10", "nDCG@20", "MRR", "MPR", "HR@10", "F1", "accuracy")  # of what trained rows gained
 ORDER = {name: number for number, name in enumerate((*RANKING_DEFAULTS, *PAIR_DEFAULTS))}  # of the columns
