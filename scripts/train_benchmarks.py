@@ -6,9 +6,9 @@
 
 DATA holds the sets' folders. Each model goes into OUT/SET/ROW-SEED, the tokenised documents once into OUT/tokens; what
 is trained already is left as it is, and what was stopped goes on. `--only` keeps those whose SET/ROW-SEED fits one of
-its patterns: `'acl/*' '*-1'` is every seed on acl, the first elsewhere. `--set` applies to every row it fits; with a
-model's or a row's name before it, or a set's, to those alone. SST's cluster networks come first: the rows that need one
-add it themselves.
+its patterns, in their order: `'acl/*' '*-1'` is every seed on acl, then the first elsewhere. `--set` applies to every
+row it fits; with a model's or a row's name before it, or a set's, to those alone. SST's cluster networks come first:
+the rows that need one add it themselves.
 
 With `--jobs 9` nine processes work side by side and write to ROW-SEED.log, so that small models fill a GPU together;
 one that fails does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` before: then they need not
@@ -216,22 +216,20 @@ class Bench:
     untrained: Sequence[str] = UNTRAINED
 
     def tasks(self) -> list[Task]:
-        """The rows that others need first; what is measured is measured as soon as it can be.
+        """The rows that others need before these; what is measured is measured as soon as it can be.
 
         What `also` names begins early: it keeps one core busy for long, and the GPU hardly.
         """
         found = {task.name: task for task in map(self._untrained, self.sets)} if self.measured else {}
         also = [self._as_it_is(*place.split("/", 1)) for place in self.also]
         found |= {task.name: task for task in also}
-        for name, seed in product(self.sets, self.seeds):
-            rows = self._rows(name, seed)
-            first = needed_first(rows)
-            for row in [*first, *(row for row in rows if row not in first)]:
-                training = self._training(name, row, seed)
+        for name, row, seed in self._pieces():
+            for other in (*needed_first([row]), row):
+                training = self._training(name, other, seed)
                 found.setdefault(training.name, training)
-                if self.measured and ROWS[row][0] not in STEPS_BEFORE and row in rows:
-                    measuring = self._measuring(name, row, seed)
-                    found[measuring.name] = measuring
+            if self.measured and ROWS[row][0] not in STEPS_BEFORE:
+                measuring = self._measuring(name, row, seed)
+                found[measuring.name] = measuring
         return list(found.values())
 
     def models(self, name: str) -> list[str]:
@@ -247,6 +245,15 @@ class Bench:
         both: Literal["both", "auto"] = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
         out = self.measured or Path()
         return Evaluation([folder.path], self.models(name), out, protocol=both, processes=self.readers)
+
+    def _pieces(self) -> list[tuple[str, str, int]]:
+        """Set, row and seed of all that is asked for: as the patterns stand, the first seed of all sets first."""
+        found = [(name, row, seed) for seed in self.seeds for name in self.sets for row in self._rows(name, seed)]
+        return sorted(found, key=lambda piece: self._pattern("{}/{}-{}".format(*piece)))
+
+    def _pattern(self, place: str) -> int:
+        """Which of the patterns is the first that fits."""
+        return next(number for number, pattern in enumerate(self.only) if fnmatch(place, pattern))
 
     def _rows(self, name: str, seed: int) -> list[str]:
         return [row for row in self.rows if any(fnmatch(f"{name}/{row}-{seed}", pattern) for pattern in self.only)]

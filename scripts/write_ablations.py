@@ -1,20 +1,21 @@
 """Write SST's table 4 into docs/sst.md: what each of its parts is worth, from the answers of trained rows.
 
-    python scripts/write_ablations.py out/rows [--data news] [--to docs/sst.md]
+    python scripts/write_ablations.py [--data news] [--to docs/sst.md]
 
-The rows are those of scripts/train_benchmarks.py, told apart by their settings; each is tested against the whole model.
-A row that was not measured is left out. The table stands between two marks of the page, and takes the last one's place.
+The answers are those in benchmarks/results, where scripts/write_benchmarks.py puts them. The rows are those of
+scripts/train_benchmarks.py, told apart by their settings; each is tested against the whole model. A row that was not
+measured is left out. The table stands between two marks of the page, and takes the last one's place.
 """
 
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from stored_results import HOME, Stored
 from train_benchmarks import ROWS
 
 from longmatch.errors import LongmatchError
 from longmatch.evaluation.rows import Row, compare_rows, plain_rows
-from longmatch.evaluation.runs import load_runs
 
 BEGIN, END = "<!-- table 4: scripts/write_ablations.py -->", "<!-- end of table 4 -->"
 WHOLE = "sst-adaptive-soft"
@@ -39,12 +40,13 @@ KEYS = {key for part in PARTS for key in ROWS[part][1]}  # settings that tell th
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read, and write the table."""
     parser = argparse.ArgumentParser(description="Write SST's table 4 into docs/sst.md.")
-    parser.add_argument("results", type=Path, help="a folder that longmatch evaluate wrote")
+    parser.add_argument("--results", type=Path, default=HOME, help="where all that was measured is kept")
     parser.add_argument("--data", default="news")
     parser.add_argument("--measures", nargs="+", default=["accuracy", "F1"])
     parser.add_argument("--to", type=Path, default=Path(__file__).parents[1] / "docs" / "sst.md")
     given = parser.parse_args(arguments)
-    runs = [run for run in load_runs(given.results) if run.data == given.data and run.study is None]
+    group = Stored.load(given.results).groups.get(f"{given.data}.test")
+    runs = [run for run in group.runs if run.study is None] if group else []
     found = {part: row for row in plain_rows(runs) if (part := part_of(row.model)) is not None}
     page = given.to.read_text(encoding="utf-8")
     given.to.write_text(placed(page, table(found, given.data, given.measures)), encoding="utf-8")

@@ -1,22 +1,21 @@
-"""Write docs/benchmarks.md from the results of `longmatch evaluate`.
+"""Write docs/benchmarks.md from what was measured.
 
-    python scripts/write_benchmarks.py out/evaluation [more folders or results.json files] [--to docs/benchmarks.md]
+    python scripts/write_benchmarks.py [out/rows and other folders of longmatch evaluate] [--to docs/benchmarks.md]
 
-Each folder holds results.json, and about.json with the commands, machines, commits and weights, both written by the
-evaluation itself: nothing on the page is written by hand. A row that is in several of them is taken from the last.
+What the folders hold goes into benchmarks/results first, each row in its last one's place; the page is written from
+that alone, with the commands, machines, commits and weights that made the rows: nothing on it is written by hand.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from longmatch.evaluation.corpus import SHUFFLED
-from longmatch.evaluation.made import commit_of
-from longmatch.evaluation.measures import RankingMeasure, parse
+from stored_results import HOME, Row, Stored
 
-Row = dict[str, Any]
+from longmatch.evaluation.corpus import SHUFFLED
+from longmatch.evaluation.measures import PAIR_DEFAULTS, RANKING_DEFAULTS, RankingMeasure, parse
 
 RULES = """\
 All values are in percent. **Bold** is the best of a column; + and - are significantly better and worse than tfidf, \\*
@@ -25,39 +24,41 @@ trained (p < 0.05: randomisation test over queries, for pairs a paired bootstrap
 for the number of rows). x±y is the mean and standard deviation over several trainings with different seeds; such a row
 is tested with each query's mean over the seeds. Intervals are 95 % by bootstrap over queries. The threshold of pairs is
 chosen on the validation pairs. Equal scores are ordered by document id, the later id first, as trec_eval does. A
-document a model cannot handle ranks last and is counted; a query it cannot handle scores 0. Encoding time does not
-count reading the files.
+document a model cannot handle ranks last and is counted; a query it cannot handle scores 0. Encoding time is what
+passed, on a machine that may have had other work to do, and does not count reading the files.
+
+Where a set says that only the numbers of some rows are at hand, what these rows answered is not: they keep the marks of
+the rows they were tested with then, and newer rows are not tested against them; where such a row is or may be the best
+other one, a newer row has no \\*, and where it is or may be the best that was not trained, no ^.
 """
 TOLD = ("nDCG@10", "nDCG@20", "MRR", "MPR", "HR@10", "F1", "accuracy")  # of what trained rows gained
+ORDER = {name: number for number, name in enumerate((*RANKING_DEFAULTS, *PAIR_DEFAULTS))}  # of the columns
 KINDS = {True: "Ranking", False: "Pairs"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read, and write the page."""
-    parser = argparse.ArgumentParser(description="Write docs/benchmarks.md from the results of longmatch evaluate.")
-    parser.add_argument("results", nargs="+", type=Path, help="folders with results.json, or such files")
+    """Take in what is new, and write the page."""
+    parser = argparse.ArgumentParser(description="Write docs/benchmarks.md from what was measured.")
+    parser.add_argument("folders", nargs="*", type=Path, help="folders that longmatch evaluate wrote: they are added")
+    parser.add_argument("--results", type=Path, default=HOME, help="where all that was measured is kept")
     parser.add_argument("--to", type=Path, default=Path(__file__).parents[1] / "docs" / "benchmarks.md")
     given = parser.parse_args(arguments)
-    files = [path / "results.json" if path.is_dir() else path for path in given.results]
-    page = write_page(files)
+    stored = Stored.load(given.results)
+    for folder in given.folders:
+        stored.merge(folder)
+    if given.folders:
+        stored.save(given.results)
     given.to.parent.mkdir(parents=True, exist_ok=True)
-    given.to.write_text(page, encoding="utf-8")
+    given.to.write_text(write_page(stored), encoding="utf-8")
     print(f"Written: {given.to}")
 
 
-def write_page(files: Sequence[Path]) -> str:
+def write_page(stored: Stored) -> str:
     """The whole page."""
-    rows: dict[tuple[Any, ...], Row] = {}
-    for file in files:
-        for row in json.loads(file.read_text(encoding="utf-8")):
-            key = _key(row)
-            explained = rows.get(key, {}).get("fidelity")  # measured apart from the row itself
-            rows[key] = ({"fidelity": explained} if explained else {}) | row
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows.values():
-        groups.setdefault((row["data"], row["split"], row["queries"]), []).append(row)
-    for group in groups.values():
+    groups = [group.rows for group in deepcopy(list(stored.groups.values()))]
+    for group in groups:
         _shorten(group)
+    rows = [row for group in groups for row in group if not row.get("study")]
     parts = [
         "# Benchmarks",
         "",
@@ -66,10 +67,10 @@ def write_page(files: Sequence[Path]) -> str:
     ]
     parts += [RULES]
     for ranking in KINDS:
-        parts += _summary([row for row in rows.values() if not row.get("study")], ranking)
-    for group in groups.values():
+        parts += _summary(rows, ranking)
+    for group in groups:
         parts += _set(group)
-    parts += ["## What measured", "", *(line for about in _abouts(files) for line in _made(about))]
+    parts += ["## What measured", "", *(line for about in stored.abouts for line in _made(about))]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -101,29 +102,6 @@ def _settings(name: str) -> list[str]:
     return [word for word in name.split() if "=" in word]
 
 
-def _abouts(files: Sequence[Path]) -> list[dict[str, Any]]:
-    """What made the rows of each file; rows of which nothing says so are named too, unless a later file has them."""
-    found: list[dict[str, Any]] = []
-    for number, file in enumerate(files):
-        path = file.parent / "about.json"
-        about = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-        if isinstance(about, list) and about:
-            found += [entry for entry in about if entry not in found]
-            continue
-        later = {_key(row) for other in files[number + 1 :] for row in json.loads(other.read_text(encoding="utf-8"))}
-        rows: dict[str, list[str]] = {}
-        for row in json.loads(file.read_text(encoding="utf-8")):
-            if _key(row) not in later:
-                rows.setdefault(row["data"], []).append(row["model"])
-        found += [{"command": None, "rows": rows}] if rows else []
-    return found
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    """What a row is of: a later file's row of the same key takes its place."""
-    return row["data"], row["split"], row["queries"], row["model"]
-
-
 def _made(about: Mapping[str, Any]) -> list[str]:
     """One command: where, from which commit, with which weights, and which rows it made."""
     rows = "; ".join(f"{data}: {', '.join(models)}" for data, models in about["rows"].items())
@@ -132,9 +110,8 @@ def _made(about: Mapping[str, Any]) -> list[str]:
     lines += [f"- explanations {explained}"] if explained else []
     if not about["command"]:
         return ["Rows of which it was not recorded what made them:", "", *lines, ""]
-    commit = about["commit"] or commit_of(about["code"])
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    source = f"commit {commit}" if commit else f"code {about['code']}, of no commit here"
+    source = f"commit {about['commit']}" if about["commit"] else f"code {about['code']}, of no commit here"
     weights = [f"- weights {'; '.join(map(_weights, about['weights']))}"] if about["weights"] else []
     return ["```", about["command"], "```", "", f"- {source}, on {about['machine']}; {versions}", *weights, *lines, ""]
 
@@ -159,11 +136,14 @@ def _summary(rows: Sequence[Row], ranking: bool) -> list[str]:
     def value(data: str, model: str) -> float | None:
         return first[data, model][1]["measures"].get(named[data]) if (data, model) in first else None
 
-    best = {data: max(x for m in models if (x := value(data, m)) is not None) for data in sets}
+    def standing(data: str, model: str) -> tuple[float, int]:
+        return _standing(first[data, model][1], named[data]) if (data, model) in first else (-1.0, 0)
+
+    best = {data: max(standing(data, model) for model in models) for data in sets}
     for model in sorted(models, key=_by_mean(sets, value)):
         found = [value(data, model) for data in sets]
         cells = [
-            "" if x is None else _number(first[data, model][1], named[data], x == best[data])
+            "" if x is None else _number(first[data, model][1], named[data], standing(data, model) == best[data])
             for x, data in zip(found, sets, strict=True)
         ]
         known = [x for x in found if x is not None]
@@ -194,6 +174,9 @@ def _set(rows: Sequence[Row]) -> list[str]:
             lines += _table([row for row in rows if row.get("study", {}).get("name") == name], ranking)
     told = dict.fromkeys(row["trained_with"] for row in rows if row.get("trained_with"))
     lines += [f"All rows of a trained model have these settings too: {'; '.join(told)}.", ""] if told else []
+    lost = [row["model"] for row in rows if "marks" in row]
+    which = "all rows" if len(lost) == len(rows) else ", ".join(lost)
+    lines += [f"Only the numbers are at hand of {which}.", ""] if lost else []
     return lines + _fidelity(rows)
 
 
@@ -205,8 +188,8 @@ def _table(rows: Sequence[Row], ranking: bool) -> list[str]:
     seeds = ["seeds"] if any(row.get("seeds") for row in rows) else []
     lines = [_line(["model", *measures, f"95 % of {measures[0]}", "ms a document", "unhandled", *seeds, "device"])]
     lines.append(_line(["---"] + ["---:"] * (len(measures) + 3) + ["---"] * (len(seeds) + 1)))
-    best = {name: max(row["measures"].get(name, -1.0) for row in rows) for name in measures}
-    for row in sorted(rows, key=lambda r: -r["measures"].get(measures[0], -1.0)):
+    best = {name: max(_standing(row, name) for row in rows) for name in measures}
+    for row in sorted(rows, key=lambda r: _standing(r, measures[0]), reverse=True):
         cells = [_cell(row, name, best[name]) for name in measures]
         low, high = row["intervals"].get(measures[0], (0.0, 0.0))
         extra = [f"{100 * low:.1f} to {100 * high:.1f}", f"{1000 * row['seconds_per_document']:.1f}"]
@@ -217,17 +200,18 @@ def _table(rows: Sequence[Row], ranking: bool) -> list[str]:
 
 def _gains(rows: Sequence[Row], ranking: bool) -> list[str]:
     """The trained rows against tfidf and against the best row that was not trained."""
-    trained = [row for row in rows if row.get("against_best_untrained") and _names([row], ranking)]
+    trained = [row for row in rows if row.get("seeds") and _names([row], ranking)]
     if not trained:
         return []
-    lines = ["Trained rows against tfidf, bm25, and the best row that was not trained:", ""]
-    lines += [_line(["model", "measure", "tfidf", "bm25", "best untrained", ""])]
-    lines += [_line(["---", "---", "---:", "---:", "---", "---:"])]
+    lexical = [name for name in ("tfidf", "bm25") if any(row.get(f"against_{name}") for row in trained)]
+    lines = [f"Trained rows against {', '.join(lexical)}, and against the best row that was not trained:", ""]
+    lines += [_line(["model", "measure", *lexical, "best untrained", ""])]
+    lines += [_line(["---", "---", *["---:"] * len(lexical), "---", "---:"])]
     for row in trained:
         for name in [n for n in _names([row], ranking) if n in TOLD]:
             best = row["against_best_untrained"].get(name)
-            lexical = [_change(row.get(key, {}).get(name)) for key in ("against_tfidf", "against_bm25")]
-            lines.append(_line([row["model"], name, *lexical, best["model"] if best else "", _change(best)]))
+            gained = [_change(row.get(f"against_{other}", {}).get(name)) for other in lexical]
+            lines.append(_line([row["model"], name, *gained, best["model"] if best else "", _change(best)]))
     return [*lines, ""]
 
 
@@ -269,12 +253,24 @@ def _fidelity(rows: Sequence[Row]) -> list[str]:
 def _names(rows: Sequence[Row], ranking: bool) -> list[str]:
     """The measures of a protocol that rows have."""
     found = dict.fromkeys(name for row in rows for name in row["measures"])
-    return [name for name in found if isinstance(parse(name), RankingMeasure) == ranking]
+    mine = [name for name in found if isinstance(parse(name), RankingMeasure) == ranking]
+    return sorted(mine, key=lambda name: ORDER.get(name, len(ORDER)))
 
 
-def _cell(row: Row, name: str, best: float) -> str:
+def _standing(row: Row, name: str) -> tuple[float, int]:
+    """What rows are ordered by: the value, and where only its first digits are known, the place it had."""
+    return row["measures"].get(name, -1.0), -row.get("places", {}).get(name, 0)
+
+
+def _cell(row: Row, name: str, best: tuple[float, int]) -> str:
     if name not in row["measures"]:
         return ""
+    return _number(row, name, _standing(row, name) == best) + _marks(row, name)
+
+
+def _marks(row: Row, name: str) -> str:
+    if "marks" in row:
+        return str(row["marks"].get(name, "")).replace("*", "\\*")
     marks = ""
     against = row["against_tfidf"].get(name)
     if against and against["p"] < 0.05:
@@ -283,7 +279,7 @@ def _cell(row: Row, name: str, best: float) -> str:
         other = row.get(key, {}).get(name)
         if other and other["p"] < 0.05 and other["difference"] > 0:
             marks += mark
-    return _number(row, name, row["measures"][name] == best) + marks
+    return marks
 
 
 def _number(row: Row, name: str, bold: bool) -> str:

@@ -102,3 +102,15 @@ def test_only_what_fits_a_pattern_is_trained_and_what_it_needs(scripts, make_dat
     rows = ["colde", "first", "sst-adaptive-soft"]
     bench = module.Bench(data.parent, tmp_path, ["tiny"], rows, [1, 2], {}, None, ["tiny/sst*-1", "*/first-2"])
     assert [task.name for task in bench.tasks()] == ["tiny/sst-clusters-1", "tiny/sst-adaptive-soft-1", "tiny/first-2"]
+
+
+def test_pieces_begin_in_the_order_of_the_patterns_the_first_seed_of_all_sets_first(
+    scripts, make_data, tmp_path
+) -> None:
+    _, module = scripts
+    make_data(pairs=LABELS, name="one")
+    data = make_data(pairs=LABELS, name="two").parent
+    rows, only = ["first", "colde"], ["*/colde-1", "*-1", "one/*"]
+    bench = module.Bench(data, tmp_path, ["one", "two"], rows, [1, 2], {}, None, only)
+    wanted = ["one/colde-1", "two/colde-1", "one/first-1", "two/first-1", "one/first-2", "one/colde-2"]
+    assert [task.name for task in bench.tasks()] == wanted

@@ -28,10 +28,13 @@ def script() -> Iterator[ModuleType]:
         sys.path.remove(str(SCRIPTS))
 
 
-def save(out: Path, *names: str) -> list[Run]:
+def save(script: ModuleType, out: Path, *names: str) -> list[Run]:
     found = [Run(**{**vars(run(name, seed)), "data": "news"}) for name in names for seed in (1, 2)]
     for one in found:
         one.save(out)
+    stored = script.Stored({}, [])
+    stored.merge(out)
+    stored.save(out)
     return found
 
 
@@ -44,11 +47,11 @@ def test_every_part_is_told_by_its_settings(script) -> None:
 
 
 def test_the_table_has_mean_deviation_and_a_test_against_the_whole_model(script, tmp_path: Path) -> None:
-    runs = save(tmp_path / "out", WHOLE, f"{WHOLE} views=1", "tfidf-like")
+    runs = save(script, tmp_path / "out", WHOLE, f"{WHOLE} views=1", "tfidf-like")
     page = tmp_path / "sst.md"
     page.write_text("# SST\n", encoding="utf-8")
     for _ in range(2):  # the second table takes the place of the first
-        script.main([str(tmp_path / "out"), "--to", str(page)])
+        script.main(["--results", str(tmp_path / "out"), "--to", str(page)])
     lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     assert lines[0] == "| news | accuracy | difference | F1 | difference | seeds |" and len(lines) == 4
     assert lines[2].startswith("| SST: adaptive subtopics, soft sampling |") and "±" in lines[2]
@@ -58,7 +61,7 @@ def test_the_table_has_mean_deviation_and_a_test_against_the_whole_model(script,
 
 
 def test_without_the_whole_model_there_is_no_table(script, tmp_path: Path) -> None:
-    save(tmp_path / "out", f"{WHOLE} views=1")
+    save(script, tmp_path / "out", f"{WHOLE} views=1")
     (tmp_path / "sst.md").write_text("# SST\n", encoding="utf-8")
     with pytest.raises(LongmatchError, match="train the row sst-adaptive-soft first"):
-        script.main([str(tmp_path / "out"), "--to", str(tmp_path / "sst.md")])
+        script.main(["--results", str(tmp_path / "out"), "--to", str(tmp_path / "sst.md")])

@@ -1,26 +1,51 @@
 """docs/benchmarks.md is made from what evaluations wrote alone."""
 
 import json
-import runpy
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 from longmatch.evaluation.evaluate import evaluate
 from longmatch.evaluation.made import commit_of
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "write_benchmarks.py"))
+from .test_stored_results import lost
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 Make = Callable[..., Path]
 QRELS = [("test", "boats", "ships", 1), ("test", "bread", "cakes", 1)]
 PAIRS = [("validation", "boats", "ships", 1), ("validation", "boats", "stars", 0)]
 PAIRS += [("test", "bread", "cakes", 1), ("test", "bread", "stars", 0), ("test", "cakes", "boats", 0)]
 
 
-def page_of(out: Path) -> str:
-    SCRIPT["main"]([str(out), "--to", str(out / "benchmarks.md")])
-    return (out / "benchmarks.md").read_text(encoding="utf-8")
+@pytest.fixture
+def script() -> Iterator[ModuleType]:
+    sys.path.insert(0, str(SCRIPTS))
+    try:
+        import write_benchmarks
+
+        yield write_benchmarks
+    finally:
+        sys.path.remove(str(SCRIPTS))
 
 
-def test_the_page_has_every_row_with_machine_code_and_the_command_that_ran(make_data: Make, tmp_path: Path) -> None:
+@pytest.fixture
+def page_of(script: ModuleType) -> Callable[[Path], str]:
+    def write(out: Path) -> str:
+        """With the folder, and once more from what was kept of it."""
+        kept = ["--results", str(out / "kept"), "--to", str(out / "benchmarks.md")]
+        script.main([str(out), *kept])
+        page = (out / "benchmarks.md").read_text(encoding="utf-8")
+        script.main(kept)
+        assert (out / "benchmarks.md").read_text(encoding="utf-8") == page
+        return page
+
+    return write
+
+
+def test_the_page_has_every_row_with_machine_code_and_the_command_that_ran(page_of, make_data, tmp_path) -> None:
     out = tmp_path / "out"
     evaluate([make_data(qrels=QRELS, name=name) for name in ("one", "two")], [], out, fidelity=1)
     (about,) = json.loads((out / "about.json").read_text(encoding="utf-8"))
@@ -36,7 +61,7 @@ def test_the_page_has_every_row_with_machine_code_and_the_command_that_ran(make_
         assert page.count(f"| {row['model']} |") == 5  # all sets; each set; each set's explanations
 
 
-def test_evaluations_of_different_commits_are_each_named(make_data: Make, tmp_path: Path) -> None:
+def test_evaluations_of_different_commits_are_each_named(page_of, make_data: Make, tmp_path: Path) -> None:
     out = tmp_path / "out"
     evaluate([make_data(qrels=QRELS)], [], out)
     run = out / "runs" / "tiny.test.bm25.json"
@@ -51,7 +76,7 @@ def test_evaluations_of_different_commits_are_each_named(make_data: Make, tmp_pa
     assert "all-MiniLM-L6-v2" in page
 
 
-def test_both_protocols_have_a_table_each(make_data: Make, tmp_path: Path) -> None:
+def test_both_protocols_have_a_table_each(page_of, make_data: Make, tmp_path: Path) -> None:
     evaluate([make_data(qrels=QRELS, pairs=PAIRS)], [], tmp_path / "out", protocol="both")
     page = page_of(tmp_path / "out")
     for head in ("## All sets, ranking", "## All sets, pairs", "### Ranking", "### Pairs"):
@@ -59,26 +84,35 @@ def test_both_protocols_have_a_table_each(make_data: Make, tmp_path: Path) -> No
     assert page.index("| model | nDCG@10 | nDCG@20 | MRR |") < page.index("| model | F1 | accuracy |")
 
 
-def test_seeds_gains_and_shuffled_sections_are_on_the_page(make_data: Make, save_colde: Make, tmp_path: Path) -> None:
+def test_seeds_gains_and_shuffled_sections_are_on_the_page(page_of, make_data, save_colde, tmp_path: Path) -> None:
     models = [str(save_colde(f"m{seed}", seed)) for seed in (1, 2)]
     evaluate([make_data(qrels=QRELS)], models, tmp_path / "out", shuffle_sections=True)
     page = page_of(tmp_path / "out")
     row = next(line for line in page.splitlines() if line.startswith("| colde |") and "1, 2" in line)
     assert "±" in row
-    assert "Trained rows against tfidf, bm25, and the best row that was not trained:" in page
+    assert "Trained rows against tfidf, bm25, and against the best row that was not trained:" in page
     assert "## tiny-shuffled" in page
     assert "Against the same model with all sections in their own order:" in page
     assert str(tmp_path) not in page
 
 
-def test_a_row_measured_twice_is_taken_from_the_last_file(tmp_path: Path) -> None:
-    row = {"data": "d", "split": "test", "queries": 1, "model": "m", "seed": 0, "pairs": 0, "documents": 2}
-    row |= {"intervals": {}, "against_tfidf": {}, "against_best_other": {}, "seconds_per_document": 0.0}
-    row |= {"unhandled": 0, "device": "CPU"}
-    files = [tmp_path / "a.json", tmp_path / "b.json"]
-    for file, value in zip(files, (0.111, 0.222), strict=True):
-        file.write_text(json.dumps([row | {"measures": {"nDCG@10": value}}]), encoding="utf-8")
-    page = SCRIPT["write_page"](files)
-    assert "22.2" in page
-    assert "11.1" not in page
-    assert page.count("Rows of which it was not recorded what made them:") == 1
+def test_rows_of_which_only_the_numbers_are_at_hand_keep_them_and_are_named(script, tmp_path: Path) -> None:
+    from stored_results import Group, Stored
+
+    first = lost("a", 0.5, marks={"F1": "+*"}, places={"F1": 0})
+    second = lost("b steps=3", 0.5, places={"F1": 1}, seeds=[1, 2], deviations={"F1": 0.0123})
+    second |= {"against_tfidf": {"F1": {"difference": -0.25, "p": 0.001}}, "against_best_untrained": {}}
+    group = Group("set", "test", None, [second, first])
+    page = script.write_page(Stored({group.name: group}, []))
+    lines = [line for line in page.splitlines() if line.startswith("| ")]
+    assert "| a | **50.0**+\\* |" in page and "| b | 50.0±1.2 |" in page
+    assert [line.split(" | ")[0] for line in lines if "0.0 to 0.0" in line] == ["| a", "| b"]
+    assert "| b | F1 | -25.0 (p = 0.0010) |  |  |" in page
+    assert "Only the numbers are at hand of all rows." in page
+    group.rows[1].pop("marks")
+    assert "Only the numbers are at hand of b." in script.write_page(Stored({group.name: group}, []))
+
+
+def test_the_page_in_the_repository_is_what_the_stored_results_give(script) -> None:
+    page = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+    assert script.write_page(script.Stored.load()) == page.read_text(encoding="utf-8")

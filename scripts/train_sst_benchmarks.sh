@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The rows of SST's tables 2 to 4 and of what it was compared with: one queue trains and measures them all.
+#
+#     scripts/train_sst_benchmarks.sh DATA OUT ROWS [--jobs 11] [any other option of train_benchmarks.py]
+#
+# News has three seeds, the two sets of judgments one. The first seed of all sets comes first, then the other seeds, each
+# time the tables before table 4: a queue that is cut off leaves whole tables. What is done is not done again. Afterwards:
+#
+#     python scripts/write_benchmarks.py ROWS && python scripts/write_ablations.py
+#
+# The backbone knows no Chinese: on legal-zh, subtopics come from shared characters alone (direct), not from its vectors.
+set -euo pipefail
+data=$1 out=$2 rows=$3
+shift 3
+
+models=(cross bert-pli match-ignition opt-match cig colde)
+tables=(sst-{direct,adaptive}-{soft,hard} sst-dual-{direct,adaptive}-{soft,hard})
+parts=(sst-{one-view,not-temporal,with-attention,uniform,negative,random,no-separation,no-agreement,no-losses})
+only=('*/[!s]*-1' '*/sst-direct-*-1' 'news/sst-adaptive-*-1' 'legal/sst-adaptive-*-1')
+only+=('legal*/sst-dual-direct-*-1' 'legal/sst-dual-adaptive-*-1' 'news/sst-[!d]*-1')
+only+=('news/[!s]*' 'news/sst-direct-*' 'news/sst-adaptive-*' 'news/sst-[!d]*')  # the other seeds
+
+untrained=(tfidf phrases bm25 default sdr sdr-plain sdr-paragraph first mean cls)
+also=({news,legal,legal-zh}/{rprs,bertopic,lda})
+
+settings=(workers=1 keep=1 legal/negatives=near legal-zh/negatives=near)
+settings+=(colde.steps=100 colde.learning_rate=3e-4 colde.max_tokens=2048 sst-clusters.steps=300)
+settings+=(cig.epochs=5 cig.max_tokens=2048 bert-pli.epochs=1 legal/bert-pli.epochs=3)
+for model in cross match-ignition opt-match sst; do
+  settings+=("$model.epochs=3" "legal/$model.epochs=6" "legal-zh/$model.epochs=6")  # fewer pairs: more epochs
+done
+
+exec "${PYTHON:-python}" "$(dirname "$0")/train_benchmarks.py" "$data" "$out" --measure "$rows" \
+  --sets news legal legal-zh --seeds 1 2 3 --jobs 11 --readers 4 --untrained "${untrained[@]}" --also "${also[@]}" \
+  --rows "${models[@]}" "${tables[@]}" "${parts[@]}" --only "${only[@]}" "${settings[@]/#/--set=}" "$@"
