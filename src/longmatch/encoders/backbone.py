@@ -187,4 +187,4 @@ class Backbone:
 
 def _torch_engine(backbone: Backbone) -> Engine:
     """Without padding where that is faster."""
-    return (PackedEngine if packs(backbone.model, backbone.device) else TorchEngine)(backbone.model)
+    return (PackedEngine if packs(backbone.model) else TorchEngine)(backbone.model)

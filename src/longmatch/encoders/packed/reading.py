@@ -16,13 +16,9 @@ TOKEN_BYTES = 48  # that training keeps for each token, layer and number of the 
 MULTIPLE = 512  # tokens: on a GPU their number is filled up to it, so that few sizes of memory and products appear
 
 
-def packs(model: Any, device: torch.device) -> bool:
-    """Whether `model` is read without padding: a GPU reads a BERT so, unless LONGMATCH_PACKED is 0.
-
-    Where that is 1 a processor does too, which is slower there.
-    """
-    said = os.environ.get("LONGMATCH_PACKED")
-    return said != "0" and (said == "1" or device.type == "cuda") and is_known(model)
+def packs(model: Any) -> bool:
+    """Whether `model` is read without padding: a BERT is, where LONGMATCH_PACKED is 1."""
+    return os.environ.get("LONGMATCH_PACKED") == "1" and is_known(model)
 
 
 def is_known(model: Any) -> bool:
@@ -53,7 +49,7 @@ def read_packed(model: Any, text: Flat, added: Tensor | None = None) -> Tensor:
 
 def tokens_that_fit(model: Any, device: torch.device) -> int | None:
     """How many tokens at a time half of a GPU's memory holds in training; None where nothing is known of it."""
-    if device.type != "cuda" or not packs(model, device):
+    if device.type != "cuda" or not packs(model):
         return None
     config, memory = model.config, torch.cuda.get_device_properties(device).total_memory
     return int(memory / 2 / (TOKEN_BYTES * config.num_hidden_layers * config.hidden_size))

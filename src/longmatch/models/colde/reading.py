@@ -15,7 +15,7 @@ def layout(model: ColdeModel, specials: tuple[int, int], max_tokens: int | None 
 
 def read_chunks(model: ColdeModel, batch: ChunkBatch) -> Tensor:
     """One vector a chunk, in the batch's order: (chunks, backbone width)."""
-    if packs(model.backbone, batch.device):
+    if packs(model.backbone):
         added = model.added_to_words(batch.section.to(batch.device), batch.place.to(batch.device))
         return pooled(read_packed(model.backbone, batch.text, added), batch.text)
 

@@ -19,7 +19,7 @@ def layout(model: SmithModel, specials: tuple[int, int]) -> Layout:
 
 def read_blocks(model: SmithModel, batch: BlockBatch) -> Tensor:
     """One vector of length 1 a block, in the batch's order: (blocks, width)."""
-    if packs(model.sentence_level, batch.device):
+    if packs(model.sentence_level):
         states = read_packed(model.sentence_level, batch.text)
         return model.block_vectors(pooled(states, batch.text, "cls")[:, None])
     return batch.text.each(lambda ids, mask, _: model.block_vectors(model.read_tokens(ids, mask.long())))
@@ -41,7 +41,7 @@ class Guesses:
 
 def read_masked(model: SmithForPretraining, batch: MaskedBatch) -> Guesses:
     """One pass over the masked words serves both tasks: the blocks to be picked out are read with words hidden too."""
-    packed = packs(model.smith.sentence_level, batch.blocks.device)
+    packed = packs(model.smith.sentence_level)
     blocks, words = (_masked_packed if packed else _masked_by_length)(model, batch)
     original = blocks[batch.masked]
     predicted = original
