@@ -204,7 +204,8 @@ def _gains(rows: Sequence[Row], ranking: bool) -> list[str]:
     if not trained:
         return []
     lexical = [name for name in ("tfidf", "bm25") if any(row.get(f"against_{name}") for row in trained)]
-    lines = [f"Trained rows against {', '.join(lexical)}, and against the best row that was not trained:", ""]
+    plain = f"{', '.join(lexical)}, and against " if lexical else ""
+    lines = [f"Trained rows against {plain}the best row that was not trained:", ""]
     lines += [_line(["model", "measure", *lexical, "best untrained", ""])]
     lines += [_line(["---", "---", *["---:"] * len(lexical), "---", "---:"])]
     for row in trained:
