@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import torch
 
 from longmatch.datasets.records import Split
 from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.measures.answers import Answers
+from longmatch.evaluation.measures.ranking import nDCG
 from longmatch.evaluation.protocols import Task
 from longmatch.evaluation.scoring.sides import SideScorer
 from longmatch.losses.listwise import listwise_loss
@@ -112,10 +115,9 @@ def _padded(lists: Lists, columns: Sequence[int]) -> tuple[torch.Tensor, torch.T
 def worth(lists: Lists, columns: Sequence[int], weights: Floats) -> float:
     """The mean nDCG@10 of the queries, with grades as gains."""
     scores = transformed(lists, columns) @ weights
-    discounts = 1 / np.log2(np.arange(2, DEPTH + 2))
-    values = []
-    for query, (start, end) in enumerate(zip(lists.offsets[:-1], lists.offsets[1:], strict=True)):
-        order = np.argsort(-scores[start:end], kind="stable")[:DEPTH]
-        gains = lists.grades[start:end][order]
-        values.append((gains * discounts[: len(gains)]).sum() / max((lists.wanted[query] * discounts).sum(), 1e-9))
-    return float(np.mean(values))
+    found = []
+    for wanted, (start, end) in zip(lists.wanted, pairwise(lists.offsets.tolist()), strict=True):
+        grades = lists.grades[start:end][np.argsort(-scores[start:end], kind="stable")]
+        places = np.flatnonzero(grades > 0)
+        found.append(Answers(places + 1, grades[places], wanted[wanted > 0], len(grades)))
+    return float(np.mean(nDCG(DEPTH).each(found)))
