@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.library.errors import NotALibrary
+from longmatch.library.library import Library
+from longmatch.models.hybrid.model import HybridMatcher
+
 from .tiny import made_up_text, write_texts
 
 ROOT = Path(__file__).parents[2]
@@ -102,3 +106,16 @@ def test_two_processes_that_index_at_once_both_succeed(start: Callable[[], Serve
     assert (both["unchanged"], both["state"]["rows"]) == (30, 30)
     alone = second.index(tmp_path / "alone", [left, right])
     assert both["state"] == alone["state"]
+
+
+@pytest.mark.parametrize("left", ["files", "documents"])
+def test_a_library_whose_making_was_killed_is_not_there_yet_and_is_made_by_the_next_run(
+    tiny: HybridMatcher, texts: Path, tmp_path: Path, left: str
+) -> None:
+    for part in ("data", "_transactions", "_versions"):
+        (tmp_path / "library" / f"{left}.lance" / part).mkdir(parents=True)
+    with pytest.raises(NotALibrary, match="is not a library"):
+        Library(tmp_path / "library", tiny, create=False)
+    library = Library(tmp_path / "library", tiny)
+    assert len(library.add([texts]).added) == 8
+    assert library.add([texts]).unchanged == 8

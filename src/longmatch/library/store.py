@@ -50,7 +50,7 @@ class Store:
         """Open what is there; NotALibrary where there is nothing."""
         database = _connect(address, create=False)
         with in_a_sentence(address):
-            if table not in _names(database):
+            if not _is_there(database, address, table):
                 raise NotALibrary(f"{address} is not a library. Make one: longmatch index {address} FILES.")
             text = (database.open_table(table).schema.metadata or {}).get(FACTS.encode())
             if text is None:
@@ -63,10 +63,9 @@ class Store:
         database = _connect(address, create=True)
         with in_a_sentence(address):
             schema = schema_for(facts.width, facts.vectors).with_metadata({FACTS: facts.to_json()})
-            there = _names(database)
-            if FILES not in there:
+            if not _is_there(database, address, FILES):
                 database.create_table(FILES, schema=FILE_SCHEMA)
-            if table not in there:
+            if not _is_there(database, address, table):
                 database.create_table(table, schema=schema)  # last: with it the library is there
         return cls.open(address, table)
 
@@ -239,8 +238,12 @@ def _connect(address: str, create: bool) -> Any:
         return lancedb.connect(address, session=lancedb.Session(INDEX_CACHE, METADATA_CACHE))
 
 
-def _names(database: Any) -> list[str]:
-    return list(database.list_tables().tables)
+def _is_there(database: Any, address: str, table: str) -> bool:
+    """Whether a table is there: one whose making was killed is listed, but has neither a version nor rows."""
+    if table not in database.list_tables().tables:
+        return False
+    folder = Path(address) / f"{table}.lance"
+    return "://" in address or any(folder.glob("_versions/*.manifest")) or any(folder.glob("data/*"))
 
 
 def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
