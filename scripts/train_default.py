@@ -1,6 +1,6 @@
 """Learn what the default matcher needs: a change of its backbone, and how its sides are weighed.
 
-    python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--steps 400]
+    python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--each]
     python scripts/train_default.py features DATA OUT [--sets ...] [--splits train validation] [--queries 400]
     python scripts/train_default.py weigh OUT [OUT...]
 
@@ -8,15 +8,19 @@ DATA holds the sets' folders. `learn` writes OUT/change.safetensors (the low-ran
 OUT/background.safetensors (vectors of unrelated sentences of DATA/pretrain by the changed backbone). It reads training
 labels alone, and no document that stands in none of them. `features` writes OUT/SET-SPLIT.npz: for each query the sides
 of its best documents. `weigh` learns from the training queries how the sides are weighed and prints nDCG@10 on the
-validation queries, of each set with the others alone too: with `--without SET` learnt in a folder of its own, named
-beside it, that is the honest figure for a collection nobody has seen.
+validation queries, of each set with the others alone too: with what was learnt without it (`--each` writes that to
+OUT/without-SET), that is the honest figure for a collection nobody has seen.
 """
 
 import argparse
+import multiprocessing
 import queue
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +70,8 @@ def main() -> None:
         verb.add_argument("--sets", nargs="+", default=list(SETS))
         verb.add_argument("--layers", type=Path, default=None, help="where tokens and vectors are kept")
     verbs.choices["learn"].add_argument("--without", nargs="+", default=[])
+    verbs.choices["learn"].add_argument("--each", action="store_true", help="without each set too: OUT/without-SET")
+    verbs.choices["learn"].add_argument("--jobs", type=int, default=1, help="how many of these at a time")
     verbs.choices["learn"].add_argument("--seed", type=int, default=1)
     for kind in (Pace(), Shape()):
         for name, value in vars(kind).items():
@@ -86,29 +92,56 @@ def main() -> None:
 
 
 def learn_change(options: argparse.Namespace, layers: Path) -> None:
-    """Learn the change, and the vectors of unrelated sentences that go with it."""
-    backbone = Backbone.load(precision="float32")
+    """Learn the change on all sets and, if asked for, without each of them: every time in a process of its own."""
+    backbone = Backbone.load(device="cpu", precision="float32")  # a GPU cannot be handed on to another process
     names = [name for name in options.sets if name not in options.without]
-    collections = [material_of(options.data / name, layers, backbone) for name in names]
+    collections = {name: material_of(options.data / name, layers, backbone) for name in names}
+    for material in collections.values():
+        print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)
+    wanted = [None, *names] if options.each else [None]
+    kept = [[material for material in collections.values() if material.name != name] for name in wanted]
+    fork_each(options.jobs, [partial(learn_without, options, *of) for of in zip(kept, wanted, strict=True)])
+
+
+def fork_each(most: int, jobs: Sequence[Callable[[], None]]) -> None:
+    """Do each in a process that has what this one has read, so many at a time."""
+    fork = multiprocessing.get_context("fork").Process
+    with ThreadPoolExecutor(most) as threads:
+        for code in threads.map(lambda job: run_to_its_end(fork(target=job)), jobs):
+            if code:
+                raise SystemExit(code)
+
+
+def run_to_its_end(process: BaseProcess) -> int | None:
+    """Its exit code."""
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def learn_without(options: argparse.Namespace, collections: Sequence[Material], left_out: str | None) -> None:
+    """Learn the change from some collections, and the vectors of unrelated sentences that go with it."""
+    out = options.out / f"without-{left_out}" if left_out else options.out
     shape = Shape(**{name: getattr(options, name) for name in vars(Shape())})
     pace = Pace(**{name: getattr(options, name) for name in vars(Pace())})
     torch.manual_seed(options.seed)
+    backbone = Backbone.load(precision="float32")
     drawn = ahead(batches(collections, shape, (backbone.first_token, backbone.last_token), options.seed))
     losses: list[float] = []
 
     def told(step: int, loss: float) -> None:
         losses.append(loss)
         if step % 20 == 19:
-            print(f"step {step + 1}: loss {np.mean(losses[-20:]):.4f}", flush=True)
+            print(f"{out.name}, step {step + 1}: loss {np.mean(losses[-20:]):.4f}", flush=True)
 
     weights = learn(backbone.model, drawn, pace, told)
-    options.out.mkdir(parents=True, exist_ok=True)
-    save_change(backbone.model, options.out / "change.safetensors")
+    out.mkdir(parents=True, exist_ok=True)
+    save_change(backbone.model, out / "change.safetensors")
     print({name: value.tolist() for name, value in weights.named_parameters()})
-    changed = changed_backbone(options.out)
+    changed = changed_backbone(out)
     documents = list(islice(iterate_jsonl(DataFolder(options.data / "pretrain").documents_file), SENTENCE_DOCUMENTS))
     vectors = sentence_vectors(documents, changed, np.random.default_rng(0))
-    save_file({"vectors": torch.from_numpy(vectors).half()}, options.out / "background.safetensors")
+    save_file({"vectors": torch.from_numpy(vectors).half()}, out / "background.safetensors")
 
 
 def ahead(drawn: Iterable[Drawn], most: int = 8) -> Iterator[Drawn]:
@@ -126,7 +159,7 @@ def ahead(drawn: Iterable[Drawn], most: int = 8) -> Iterator[Drawn]:
 
 def changed_backbone(folder: Path) -> Backbone:
     """The packaged backbone with the change of that folder, or as it is where there is none."""
-    backbone = Backbone.load(precision="float32")
+    backbone = Backbone.load()
     change = folder / "change.safetensors"
     if change.is_file():
         add_change(backbone.model, load_change(change))

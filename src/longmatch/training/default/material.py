@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,11 @@ class Material:
 
     def __len__(self) -> int:
         return len(self.documents) - 1
+
+    @cached_property
+    def negatives(self) -> dict[int, Ints]:
+        """The wrong answers that are hardest to tell from right ones."""
+        return hard_negatives(self)
 
     def lexical(self, rows: Ints, columns: Ints) -> npt.NDArray[np.float32]:
         """The cosine over words and over phrases of some documents with others: (2, rows, columns)."""
