@@ -99,7 +99,7 @@ def learn_change(options: argparse.Namespace, layers: Path) -> None:
     for material in collections.values():
         print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)
     wanted = [None, *names] if options.each else [None]
-    kept = [[material for material in collections.values() if material.name != name] for name in wanted]
+    kept = [[material for key, material in collections.items() if key != name] for name in wanted]
     fork_each(options.jobs, [partial(learn_without, options, *of) for of in zip(kept, wanted, strict=True)])
 
 
@@ -146,15 +146,21 @@ def learn_without(options: argparse.Namespace, collections: Sequence[Material], 
 
 def ahead(drawn: Iterable[Drawn], most: int = 8) -> Iterator[Drawn]:
     """The same, drawn by a thread while the last one is learnt from."""
-    waiting: queue.Queue[Drawn] = queue.Queue(most)
+    waiting: queue.Queue[Drawn | Exception] = queue.Queue(most)
 
     def fill() -> None:
-        for batch in drawn:
-            waiting.put(batch)
+        try:
+            for batch in drawn:
+                waiting.put(batch)
+        except Exception as error:
+            waiting.put(error)
 
     threading.Thread(target=fill, daemon=True).start()
     while True:
-        yield waiting.get()
+        batch = waiting.get()
+        if isinstance(batch, Exception):
+            raise batch
+        yield batch
 
 
 def changed_backbone(folder: Path) -> Backbone:
