@@ -17,7 +17,7 @@ import multiprocessing
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
@@ -95,9 +95,9 @@ def learn_change(options: argparse.Namespace, layers: Path) -> None:
     """Learn the change on all sets and, if asked for, without each of them: every time in a process of its own."""
     backbone = Backbone.load(device="cpu", precision="float32")  # a GPU cannot be handed on to another process
     names = [name for name in options.sets if name not in options.without]
-    collections = {name: material_of(options.data / name, layers, backbone) for name in names}
-    for material in collections.values():
-        print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)
+    with ProcessPoolExecutor(len(names), multiprocessing.get_context("fork")) as pool:
+        read = partial(material_of, layers=layers, backbone=backbone)
+        collections = dict(zip(names, pool.map(read, [options.data / name for name in names]), strict=True))
     wanted = [None, *names] if options.each else [None]
     kept = [[material for key, material in collections.items() if key != name] for name in wanted]
     fork_each(options.jobs, [partial(learn_without, options, *of) for of in zip(kept, wanted, strict=True)])
@@ -189,7 +189,7 @@ def material_of(path: Path, layers: Path, backbone: Backbone) -> Material:
     terms = [Terms(stream) for stream in streams]
     nothing = Side(torch.empty(0), torch.empty(0))
     rarity = Rarity.of([Encoding(no_sentences(), nothing, one) for one in terms], shipped_statistics())
-    return Material(
+    material = Material(
         corpus.name,
         np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
         _bounds(np.concatenate([arrays["sentence_lengths"] for arrays in found])),
@@ -198,6 +198,8 @@ def material_of(path: Path, layers: Path, backbone: Backbone) -> Material:
         TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
         both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),
     )
+    print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)
+    return material
 
 
 def _bounds(lengths: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
