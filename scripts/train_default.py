@@ -77,7 +77,7 @@ def main() -> None:
         for name, value in vars(kind).items():
             verbs.choices["learn"].add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     verbs.choices["features"].add_argument("--splits", nargs="+", default=["train", "validation"])
-    verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of each split at most")
+    verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of the training split at most")
     verbs.add_parser("weigh").add_argument("out", type=Path, nargs="+")
     options = parser.parse_args()
     use_processes(half_the_cores())
@@ -93,11 +93,10 @@ def main() -> None:
 
 def learn_change(options: argparse.Namespace, layers: Path) -> None:
     """Learn the change on all sets and, if asked for, without each of them: every time in a process of its own."""
-    backbone = Backbone.load(device="cpu", precision="float32")  # a GPU cannot be handed on to another process
     names = [name for name in options.sets if name not in options.without]
     with ProcessPoolExecutor(len(names), multiprocessing.get_context("fork")) as pool:
-        read = partial(material_of, layers=layers, backbone=backbone)
-        collections = dict(zip(names, pool.map(read, [options.data / name for name in names]), strict=True))
+        found = pool.map(partial(material_of, layers=layers), [options.data / name for name in names])
+        collections = dict(zip(names, found, strict=True))
     wanted = [None, *names] if options.each else [None]
     kept = [[material for key, material in collections.items() if key != name] for name in wanted]
     fork_each(options.jobs, [partial(learn_without, options, *of) for of in zip(kept, wanted, strict=True)])
@@ -172,8 +171,9 @@ def changed_backbone(folder: Path) -> Backbone:
     return backbone
 
 
-def material_of(path: Path, layers: Path, backbone: Backbone) -> Material:
+def material_of(path: Path, layers: Path) -> Material:
     """What a set's training labels name, as arrays: documents of other splits are left out."""
+    backbone = Backbone.load(device="cpu", precision="float32")
     corpus = Corpus(DataFolder(path))
     tokens, words = Store(layers, corpus).build([DocumentTokens(backbone.tokenizer), Words()])
     pairs = [(pair.source, pair.target) for pair in corpus.folder.pairs("train") if pair.label]
@@ -218,7 +218,7 @@ def write_features(options: argparse.Namespace, layers: Path) -> None:
         scorer = SideScorer(matcher)
         scorer.open(Store(layers, corpus).build(scorer.layers), corpus)
         for split in options.splits:
-            lists = lists_of(corpus, scorer, split, options.queries)
+            lists = lists_of(corpus, scorer, split, options.queries if split == "train" else None)
             lists.write(options.out / f"{name}-{split}.npz")
             print(f"{name} {split}: {len(lists)} queries", flush=True)
 

@@ -34,9 +34,9 @@ class Material:
         return hard_negatives(self)
 
     @cached_property
-    def cosines(self) -> npt.NDArray[np.float16]:
+    def cosines(self) -> npt.NDArray[np.float32]:
         """The cosine over words and over phrases of all documents with all: (2, documents, documents)."""
-        found = np.empty((2, len(self), len(self)), dtype=np.float16)
+        found = np.empty((2, len(self), len(self)), dtype=np.float32)
         for matrix, into in zip((self.words, self.phrases), found, strict=True):
             across = matrix.T.tocsr()
             for start in range(0, len(self), BLOCK):
@@ -45,7 +45,7 @@ class Material:
 
     def lexical(self, rows: Ints, columns: Ints) -> npt.NDArray[np.float32]:
         """The cosine over words and over phrases of some documents with others: (2, rows, columns)."""
-        return self.cosines[:, rows[:, None], columns].astype(np.float32)
+        return np.asarray(self.cosines[:, rows[:, None], columns])
 
     def answered(self, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
         """Which of the columns belong to which of the rows."""
