@@ -16,6 +16,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 
+from .browser import lacking
 from .tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
@@ -24,6 +25,11 @@ hypothesis.settings.register_profile("ci", derandomize=True, **BUSY)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if missing := " and no ".join(lacking()):
+        terminalreporter.write_line(f"No {missing} here: the tests in a browser were not collected.", yellow=True)
 
 
 @pytest.fixture(scope="session")
