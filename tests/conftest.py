@@ -17,6 +17,7 @@ from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 
 from .browser import lacking
+from .remembering import RememberingBackbone
 from .tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
@@ -39,9 +40,16 @@ def backbone() -> Backbone:
 
 
 @pytest.fixture(scope="session")
-def matcher() -> HybridMatcher:
-    """The default matcher, as a user gets it."""
-    return HybridMatcher()
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this test run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def matcher(run_folder: Path) -> HybridMatcher:
+    """The default matcher, as a user gets it, but that it reads no sentence twice in a test run."""
+    return HybridMatcher(RememberingBackbone.in_folder(run_folder / "vectors"))
 
 
 @pytest.fixture(scope="session")
