@@ -3,10 +3,13 @@
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch loads: its threads must not spin
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core for each process of the test run
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -18,6 +21,7 @@ from longmatch.models.hybrid.model import HybridMatcher
 
 from .browser import lacking
 from .remembering import RememberingBackbone
+from .scheduling import LongestFirst, turn
 from .tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
@@ -26,6 +30,15 @@ hypothesis.settings.register_profile("ci", derandomize=True, **BUSY)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: turn(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LongestFirst | None:
+    return LongestFirst(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
