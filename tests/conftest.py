@@ -20,11 +20,13 @@ from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 
 from .browser import lacking
+from .effort import tried
 from .remembering import RememberingBackbone
 from .scheduling import LongestFirst, turn
 from .tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
+BUSY |= {"max_examples": tried(50)}
 hypothesis.settings.register_profile("here", **BUSY)  # new examples are tried at every run
 hypothesis.settings.register_profile("ci", derandomize=True, **BUSY)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
