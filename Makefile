@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export OMP_WAIT_POLICY = PASSIVE
+export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests need not compile the same files again
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: demo test lint clean

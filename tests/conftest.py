@@ -3,10 +3,13 @@
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch loads: its threads must not spin
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core for each process of the test run
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -16,14 +19,33 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 
+from .browser import lacking
+from .effort import tried
+from .remembering import RememberingBackbone
+from .scheduling import LongestFirst, turn
 from .tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
+BUSY |= {"max_examples": tried(50)}
 hypothesis.settings.register_profile("here", **BUSY)  # new examples are tried at every run
 hypothesis.settings.register_profile("ci", derandomize=True, **BUSY)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: turn(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LongestFirst | None:
+    return LongestFirst(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if missing := " and no ".join(lacking()):
+        terminalreporter.write_line(f"No {missing} here: the tests in a browser were not collected.", yellow=True)
 
 
 @pytest.fixture(scope="session")
@@ -33,9 +55,16 @@ def backbone() -> Backbone:
 
 
 @pytest.fixture(scope="session")
-def matcher() -> HybridMatcher:
-    """The default matcher, as a user gets it."""
-    return HybridMatcher()
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this test run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def matcher(run_folder: Path) -> HybridMatcher:
+    """The default matcher, as a user gets it, but that it reads no sentence twice in a test run."""
+    return HybridMatcher(RememberingBackbone.in_folder(run_folder / "vectors"))
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,9 @@ from longmatch.models.hybrid.model import HybridMatcher
 
 from ..library.tiny import tiny_matcher
 
+SOON_DEAD = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 500}
+"""A machine that is gone is known to be within seconds; one that is only slow has as long to answer as ever."""
+
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 
@@ -22,7 +25,7 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     room = {"object_store_memory": 100_000_000, "include_dashboard": False}
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **room})
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "_system_config": SOON_DEAD, **room})
     try:
         for _ in range(2):
             made.add_node(num_cpus=1, object_store_memory=100_000_000)

@@ -10,6 +10,7 @@ from longmatch.documents import Document, Draft
 from longmatch.documents.html import draft_html
 from longmatch.documents.markdown import draft_markdown
 from longmatch.documents.text import draft_text
+from tests.effort import tried
 
 WORDS = st.sampled_from(
     ["The bridge", "is old.", "Fig.", "3", "e.g.", "It rains!", "INTRODUCTION", "1. One", "2.3 Two", "IV. LAW", "=====",
@@ -47,7 +48,7 @@ def check_sentences(text, paragraph):
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tried(100), deadline=None)
 def test_plain_text_is_cut_in_order_and_no_letter_of_it_is_lost(text):
     draft = draft_text(text)
     check(draft.document("a"))
@@ -60,7 +61,7 @@ def test_plain_text_is_cut_in_order_and_no_letter_of_it_is_lost(text):
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tried(100), deadline=None)
 def test_markdown_is_cut_in_order(text):
     draft = draft_markdown(text)
     check(draft.document("a"))
@@ -68,13 +69,13 @@ def test_markdown_is_cut_in_order(text):
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tried(40), deadline=None)
 def test_html_is_cut_in_order(text):
     check(draft_html(f"<h1>{text}</h1><p>{text}<table><tr><td>{text}<td>{text}</table>{text}").document("a"))
 
 
 @given(st.lists(st.text(alphabet="abc \n.", max_size=30), max_size=8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tried(40), deadline=None)
 def test_paragraphs_given_to_a_draft_are_found_again(paragraphs):
     draft = Draft()
     for paragraph in paragraphs:

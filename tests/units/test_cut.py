@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 
 from longmatch.documents import Draft
 from longmatch.units import Pieces, TokenShelf, block_ranges, blocks, chunks, sentences, tokenize
+from tests.effort import tried
 
 from .random_documents import DOCUMENTS
 
 LIMITS = st.integers(1, 8) | st.sampled_from([16, 32, 254])
-random_documents = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+random_documents = settings(
+    max_examples=tried(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 every_cut = pytest.mark.parametrize("cut", [chunks, blocks, sentences])
 
 

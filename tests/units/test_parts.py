@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from longmatch.documents import Document, Draft
 from longmatch.units import part_ranges, parts, tokenize
 from longmatch.units.parts import part_bounds
+from tests.effort import tried
 
 from .random_documents import DOCUMENTS
 
@@ -24,7 +25,7 @@ def essay(sections):
 
 
 @given(document=DOCUMENTS, count=st.integers(1, 5), limit=st.integers(1, 40))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tried(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_parts_lose_no_token_and_number_their_chunks(wordpiece, document, count, limit):
     tokens = tokenize(document, wordpiece)
     found = parts(tokens, count, limit)
@@ -55,7 +56,7 @@ def test_without_headings_the_cuts_fall_between_paragraphs(wordpiece):
 
 
 @given(document=DOCUMENTS, count=st.integers(1, 5), limit=st.integers(1, 40))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tried(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_ranges_are_the_chunks_of_the_parts_and_need_no_text(wordpiece, document, count, limit):
     tokens = tokenize(document, wordpiece)
     found = parts(tokens, count, limit)

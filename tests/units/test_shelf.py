@@ -15,6 +15,7 @@ from longmatch.documents import Document
 from longmatch.encoders.pretrained import default_folder
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.units import Tokens, TokenShelf, part_ranges, tokenize
+from tests.effort import tried
 
 from .random_documents import DOCUMENTS
 from .shelf_items import essay, essay_or_nothing
@@ -35,7 +36,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @given(documents=st.lists(DOCUMENTS, max_size=4))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tried(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_shelf_gives_back_the_tokens_of_every_document(tokenizer, tmp_path_factory, documents):
     documents = [Document(str(i), d.title, d.text, d.sections, plain=d.plain) for i, d in enumerate(documents)]
     shelf = TokenShelf.build(tmp_path_factory.mktemp("shelves") / "shelf", documents, tokenizer)

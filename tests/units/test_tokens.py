@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from longmatch.documents import Draft
 from longmatch.documents.markdown import draft_markdown
 from longmatch.units import tokenize
+from tests.effort import tried
 
 from .random_documents import DOCUMENTS
 
 
 @given(document=DOCUMENTS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tried(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_tokens_are_those_of_each_sentence_alone_and_lie_in_it_in_order(tokenizer, document):
     tokens = tokenize(document, tokenizer)
     assert len(tokens.sentence_offsets) == len(list(document.sentences)) + 1
@@ -48,7 +49,7 @@ def test_words_begin_after_a_gap(wordpiece):
 
 
 @given(document=DOCUMENTS, count=st.integers(1, 60))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tried(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_opening_of_a_document_is_its_first_tokens_in_its_own_sentences(wordpiece, document, count):
     tokens = tokenize(document, wordpiece)
     found, kept = tokens.opening(count), min(count, len(tokens))

@@ -94,7 +94,7 @@ class Backbone:
             """Tokenised only when asked for: the tokenizer's threads, once started, would not survive a fork."""
             return self._encode(probes(self.tokenizer, self.max_tokens), candidate)
 
-        return choose(self.model, precision, engine, tried)
+        return choose(self.model, precision, engine, tried, self.pooling.mode)
 
     @property
     def precision(self) -> Numbers:

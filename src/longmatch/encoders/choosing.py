@@ -3,7 +3,8 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Literal, cast, get_args
+from functools import cache
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ Vectors = npt.NDArray[np.float32]
 Encode = Callable[[Engine], Vectors]  # the vectors of the probes by an engine
 
 FAITHFUL = 0.9999  # cosine to the vector of float32 from which on a vector is taken for the same
+KEEPS_ANSWERS: dict[tuple[Any, str], bool] = {}  # by a compiled model, which lives as long as the process, and pooling
 
 PROBES = (
     "Yes.",
@@ -58,7 +60,9 @@ def _one_of(name: str, known: Sequence[str]) -> str | None:
     return said
 
 
-def choose(model: nn.Module, precision: Numbers | None, engine: EngineName | None, encode: Encode) -> Engine:
+def choose(
+    model: nn.Module, precision: Numbers | None, engine: EngineName | None, encode: Encode, pooling: str
+) -> Engine:
     """The engine and precision asked for; where that is left open, the fastest at hand that keeps the answers.
 
     `model` is in float32, and stays so unless all of it is asked for in bfloat16.
@@ -67,15 +71,22 @@ def choose(model: nn.Module, precision: Numbers | None, engine: EngineName | Non
     if precision is not None:
         return _asked_for(model, precision, engine or "torch")
     exact = TorchEngine(model)
-    reference = encode(exact)
+
+    @cache
+    def reference() -> Vectors:
+        return encode(exact)
 
     def is_faithful(candidate: Engine) -> bool:
-        return bool(cosines(encode(candidate), reference).min() > FAITHFUL)
+        return bool(cosines(encode(candidate), reference()).min() > FAITHFUL)
 
     if engine == "openvino" or (engine is None and openvino.is_installed()):
         found = _openvino(model, required=engine is not None)
-        if found and is_faithful(found):
-            return found
+        if found:
+            tried = found.compiled, pooling
+            if tried not in KEEPS_ANSWERS:
+                KEEPS_ANSWERS[tried] = is_faithful(found)
+            if KEEPS_ANSWERS[tried]:
+                return found
         if engine:
             return openvino.OpenvinoEngine(model, "float32")
     if multiplies_bfloat16():
@@ -85,7 +96,7 @@ def choose(model: nn.Module, precision: Numbers | None, engine: EngineName | Non
     return exact
 
 
-def _openvino(model: nn.Module, required: bool) -> Engine | None:
+def _openvino(model: nn.Module, required: bool) -> openvino.OpenvinoEngine | None:
     """None where it does not know a layer of the model, and need not."""
     try:
         return openvino.OpenvinoEngine(model, "mixed" if multiplies_bfloat16() else "float32")

@@ -33,7 +33,7 @@ class OpenvinoEngine:
     def __init__(self, model: nn.Module, precision: Numbers) -> None:
         self.precision, self.device = precision, torch.device("cpu")
         threads = set_threads()
-        self._compiled = compiled(model, precision, threads)
+        self.compiled = compiled(model, precision, threads)
         self._at_once = threads + 1  # one waits while the others are read
 
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
@@ -41,7 +41,7 @@ class OpenvinoEngine:
 
         No callbacks: the thread that calls one needs Python's lock, which a thread that frees the model may hold.
         """
-        free = [self._compiled.create_infer_request() for _ in range(self._at_once)]
+        free = [self.compiled.create_infer_request() for _ in range(self._at_once)]
 
         def start(batch: Batch) -> Callable[[], Tensor]:
             request = free.pop()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from longmatch.documents.pdf.columns import ColumnReader, find_gutter, usual_gutters
 from longmatch.documents.pdf.furniture import without_furniture
 from longmatch.documents.pdf.pieces import Piece
+from tests.effort import tried
 
 
 def piece(text: str, x0: float, y: float, width: float = 0.0, size: float = 10.0) -> Piece:
@@ -28,7 +29,7 @@ PIECES = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tried(70), deadline=None)
 @given(st.lists(PIECES, max_size=40))
 def test_every_character_of_a_page_is_read_exactly_once(pieces: list[Piece]):
     lines = ColumnReader().lines(pieces, 1)

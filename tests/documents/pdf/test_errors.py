@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from longmatch.documents.draft import Draft
 from longmatch.documents.pdf import read_pdf
 from longmatch.errors import LongmatchWarning, ReadError
+from tests.effort import tried
 
 from .reading import FIXTURES
 
@@ -56,7 +57,7 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path):
     assert "cannot be opened" in error(tmp_path)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tried(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     start=st.integers(0, len(PATENT)),
     end=st.integers(0, len(PATENT)),

@@ -8,6 +8,7 @@ from sklearn import metrics
 
 from longmatch.evaluation.measures import Verdicts, best_threshold, parse
 from longmatch.evaluation.measures.pairs import PairMeasure
+from tests.effort import tried
 
 rows = st.lists(st.tuples(st.booleans(), st.integers(0, 6), st.integers(0, 3)), min_size=2, max_size=40).filter(
     lambda found: {label for label, _, weight in found if weight} == {True, False}
@@ -26,7 +27,7 @@ def value(name: str, verdicts: Verdicts, weights: np.ndarray) -> float:
 
 
 @given(rows, st.integers(0, 7))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=tried(30))
 def test_pair_measures_equal_scikit_learn(found: list[tuple[bool, int, int]], cut: int) -> None:
     labels, scores, weights = arrays(found)
     threshold = cut / 6.0
@@ -44,7 +45,7 @@ def test_pair_measures_equal_scikit_learn(found: list[tuple[bool, int, int]], cu
 
 
 @given(rows)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=tried(25))
 def test_no_threshold_has_a_better_f1_than_the_chosen_one(found: list[tuple[bool, int, int]]) -> None:
     labels, scores, _ = arrays(found)
     chosen = parse("F1")(Verdicts(labels, scores, best_threshold(labels, scores)))  # type: ignore[arg-type]

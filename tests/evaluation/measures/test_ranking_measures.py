@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from longmatch.errors import LongmatchError
 from longmatch.evaluation.measures import evaluate_run, find_answers, parse, parse_all
+from tests.effort import tried
 
 IDS = [f"d{i}" for i in range(12)]
 THEIRS = {
@@ -28,7 +29,7 @@ scores = st.dictionaries(st.sampled_from(IDS), st.integers(0, 4).map(float), min
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=tried(50))
 def test_measures_equal_ir_measures_with_ties_and_missing_queries(data: st.DataObject) -> None:
     judged = data.draw(queries)
     qrels = {query: data.draw(grades) for query in judged}

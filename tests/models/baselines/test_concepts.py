@@ -19,6 +19,7 @@ from longmatch.models.baselines.concepts import (
 )
 from longmatch.models.lexical.terms import Stream
 from longmatch.models.sentences.matrix import WordMatrix
+from tests.effort import tried
 
 from . import plain_concepts
 
@@ -120,7 +121,7 @@ WORDS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=5), min_size=1
 
 
 @given(WORDS, WORDS)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=tried(25))
 def test_the_other_way_round_the_graph_is_the_same(first, second):
     there, back = (graph_of(stream(*x), stream(*y), 4) for x, y in ((first, second), (second, first)))
     assert there.features.shape == (len(there), FEATURES) and there.links.shape == (len(there), len(there))
@@ -133,7 +134,7 @@ def test_the_other_way_round_the_graph_is_the_same(first, second):
 
 
 @given(WORDS, WORDS, st.integers(1, 6))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=tried(30))
 def test_the_graph_is_that_of_sentence_by_sentence_and_node_by_node(first, second, keywords):
     found = graph_of(stream(*first), stream(*second), keywords)
     slow = plain_concepts.concept_graph(stream(*first), stream(*second), ByWord(), keywords)

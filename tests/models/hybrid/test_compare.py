@@ -125,7 +125,7 @@ def test_the_words_of_an_alignment_stand_in_both_passages(match):
 
 
 def test_the_meaning_does_not_depend_on_what_else_is_encoded(matcher, examples, encodings):
-    alone = matcher.compare(examples[PEARS], examples[ORCHARD]).score
+    alone = HybridMatcher().compare(examples[PEARS], examples[ORCHARD]).score  # a backbone that remembers nothing
     assert alone == pytest.approx(matcher.explain(encodings[PEARS], encodings[ORCHARD]).score, abs=2e-3)
 
 

@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from longmatch.models.sentences.similarity import textrank_similarity
 from longmatch.models.sentences.words import stream_of
 from longmatch.models.sst.clustering import in_order, spectral_clusters
+from tests.effort import tried
 
 
 def topics(sizes, seed):
@@ -71,7 +72,7 @@ def test_the_given_similarity_is_left_as_it_was():
     assert (similarity == before).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tried(20), deadline=None)
 @given(st.lists(st.lists(st.integers(0, 15), max_size=6), max_size=25))
 def test_every_sentence_has_one_cluster_and_numbers_rise_with_appearance(sentences):
     found = spectral_clusters(textrank_similarity(stream_of(sentences)))

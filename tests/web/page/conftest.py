@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from longmatch.library.library import Library
 from longmatch.models.hybrid.model import HybridMatcher
+from tests.browser import lacking
 from tests.web.conftest import real_server
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "collection"
@@ -38,7 +38,7 @@ AT_REST = """() => new Promise(done => {
   requestAnimationFrame(look);
 })"""
 
-collect_ignore_glob = [] if which("chromium") and find_spec("playwright") else ["test_page_*_browser.py"]
+collect_ignore_glob = ["test_page_*_browser.py"] if lacking() else []
 
 
 @pytest.fixture(scope="session")
