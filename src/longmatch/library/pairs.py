@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from longmatch.library.asking import Asking
-from longmatch.library.neighbours import Question, neighbours
+from longmatch.library.neighbours import neighbours
+from longmatch.library.question import Question
 from longmatch.library.rows import TERMS, Row
-from longmatch.library.search import Living, Nearest, lexical_scores, score
-from longmatch.matching.calibration import mean_length
+from longmatch.library.search import Living, Nearest, score
 from longmatch.models.hybrid.collection import calibration_for
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
@@ -109,12 +109,13 @@ class _Search:
 
 
 def _promising(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> list[str]:
-    """Those that can reach a score: by all their words and phrases, and by as much meaning as their vectors allow."""
-    sides = lexical_scores(question.asked, others, asking.index)
-    sides["meaning"] = np.minimum(np.stack([row.array("mean") for row in others]) @ question.vector + SLACK, 1.0)
-    words = np.array([len(row.array("stream")) for row in others])
-    lengths = mean_length(np.array([question.words]), words)
-    most = calibration_for(asking.index.familiarity(), asking.statistics).score(sides, lengths)
+    """Those that can reach a score: by all but meaning, and by as much of that as their vectors allow."""
+    calibration = calibration_for(asking.index.familiarity(), asking.statistics)
+    sides = question.sides(others, asking.index, (*calibration.sides, "topic"))
+    topic = sides["topic"] if "topic" in calibration.sides else sides.pop("topic")
+    if "meaning" in calibration.sides:
+        sides["meaning"] = np.minimum(topic + SLACK, 1.0)
+    most = calibration.score(sides)
     return [row.id for row, value in zip(others, most, strict=True) if value >= minimum]
 
 
