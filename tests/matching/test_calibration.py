@@ -94,6 +94,13 @@ def test_where_nothing_is_above_chance_shares_are_of_what_there_is(made):
     assert made.shares({"x": np.array([0.0]), "meaning": np.array([-0.2])}) == {"x": 0.0, "meaning": 0.0}
 
 
+def test_likeness_is_the_share_of_a_texts_own_evidence_and_nothing_is_held_against_it(made):
+    most = 2 * math.log(1.1 / 0.2) + math.log(1.05 / 0.25)
+    found = made.likeness({"x": np.array([0.3, 0.3, 0.0, 1.0]), "meaning": np.array([0.45, 0.0, 0.2, 1.0])})
+    expected = [3 * math.log(2) / most, 2 * math.log(2) / most, 0.0, 1.0]
+    assert found.tolist() == pytest.approx(expected)
+
+
 def test_it_comes_back_from_disk(made, tmp_path: Path):
     made.write(tmp_path / "calibration.json")
     assert Calibration.read(tmp_path / "calibration.json") == made

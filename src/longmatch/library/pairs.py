@@ -17,6 +17,7 @@ from longmatch.library.neighbours import neighbours
 from longmatch.library.question import Question
 from longmatch.library.rows import TERMS, Row
 from longmatch.library.search import Living, Nearest, score
+from longmatch.matching.calibration import Calibration
 from longmatch.models.hybrid.collection import calibration_for
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
@@ -26,7 +27,7 @@ BLOCK = 64  # documents looked at together
 
 @dataclass(frozen=True)
 class Pair:
-    """Two documents of a library and their score."""
+    """Two documents of a library and how alike they are: 0 as by chance, 1 for copies (`Calibration.likeness`)."""
 
     a: str
     b: str
@@ -101,7 +102,9 @@ class _Search:
         if not promising:
             return
         store, index, statistics = self.asking.store, self.asking.index, self.asking.statistics
-        scored = score(self.asking.encodings([question.id])[0], promising, store, index, statistics)
+        scored = score(
+            self.asking.encodings([question.id])[0], promising, store, index, statistics, Calibration.likeness
+        )
         for other, value in zip(scored.ids, scored.scores.tolist(), strict=True):
             if value >= self.minimum:
                 self.found.append(Pair(*_ordered(question.id, other), value))
@@ -115,7 +118,7 @@ def _promising(asking: Asking, question: Question, others: Sequence[Row], minimu
     topic = sides["topic"] if "topic" in calibration.sides else sides.pop("topic")
     if "meaning" in calibration.sides:
         sides["meaning"] = np.minimum(topic + SLACK, 1.0)
-    most = calibration.score(sides)
+    most = calibration.likeness(sides)
     return [row.id for row, value in zip(others, most, strict=True) if value >= minimum]
 
 

@@ -85,6 +85,16 @@ class Calibration:
     def _probability(self, evidence: Floats) -> Floats:
         return np.asarray(1 / (1 + np.exp(-(self.slope * evidence + self.bias))))
 
+    def likeness(self, sides: Sides) -> Floats:
+        """How much of the evidence that a text has for itself two texts have, above chance: from 0 to 1 for copies.
+
+        For what the score, which is near 1 for all that belongs together, was not made for: to tell copies from
+        relatives, and for parts of documents. Nothing is held against them, as short texts share few words anyway.
+        """
+        above = np.sum([np.maximum(self.scales[name].evidence(x), 0) for name, x in sides.items()], axis=0)
+        most = float(self.evidence(dict.fromkeys(sides, np.ones(1)))[0])
+        return np.asarray(np.minimum(above / most, 1.0))
+
     def shares(self, sides: Sides) -> dict[str, float]:
         """Of one pair, each side's share of the evidence above chance; where no side has any, of what there is."""
         above = {name: max(0.0, float(self.scales[name].evidence(x)[0])) for name, x in sides.items()}

@@ -99,7 +99,7 @@ class Explanation:
         )
 
     def grid(self, level: Level) -> Grid:
-        """The calibrated score of every group of one document with every group of the other."""
+        """How alike every group of one document and every group of the other are."""
         return calibrated_grid(self.a, self.b, level, self.statistics, self.rarity)
 
     def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
@@ -137,9 +137,9 @@ class Explanation:
 
 
 def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics, rarity: Rarity) -> Grid:
-    """Every group of a with every group of b, scored as whole documents are: the chance that they belong together.
+    """How alike every group of a and every group of b are, by the words, phrases and meaning of the document score.
 
-    Words, phrases and meaning count. Topic and titles, which tell of whole documents, count as at chance.
+    It is their likeness, not a probability: that was learnt of whole documents, and so is what topic and titles tell.
     """
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     found: dict[str, Callable[[], Floats]] = {
@@ -149,7 +149,7 @@ def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statisti
     }
     calibration = rarity.calibration(statistics)
     sides = {name: found[name]() for name in calibration.sides if name in found}
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, calibration.score(sides).astype(np.float32))
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, calibration.likeness(sides).astype(np.float32))
 
 
 def pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
