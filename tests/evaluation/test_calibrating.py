@@ -1,11 +1,20 @@
 """Labelled pairs by their sides, and the curve that makes their evidence a probability."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from longmatch.evaluation.calibrating import PairSides, calibrated, platt
+from longmatch.datasets import DataFolder
+from longmatch.evaluation.calibrating import PairSides, calibrated, pair_sides, platt
+from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.measures import calibration_error
+from longmatch.evaluation.scoring.sides import SIDES, SideScorer
 from longmatch.matching.calibration import Scale
+
+from ..library.tiny import tiny_matcher
 
 
 def drawn(slope: float, bias: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -39,3 +48,22 @@ def test_chance_is_the_median_of_unrelated_pairs_and_the_score_comes_true() -> N
     assert made.sides == ("words",)
     assert (made.scales["words"].chance, made.scales["topic"].chance) == (0.02, 0.0)
     assert calibration_error(related, made.score({"words": words})) < 0.03
+
+
+def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is_drawn_as_unrelated(
+    make_data: Callable[..., Path], tiny_bert: Path, tmp_path: Path
+) -> None:
+    labels = [("train", "boats", "ships", 1), ("train", "boats", "bread", 0), ("train", "bread", "cakes", 1)]
+    corpus = Corpus(DataFolder(make_data(pairs=[*labels, ("validation", "stars", "cakes", 0)])))
+    matcher = tiny_matcher(tiny_bert)
+    scorer = SideScorer(matcher)
+    scorer.open(Store(tmp_path / "layers", corpus).build(scorer.layers), corpus)
+    found = pair_sides(corpus, scorer, "train")
+    assert sorted(found.labels.tolist()) == [False, True, True]
+    assert len(found.unrelated["words"]) == 2 + 3  # boats: cakes, stars; bread: boats, ships, stars
+    encodings = matcher.encode(list(corpus.folder.documents()))
+    every = matcher.collect(encodings).sides(encodings[corpus.number["boats"]], SIDES)
+    ships = corpus.number["ships"]
+    for side in SIDES:
+        assert np.isclose(found.labelled[side], every[side][ships], atol=2e-3).any(), side
+    assert len(pair_sides(corpus, scorer, "train", sources=1).labels) in (1, 2)
