@@ -223,7 +223,7 @@ def weigh(folders: Sequence[Path], chosen: Sequence[str]) -> None:
                 table.add_row("the others", " ".join(sides), *_percent(values), "")
         Console(width=150).print(table)
         learnt = fit([lists[name, "train"] for name in names], [SIDES.index(side) for side in chosen])
-        each = dict.fromkeys(SIDES, 0.0) | dict(zip(chosen, learnt.round(4).tolist(), strict=True))
+        each = dict.fromkeys(SIDES, 0.0) | dict(zip(chosen, learnt.astype(np.float64).round(4).tolist(), strict=True))
         facts = {side: {"weight": weight, "floor": FLOORS[side]} for side, weight in each.items()}
         (folder / WEIGHTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 

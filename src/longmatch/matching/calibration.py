@@ -91,9 +91,11 @@ class Calibration:
         For what the score, which is near 1 for all that belongs together, was not made for: to tell copies from
         relatives, and for parts of documents. Nothing is held against them, as short texts share few words anyway.
         """
-        above = np.sum([np.maximum(self.scales[name].evidence(x), 0) for name, x in sides.items()], axis=0)
-        most = float(self.evidence(dict.fromkeys(sides, np.ones(1)))[0])
-        return np.asarray(np.minimum(above / most, 1.0))
+        most = float(self._above_chance(dict.fromkeys(sides, np.ones(1)))[0])
+        return np.asarray(np.minimum(self._above_chance(sides) / most, 1.0))
+
+    def _above_chance(self, sides: Sides) -> Floats:
+        return np.asarray(np.sum([np.maximum(self.scales[name].evidence(x), 0) for name, x in sides.items()], axis=0))
 
     def shares(self, sides: Sides) -> dict[str, float]:
         """Of one pair, each side's share of the evidence above chance; where no side has any, of what there is."""
