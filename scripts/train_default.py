@@ -1,6 +1,6 @@
 """Learn what the default matcher needs: a change of its backbone, and how its sides are weighed.
 
-    python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--steps 400]
+    python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--each]
     python scripts/train_default.py features DATA OUT [--sets ...] [--splits train validation] [--queries 400]
     python scripts/train_default.py weigh OUT [OUT...] [--sides words phrases meaning]
     python scripts/train_default.py calibrate DATA OUT [--sets acl wiki papers peps news] [--sources 300]
@@ -10,21 +10,25 @@ DATA holds the sets' folders. `learn` writes OUT/change.safetensors (the low-ran
 OUT/background.safetensors (vectors of unrelated sentences of DATA/pretrain by the changed backbone). It reads training
 labels alone, and no document that stands in none of them. `features` writes OUT/SET-SPLIT.npz: for each query the sides
 of its best documents. `weigh` learns from the training queries how the sides are weighed and prints nDCG@10 on the
-validation queries, of each set with the others alone too: with `--without SET` learnt in a folder of its own, named
-beside it, that is the honest figure for a collection nobody has seen. What the sides named with `--sides` weigh is
-written to OUT/weights.json. `calibrate` makes the weighed sum a probability: it measures what unrelated documents have
-on each side, fits slope and bias on the training pairs of the sets that have pairs, writes OUT/calibration.json and
-prints the calibration error on training and validation pairs. `ship` copies what was learnt into the package.
+validation queries, of each set with the others alone too: with what was learnt without it (`--each` writes that to
+OUT/without-SET), that is the honest figure for a collection nobody has seen. What the sides named with `--sides` weigh
+is written to OUT/weights.json. `calibrate` makes the weighed sum a probability: it measures what unrelated documents
+have on each side, fits slope and bias on the training pairs of the sets that have pairs, writes OUT/calibration.json
+and prints the calibration error on training and validation pairs. `ship` copies what was learnt into the package.
 """
 
 import argparse
 import json
+import multiprocessing
 import queue
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import islice
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
@@ -79,12 +83,14 @@ def main() -> None:
         verb.add_argument("--sets", nargs="+", default=list(SETS) if name != "calibrate" else None)
         verb.add_argument("--layers", type=Path, default=None, help="where tokens and vectors are kept")
     verbs.choices["learn"].add_argument("--without", nargs="+", default=[])
+    verbs.choices["learn"].add_argument("--each", action="store_true", help="without each set too: OUT/without-SET")
+    verbs.choices["learn"].add_argument("--jobs", type=int, default=1, help="how many of these at a time")
     verbs.choices["learn"].add_argument("--seed", type=int, default=1)
     for kind in (Pace(), Shape()):
         for name, value in vars(kind).items():
             verbs.choices["learn"].add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     verbs.choices["features"].add_argument("--splits", nargs="+", default=["train", "validation"])
-    verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of each split at most")
+    verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of the training split at most")
     verbs.choices["calibrate"].add_argument("--sources", type=int, default=None, help="of each split at most")
     verbs.add_parser("weigh").add_argument("out", type=Path, nargs="+")
     verbs.choices["weigh"].add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES[:3]))
@@ -101,48 +107,80 @@ def main() -> None:
 
 
 def learn_change(options: argparse.Namespace, layers: Path) -> None:
-    """Learn the change, and the vectors of unrelated sentences that go with it."""
-    backbone = Backbone.load(precision="float32")
+    """Learn the change on all sets and, if asked for, without each of them: every time in a process of its own."""
     names = [name for name in options.sets if name not in options.without]
-    collections = [material_of(options.data / name, layers, backbone) for name in names]
+    with ProcessPoolExecutor(len(names), multiprocessing.get_context("fork")) as pool:
+        found = pool.map(partial(material_of, layers=layers), [options.data / name for name in names])
+        collections = dict(zip(names, found, strict=True))
+    wanted = [None, *names] if options.each else [None]
+    kept = [[material for key, material in collections.items() if key != name] for name in wanted]
+    fork_each(options.jobs, [partial(learn_without, options, *of) for of in zip(kept, wanted, strict=True)])
+
+
+def fork_each(most: int, jobs: Sequence[Callable[[], None]]) -> None:
+    """Do each in a process that has what this one has read, so many at a time."""
+    fork = multiprocessing.get_context("fork").Process
+    with ThreadPoolExecutor(most) as threads:
+        for code in threads.map(lambda job: run_to_its_end(fork(target=job)), jobs):
+            if code:
+                raise SystemExit(code)
+
+
+def run_to_its_end(process: BaseProcess) -> int | None:
+    """Its exit code."""
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def learn_without(options: argparse.Namespace, collections: Sequence[Material], left_out: str | None) -> None:
+    """Learn the change from some collections, and the vectors of unrelated sentences that go with it."""
+    out = options.out / f"without-{left_out}" if left_out else options.out
     shape = Shape(**{name: getattr(options, name) for name in vars(Shape())})
     pace = Pace(**{name: getattr(options, name) for name in vars(Pace())})
     torch.manual_seed(options.seed)
+    backbone = Backbone.load(precision="float32")
     drawn = ahead(batches(collections, shape, (backbone.first_token, backbone.last_token), options.seed))
     losses: list[float] = []
 
     def told(step: int, loss: float) -> None:
         losses.append(loss)
         if step % 20 == 19:
-            print(f"step {step + 1}: loss {np.mean(losses[-20:]):.4f}", flush=True)
+            print(f"{out.name}, step {step + 1}: loss {np.mean(losses[-20:]):.4f}", flush=True)
 
     weights = learn(backbone.model, drawn, pace, told)
-    options.out.mkdir(parents=True, exist_ok=True)
-    save_change(backbone.model, options.out / CHANGE)
+    out.mkdir(parents=True, exist_ok=True)
+    save_change(backbone.model, out / CHANGE)
     print({name: value.tolist() for name, value in weights.named_parameters()})
-    changed = changed_backbone(options.out)
+    changed = changed_backbone(out)
     documents = list(islice(iterate_jsonl(DataFolder(options.data / "pretrain").documents_file), SENTENCE_DOCUMENTS))
     vectors = sentence_vectors(documents, changed, np.random.default_rng(0))
-    save_file({"vectors": torch.from_numpy(vectors).half()}, options.out / CHANGED)
+    save_file({"vectors": torch.from_numpy(vectors).half()}, out / CHANGED)
 
 
 def ahead(drawn: Iterable[Drawn], most: int = 8) -> Iterator[Drawn]:
     """The same, drawn by a thread while the last one is learnt from."""
-    waiting: queue.Queue[Drawn] = queue.Queue(most)
+    waiting: queue.Queue[Drawn | Exception] = queue.Queue(most)
 
     def fill() -> None:
-        for batch in drawn:
-            waiting.put(batch)
+        try:
+            for batch in drawn:
+                waiting.put(batch)
+        except Exception as error:
+            waiting.put(error)
 
     threading.Thread(target=fill, daemon=True).start()
     while True:
-        yield waiting.get()
+        batch = waiting.get()
+        if isinstance(batch, Exception):
+            raise batch
+        yield batch
 
 
 def changed_backbone(folder: Path) -> Backbone:
     """The packaged backbone with the change of that folder, or as it is where there is none."""
     change = folder / CHANGE
-    return Backbone.load(precision="float32", change=change if change.is_file() else None)
+    return Backbone.load(change=change if change.is_file() else None)
 
 
 def matcher_of(folder: Path) -> HybridMatcher:
@@ -162,8 +200,9 @@ def scorer_of(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScore
     return scorer
 
 
-def material_of(path: Path, layers: Path, backbone: Backbone) -> Material:
+def material_of(path: Path, layers: Path) -> Material:
     """What a set's training labels name, as arrays: documents of other splits are left out."""
+    backbone = Backbone.load(device="cpu", precision="float32")
     corpus = Corpus(DataFolder(path))
     tokens, words = Store(layers, corpus).build([DocumentTokens(backbone.tokenizer), Words()])
     pairs = [(pair.source, pair.target) for pair in corpus.folder.pairs("train") if pair.label]
@@ -179,7 +218,7 @@ def material_of(path: Path, layers: Path, backbone: Backbone) -> Material:
     terms = [Terms(stream) for stream in streams]
     nothing = Side(torch.empty(0), torch.empty(0))
     rarity = Rarity.of([Encoding(no_sentences(), nothing, one) for one in terms], shipped_statistics())
-    return Material(
+    material = Material(
         corpus.name,
         np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
         _bounds(np.concatenate([arrays["sentence_lengths"] for arrays in found])),
@@ -188,6 +227,8 @@ def material_of(path: Path, layers: Path, backbone: Backbone) -> Material:
         TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
         both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),
     )
+    print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)
+    return material
 
 
 def _bounds(lengths: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
@@ -201,7 +242,7 @@ def write_features(options: argparse.Namespace, layers: Path) -> None:
         corpus = Corpus(DataFolder(options.data / name))
         scorer = scorer_of(matcher, corpus, layers)
         for split in options.splits:
-            lists = lists_of(corpus, scorer, split, options.queries)
+            lists = lists_of(corpus, scorer, split, options.queries if split == "train" else None)
             lists.write(options.out / f"{name}-{split}.npz")
             print(f"{name} {split}: {len(lists)} queries", flush=True)
 

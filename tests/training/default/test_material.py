@@ -1,7 +1,9 @@
 """What the default's backbone learns from."""
 
 import numpy as np
+import pytest
 
+from longmatch.training.default import material as module
 from longmatch.training.default.material import Material, hard_negatives
 
 
@@ -11,8 +13,11 @@ def test_lexical_scores_are_the_rows_products(material: Material) -> None:
     assert np.allclose(material.lexical(rows, columns)[0], whole[np.ix_(rows, columns)], atol=1e-6)
 
 
-def test_hard_negatives_are_the_best_wrong_answers_of_the_lexical_sides(material: Material) -> None:
-    found = hard_negatives(material, most=4, block=5)
+def test_hard_negatives_are_the_best_wrong_answers_of_the_lexical_sides(
+    material: Material, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BLOCK", 5)
+    found = hard_negatives(material, most=4)
     for number, near in found.items():
         scores = material.lexical(np.array([number]), np.arange(len(material)))[0, 0]
         wrong = [n for n in range(len(material)) if n != number and n not in material.answers[number]]

@@ -1,12 +1,12 @@
 """Batches of one collection each: documents with an answer and a hard negative beside them, some sentences of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.training.default.material import Ints, Material, hard_negatives
+from longmatch.training.default.material import Ints, Material
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,13 @@ def batches(
     """Batches without end. A collection is drawn as often as its number of anchors to the power says."""
     rng = np.random.default_rng(seed)
     chances = np.array([len(material.answers) ** power for material in collections])
-    negatives = [hard_negatives(material) for material in collections]
     while True:
         which = int(rng.choice(len(collections), p=chances / chances.sum()))
-        yield draw(collections[which], negatives[which], shape, specials, rng)
+        yield draw(collections[which], shape, specials, rng)
 
 
 def draw(
     material: Material,
-    negatives: Mapping[int, Ints],
     shape: Shape,
     specials: tuple[int, int],
     rng: np.random.Generator,
@@ -55,7 +53,7 @@ def draw(
     anchors = rng.choice(able, min(shape.anchors, len(able)), replace=False)
     beside = [int(rng.choice(sorted(material.answers[int(a)]))) for a in anchors]
     for anchor in anchors.tolist():
-        near = negatives[anchor]
+        near = material.negatives[anchor]
         beside += rng.choice(near, min(shape.negatives, len(near)), replace=False).tolist()
     others = np.setdiff1d(np.array(beside, dtype=np.int64), anchors)
     chosen = np.concatenate([anchors, others])

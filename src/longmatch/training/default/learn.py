@@ -59,12 +59,24 @@ def learn(model: nn.Module, drawn: Iterable[Drawn], pace: Pace, told: Told | Non
     return score
 
 
-def sentence_vectors(model: nn.Module, batch: Drawn, device: torch.device) -> Tensor:
-    """The mean of each sentence's token vectors, of length 1: (documents, sentences, width)."""
-    ids, mask = torch.from_numpy(batch.ids).to(device).long(), torch.from_numpy(batch.mask).to(device)
-    hidden = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+def sentence_vectors(model: nn.Module, batch: Drawn, device: torch.device, parts: int = 8) -> Tensor:
+    """The mean of each sentence's token vectors, of length 1: (documents, sentences, width).
+
+    Sentences of about one length are read together, so that little is padded.
+    """
+    ids, mask = torch.from_numpy(batch.ids).long(), torch.from_numpy(batch.mask)
+    lengths = mask.sum(1)
+    order = lengths.argsort()
+    found = [_read(model, ids[part], lengths[part], device) for part in order.chunk(parts)]
+    return torch.cat(found)[order.argsort().to(device)].view(*batch.present.shape, -1)
+
+
+def _read(model: nn.Module, ids: Tensor, lengths: Tensor, device: torch.device) -> Tensor:
+    width = int(lengths.max())
+    mask = (torch.arange(width) < lengths[:, None]).to(device)
+    hidden = model(input_ids=ids[:, :width].to(device), attention_mask=mask.long()).last_hidden_state
     pooled = (hidden * mask[..., None]).sum(1).float() / mask.sum(1, keepdim=True)
-    return nn.functional.normalize(pooled, dim=1).view(*batch.present.shape, -1)
+    return nn.functional.normalize(pooled, dim=1)
 
 
 def _rate(step: int, pace: Pace) -> float:

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+
+BLOCK = 256  # documents compared with all at a time
 
 Ints = npt.NDArray[np.int64]
 
@@ -25,10 +28,24 @@ class Material:
     def __len__(self) -> int:
         return len(self.documents) - 1
 
+    @cached_property
+    def negatives(self) -> dict[int, Ints]:
+        """The wrong answers that are hardest to tell from right ones."""
+        return hard_negatives(self)
+
+    @cached_property
+    def cosines(self) -> npt.NDArray[np.float32]:
+        """The cosine over words and over phrases of all documents with all: (2, documents, documents)."""
+        found = np.empty((2, len(self), len(self)), dtype=np.float32)
+        for matrix, into in zip((self.words, self.phrases), found, strict=True):
+            across = matrix.T.tocsr()
+            for start in range(0, len(self), BLOCK):
+                into[start : start + BLOCK] = (matrix[start : start + BLOCK] @ across).toarray()
+        return found
+
     def lexical(self, rows: Ints, columns: Ints) -> npt.NDArray[np.float32]:
         """The cosine over words and over phrases of some documents with others: (2, rows, columns)."""
-        found = [(m[rows] @ m[columns].T).toarray() for m in (self.words, self.phrases)]
-        return np.stack(found).astype(np.float32)
+        return np.asarray(self.cosines[:, rows[:, None], columns])
 
     def answered(self, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
         """Which of the columns belong to which of the rows."""
@@ -48,13 +65,13 @@ def both_ways(pairs: Sequence[tuple[int, int]]) -> dict[int, frozenset[int]]:
     return {number: frozenset(others) for number, others in found.items()}
 
 
-def hard_negatives(material: Material, most: int = 30, block: int = 256) -> dict[int, Ints]:
+def hard_negatives(material: Material, most: int = 30) -> dict[int, Ints]:
     """Of each document that has answers, the wrong ones that words and phrases rank highest."""
     asked = np.array(sorted(material.answers), dtype=np.int64)
     everything = np.arange(len(material))
     found: dict[int, Ints] = {}
-    for start in range(0, len(asked), block):
-        rows = asked[start : start + block]
+    for start in range(0, len(asked), BLOCK):
+        rows = asked[start : start + BLOCK]
         scores = np.log(material.lexical(rows, everything) + 0.01).sum(0)
         for row, line in zip(rows.tolist(), scores, strict=True):
             line[[row, *material.answers[row]]] = -np.inf
