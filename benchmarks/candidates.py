@@ -28,7 +28,7 @@ from longmatch.library.index import index as indices
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import KINDS
 from longmatch.library.library import Library
-from longmatch.library.rows import SCORED, TERMS, document_vector
+from longmatch.library.rows import SCORED, TERMS
 from longmatch.library.search import Living, candidates, first_scores, meaning_scores, score
 from longmatch.library.writer import refresh_norms, take_in
 from longmatch.models.hybrid.encoding import Encoding
@@ -78,7 +78,7 @@ def meaning_above_vectors(asking: Asking, qrels: Grades) -> str:
         query = _query(asking, name)
         rows = asking.store.fetch(_candidates(asking, name, 20), [*SCORED, "mean"])
         vectors = np.stack([row.array("mean") for row in rows])
-        above.append(meaning_scores(query.side, rows) - vectors @ document_vector(query.side.vectors))
+        above.append(meaning_scores(query.side, rows) - vectors @ query.mean.numpy())
     found = np.concatenate(above)
     return (
         f"Meaning above the vectors' cosine: in {(found > 0).sum()} of {len(found):,} pairs, at most {found.max():+.3f}"

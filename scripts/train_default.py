@@ -2,22 +2,30 @@
 
     python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--each]
     python scripts/train_default.py features DATA OUT [--sets ...] [--splits train validation] [--queries 400]
-    python scripts/train_default.py weigh OUT [OUT...]
+    python scripts/train_default.py weigh OUT [OUT...] [--sides words phrases meaning]
+    python scripts/train_default.py calibrate DATA OUT [--sets acl wiki papers peps news] [--sources 300]
+    python scripts/train_default.py ship OUT
 
 DATA holds the sets' folders. `learn` writes OUT/change.safetensors (the low-rank change) and
 OUT/background.safetensors (vectors of unrelated sentences of DATA/pretrain by the changed backbone). It reads training
 labels alone, and no document that stands in none of them. `features` writes OUT/SET-SPLIT.npz: for each query the sides
 of its best documents. `weigh` learns from the training queries how the sides are weighed and prints nDCG@10 on the
 validation queries, of each set with the others alone too: with what was learnt without it (`--each` writes that to
-OUT/without-SET), that is the honest figure for a collection nobody has seen.
+OUT/without-SET), that is the honest figure for a collection nobody has seen. What the sides named with `--sides` weigh
+is written to OUT/weights.json. `calibrate` makes the weighed sum a probability: it measures what unrelated documents
+have on each side, fits slope and bias on the training pairs of the sets that have pairs, writes OUT/calibration.json
+and prints the calibration error on training and validation pairs. `ship` copies what was learnt into the package.
 """
 
 import argparse
+import json
 import multiprocessing
 import queue
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
@@ -29,22 +37,25 @@ import torch
 from make_background import SENTENCE_DOCUMENTS, sentence_vectors
 from rich.console import Console
 from rich.table import Table
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from longmatch.datasets.collection import DataFolder
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import add_change, load_change, save_change
+from longmatch.encoders.low_rank import save_change
+from longmatch.errors import LongmatchError
+from longmatch.evaluation.calibrating import PairSides, calibrated, pair_sides
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.layers import Words, restore_stream
 from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.encodings.tokens import DocumentTokens
+from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.scoring.scorer import no_sentences
-from longmatch.evaluation.scoring.sides import SideScorer
-from longmatch.evaluation.weighing import SIDES, Lists, fit, lists_of, worth
-from longmatch.matching.chance import Background
+from longmatch.evaluation.scoring.sides import SIDES, SideScorer
+from longmatch.evaluation.weighing import FLOORS, Lists, fit, lists_of, worth
+from longmatch.matching.calibration import Calibration, Scale
 from longmatch.matching.levels import Side
-from longmatch.models.background import Statistics, shipped_statistics
+from longmatch.models.background import CALIBRATION, CHANGE, CHANGED, FOLDER, read_background, shipped_statistics
 from longmatch.models.hybrid.collection import Rarity
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
@@ -56,6 +67,8 @@ from longmatch.training.default.learn import Pace, learn
 from longmatch.training.default.material import Material, both_ways
 
 SETS = ("acl", "wiki", "papers", "legal", "peps")
+MOST = 12_000_000  # bytes of safetensors that ship
+WEIGHTS = "weights.json"
 TRIED = (SIDES[:1], SIDES[1:2], SIDES[2:3], SIDES[3:4], SIDES[:2], SIDES[:3], SIDES[:4], SIDES[:5], SIDES)
 
 
@@ -63,11 +76,11 @@ def main() -> None:
     """Do what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    for name in ("learn", "features"):
+    for name in ("learn", "features", "calibrate"):
         verb = verbs.add_parser(name)
         verb.add_argument("data", type=Path)
         verb.add_argument("out", type=Path)
-        verb.add_argument("--sets", nargs="+", default=list(SETS))
+        verb.add_argument("--sets", nargs="+", default=list(SETS) if name != "calibrate" else None)
         verb.add_argument("--layers", type=Path, default=None, help="where tokens and vectors are kept")
     verbs.choices["learn"].add_argument("--without", nargs="+", default=[])
     verbs.choices["learn"].add_argument("--each", action="store_true", help="without each set too: OUT/without-SET")
@@ -78,17 +91,19 @@ def main() -> None:
             verbs.choices["learn"].add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     verbs.choices["features"].add_argument("--splits", nargs="+", default=["train", "validation"])
     verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of the training split at most")
+    verbs.choices["calibrate"].add_argument("--sources", type=int, default=None, help="of each split at most")
     verbs.add_parser("weigh").add_argument("out", type=Path, nargs="+")
+    verbs.choices["weigh"].add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES[:3]))
+    verbs.add_parser("ship").add_argument("out", type=Path)
     options = parser.parse_args()
     use_processes(half_the_cores())
     if options.verb == "weigh":
-        weigh(options.out)
-        return
-    layers = options.layers or options.out / "layers"
-    if options.verb == "learn":
-        learn_change(options, layers)
+        weigh(options.out, options.sides)
+    elif options.verb == "ship":
+        ship(options.out)
     else:
-        write_features(options, layers)
+        work = {"learn": learn_change, "features": write_features, "calibrate": calibrate}[options.verb]
+        work(options, options.layers or options.out / "layers")
 
 
 def learn_change(options: argparse.Namespace, layers: Path) -> None:
@@ -135,12 +150,12 @@ def learn_without(options: argparse.Namespace, collections: Sequence[Material], 
 
     weights = learn(backbone.model, drawn, pace, told)
     out.mkdir(parents=True, exist_ok=True)
-    save_change(backbone.model, out / "change.safetensors")
+    save_change(backbone.model, out / CHANGE)
     print({name: value.tolist() for name, value in weights.named_parameters()})
     changed = changed_backbone(out)
     documents = list(islice(iterate_jsonl(DataFolder(options.data / "pretrain").documents_file), SENTENCE_DOCUMENTS))
     vectors = sentence_vectors(documents, changed, np.random.default_rng(0))
-    save_file({"vectors": torch.from_numpy(vectors).half()}, out / "background.safetensors")
+    save_file({"vectors": torch.from_numpy(vectors).half()}, out / CHANGED)
 
 
 def ahead(drawn: Iterable[Drawn], most: int = 8) -> Iterator[Drawn]:
@@ -164,11 +179,25 @@ def ahead(drawn: Iterable[Drawn], most: int = 8) -> Iterator[Drawn]:
 
 def changed_backbone(folder: Path) -> Backbone:
     """The packaged backbone with the change of that folder, or as it is where there is none."""
-    backbone = Backbone.load()
-    change = folder / "change.safetensors"
-    if change.is_file():
-        add_change(backbone.model, load_change(change))
-    return backbone
+    change = folder / CHANGE
+    return Backbone.load(change=change if change.is_file() else None)
+
+
+def matcher_of(folder: Path) -> HybridMatcher:
+    """The default matcher with what that folder holds of change, background and calibration."""
+    backbone, statistics = changed_backbone(folder), shipped_statistics()
+    if (folder / CHANGED).is_file():
+        statistics = replace(statistics, sentences=read_background(folder / CHANGED))
+    if (folder / CALIBRATION).is_file():
+        statistics = replace(statistics, calibration=Calibration.read(folder / CALIBRATION))
+    return HybridMatcher(backbone, statistics)
+
+
+def scorer_of(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScorer:
+    """All sides over a set."""
+    scorer = SideScorer(matcher)
+    scorer.open(Store(layers, corpus).build(scorer.layers), corpus)
+    return scorer
 
 
 def material_of(path: Path, layers: Path) -> Material:
@@ -208,22 +237,17 @@ def _bounds(lengths: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
 
 def write_features(options: argparse.Namespace, layers: Path) -> None:
     """The sides of each query's best documents."""
-    shipped = shipped_statistics()
-    own = options.out / "background.safetensors"
-    background = Background(load_file(own)["vectors"].float()) if own.is_file() else shipped.sentences
-    statistics = Statistics(shipped.words, shipped.phrases, background, shipped.calibration)
-    matcher = HybridMatcher(changed_backbone(options.out), statistics)
+    matcher = matcher_of(options.out)
     for name in options.sets:
         corpus = Corpus(DataFolder(options.data / name))
-        scorer = SideScorer(matcher)
-        scorer.open(Store(layers, corpus).build(scorer.layers), corpus)
+        scorer = scorer_of(matcher, corpus, layers)
         for split in options.splits:
             lists = lists_of(corpus, scorer, split, options.queries if split == "train" else None)
             lists.write(options.out / f"{name}-{split}.npz")
             print(f"{name} {split}: {len(lists)} queries", flush=True)
 
 
-def weigh(folders: Sequence[Path]) -> None:
+def weigh(folders: Sequence[Path], chosen: Sequence[str]) -> None:
     """nDCG@10 on the validation queries for each choice of sides, learnt on all sets and on all others."""
     for folder in folders:
         names = sorted({path.name.rpartition("-")[0] for path in folder.glob("*-train.npz")})
@@ -239,6 +263,51 @@ def weigh(folders: Sequence[Path]) -> None:
                 values = [_held_out(name, lists, names, columns) for name in names]
                 table.add_row("the others", " ".join(sides), *_percent(values), "")
         Console(width=150).print(table)
+        learnt = fit([lists[name, "train"] for name in names], [SIDES.index(side) for side in chosen])
+        each = dict.fromkeys(SIDES, 0.0) | dict(zip(chosen, learnt.astype(np.float64).round(4).tolist(), strict=True))
+        facts = {side: {"weight": weight, "floor": FLOORS[side]} for side, weight in each.items()}
+        (folder / WEIGHTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def calibrate(options: argparse.Namespace, layers: Path) -> None:
+    """Slope and bias on the training pairs; the calibration error on those of validation too, which it never saw."""
+    facts = json.loads((options.out / WEIGHTS).read_text(encoding="utf-8"))
+    weights = {side: Scale(**scale, chance=0.0) for side, scale in facts.items()}
+    matcher = matcher_of(options.out)
+    folders = (DataFolder(path) for path in sorted(options.data.iterdir()) if path.is_dir())
+    found: dict[tuple[str, str], PairSides] = {}
+    for folder in folders:
+        if not folder.pairs("train") or (options.sets and folder.path.name not in options.sets):
+            continue
+        corpus = Corpus(folder)
+        scorer = scorer_of(matcher, corpus, layers)
+        for split in ("train", "validation"):
+            if folder.pairs(split):
+                found[corpus.name, split] = pair_sides(corpus, scorer, split, options.sources)
+        print(f"{corpus.name}: {len(found[corpus.name, 'train'].labels)} training pairs", flush=True)
+    made = calibrated([pairs for (_, split), pairs in found.items() if split == "train"], weights)
+    made.write(options.out / CALIBRATION)
+    table = Table("set", "split", "pairs", "belong together", "mean score", "calibration error")
+    for (name, split), pairs in found.items():
+        scores = made.score({side: pairs.labelled[side] for side in made.sides})
+        shown = (pairs.labels.mean(), scores.mean(), calibration_error(pairs.labels, scores))
+        table.add_row(name, split, str(len(scores)), *(f"{value:.3f}" for value in shown))
+    Console(width=120).print(table)
+    print((options.out / CALIBRATION).read_text(encoding="utf-8"))
+
+
+def ship(folder: Path) -> None:
+    """Put what was learnt into the package, where it is small enough."""
+    names = [name for name in (CHANGE, CHANGED, CALIBRATION) if (folder / name).is_file()]
+    kept = {path.name: path for path in FOLDER.glob("*.safetensors")} | {name: folder / name for name in names}
+    size = sum(path.stat().st_size for path in kept.values())
+    if size > MOST:
+        raise LongmatchError(f"What would ship has {size:,} bytes; {MOST:,} is the most.")
+    for name in names:
+        shutil.copyfile(folder / name, FOLDER / name)
+        (FOLDER / name).chmod(0o644)
+        print(f"{name}: {(FOLDER / name).stat().st_size:,} bytes")
+    print(f"in all: {size:,} bytes")
 
 
 def _held_out(name: str, lists: Mapping[tuple[str, str], Lists], names: Sequence[str], columns: list[int]) -> float:

@@ -3,12 +3,16 @@
 from copy import deepcopy
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import BertConfig, BertModel
+from transformers import AutoModel, BertConfig, BertModel
 
+from longmatch.encoders import openvino
+from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.low_rank import add_change, load_change, make_changeable, save_change
+from longmatch.errors import LongmatchError
 
 
 def small_bert() -> BertModel:
@@ -59,3 +63,42 @@ def test_a_change_of_another_network_is_refused(tmp_path: Path) -> None:
     wider = BertModel(BertConfig(vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=2))
     with pytest.raises(ValueError, match="no layer"):
         add_change(wider, load_change(tmp_path / "change.safetensors"))
+
+
+@pytest.fixture
+def tiny_change(tiny_bert: Path, tmp_path: Path) -> Path:
+    """A change of the tiny BERT, as it is saved."""
+    save_change(changed_at_random(AutoModel.from_pretrained(tiny_bert).eval()), tmp_path / "change.safetensors")
+    return tmp_path / "change.safetensors"
+
+
+def test_a_backbone_opens_with_a_change_and_says_which(tiny_bert: Path, tiny_change: Path) -> None:
+    plain = Backbone.load(str(tiny_bert), device="cpu", precision="float32")
+    changed = Backbone.load(str(tiny_bert), device="cpu", precision="float32", change=tiny_change)
+    assert (plain.change, len(changed.change)) == ("", 16)
+    assert changed.pooled("cls").change == changed.change
+    pieces = [np.arange(5, 15), np.arange(7, 40)]
+    assert not np.allclose(plain.encode(pieces), changed.encode(pieces), atol=1e-3)
+    add_change(plain.model, load_change(tiny_change))
+    assert np.allclose(plain.encode(pieces), changed.encode(pieces), atol=1e-6)
+
+
+def test_openvino_reads_with_the_change_and_keeps_it_apart_from_the_plain_network(
+    tiny_bert: Path, tiny_change: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openvino")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    asked = {"device": "cpu", "precision": "float32"}
+    plain = Backbone.load(str(tiny_bert), engine="openvino", **asked)
+    changed = Backbone.load(str(tiny_bert), engine="openvino", change=tiny_change, **asked)
+    pieces = [np.arange(5, 15), np.arange(7, 40)]
+    expected = Backbone.load(str(tiny_bert), change=tiny_change, **asked).encode(pieces)
+    assert np.abs(changed.encode(pieces) - expected).max() < 1e-5
+    assert np.abs(plain.encode(pieces) - expected).max() > 1e-3
+    assert openvino.digest(plain.model, "1") != openvino.digest(changed.model, "1")
+
+
+def test_a_change_that_does_not_fit_is_one_sentence(tiny_bert: Path, tmp_path: Path) -> None:
+    save_change(changed_at_random(small_bert()), tmp_path / "change.safetensors")
+    with pytest.raises(LongmatchError, match="no layer"):
+        Backbone.load(str(tiny_bert), device="cpu", change=tmp_path / "change.safetensors")

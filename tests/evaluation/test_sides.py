@@ -10,7 +10,7 @@ from longmatch.evaluation import corpus as corpus_module
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.scoring import slices
-from longmatch.evaluation.scoring.sides import SideScorer
+from longmatch.evaluation.scoring.sides import SIDES, SideScorer
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 
@@ -36,8 +36,8 @@ def test_words_phrases_and_meaning_are_the_models_own(
     scorer: SideScorer, matcher: HybridMatcher, encodings: list[Encoding]
 ) -> None:
     collection = matcher.collect(encodings)
-    for number, sides in scorer.sides([0, 5]):
-        expected = collection.sides(encodings[number])
+    for number, sides in scorer.each([0, 5]):
+        expected = collection.sides(encodings[number], SIDES)
         assert np.allclose(sides["words"], expected["words"], atol=1e-9)
         assert np.allclose(sides["phrases"], expected["phrases"], atol=1e-9)
         assert np.allclose(sides["meaning"], expected["meaning"], atol=2e-3)  # stored vectors are halves
@@ -46,7 +46,7 @@ def test_words_phrases_and_meaning_are_the_models_own(
 
 def test_topic_is_the_cosine_of_mean_vectors(scorer: SideScorer, encodings: list[Encoding]) -> None:
     means = [e.side.vectors.mean(0) for e in encodings]
-    ((_, sides),) = scorer.sides([3])
+    ((_, sides),) = scorer.each([3])
     expected = [float(torch.cosine_similarity(means[3], mean, dim=0)) for mean in means]
     assert np.allclose(sides["topic"], expected, atol=2e-3)
 
@@ -56,7 +56,7 @@ def test_a_title_found_in_the_query_scores_and_one_of_other_words_does_not(
 ) -> None:
     titles = [record.title for record in example_corpus.folder.records()]
     assert len(set(titles)) > 1
-    ((_, sides),) = scorer.sides([2])
+    ((_, sides),) = scorer.each([2])
     assert sides["title"][2] > 0
     assert sides["titled"][2] == pytest.approx(sides["title"][2])
     assert (sides["title"] >= 0).all()

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import lancedb
 import pytest
+import torch
+from transformers import AutoModel
 
+from longmatch.encoders.low_rank import make_changeable, save_change
 from longmatch.errors import LongmatchError
 from longmatch.library import store
 from longmatch.library.library import Library
@@ -137,6 +140,33 @@ def test_a_library_of_another_model_names_it(filled: Library, texts: Path, tmp_p
     assert filled._store.facts.backbone in sentence(error)
     assert "longmatch index" in str(error.value)
     assert len(filled) == 8
+
+
+def test_a_library_made_before_the_backbone_learnt_names_both(
+    filled: Library, texts: Path, tiny: HybridMatcher, tmp_path: Path
+) -> None:
+    model = AutoModel.from_pretrained(tiny.backbone.name)
+    for parameter in make_changeable(model, 2):
+        torch.nn.init.normal_(parameter, std=1e-4)  # too little for the probe to tell
+    save_change(model, tmp_path / "change.safetensors")
+    change = tmp_path / "change.safetensors"
+    learnt = HybridMatcher(
+        type(tiny.backbone).load(tiny.backbone.name, precision="float32", change=change), tiny.statistics
+    )
+    (texts / "new.txt").write_text(made_up_text(9))
+    with pytest.raises(LongmatchError) as error:
+        Library(filled.address, learnt).add(texts)
+    name = filled._store.facts.backbone
+    assert f"the model {name}, and this is {name} with the change {learnt.backbone.change}" in sentence(error)
+    again = Library(filled.address, learnt)
+    again.encode_again()
+    assert again.add(texts).added == ["new.txt"] and again.facts()["backbone"].endswith(learnt.backbone.change)
+
+
+def test_a_question_that_needs_no_model_asks_no_library_of_another_background(filled: Library) -> None:
+    with pytest.raises(LongmatchError) as error:
+        Library(filled.address, create=False).rank("d001.txt")
+    assert "other background statistics" in sentence(error)
 
 
 def test_the_same_model_in_another_precision_is_the_same_model(

@@ -7,6 +7,7 @@ import pytest
 
 from longmatch.library.library import Library
 from longmatch.library.search import score
+from longmatch.matching.calibration import Calibration
 
 from .tiny import made_up_text, write_texts
 
@@ -33,7 +34,7 @@ def test_every_pair_of_a_high_score_is_found(copies: Library) -> None:
     exact = {}
     for id in ids:
         query = asking.encodings([id])[0]
-        found = score(query, ids, asking.store, asking.index, asking.statistics)
+        found = score(query, ids, asking.store, asking.index, asking.statistics, Calibration.likeness)
         exact |= {tuple(sorted((id, o))): s for o, s in zip(found.ids, found.scores.tolist(), strict=True) if o != id}
     wanted = {pair for pair in combinations(ids, 2) if exact[pair] >= 0.8}
     found = copies.pairs(minimum=0.8)

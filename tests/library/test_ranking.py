@@ -1,5 +1,6 @@
 """Two stages find what scoring everything finds."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,15 @@ from longmatch.documents import Document
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
 from longmatch.library.search import Living, candidates, score
+from longmatch.matching.calibration import Calibration, Scale
+from longmatch.models.hybrid.collection import Collection
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 
 from ..conftest import EXAMPLES
 from .tiny import made_up_text, write_texts
 
+SIDES = ("words", "phrases", "meaning", "topic", "title", "titled")
 QUERIES = ("the-stream-that-turned.md", "tower-repair-report.pdf", "cranes-over-the-plain.html")
 
 
@@ -81,6 +85,19 @@ def test_two_stages_give_the_scores_of_the_whole_collection(many: Library, tiny:
     found = score(query, list(many), asking.store, asking.index, asking.statistics)
     by_id = dict(zip(found.ids, found.scores.tolist(), strict=True))
     assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-6)
+
+
+def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, tiny: HybridMatcher) -> None:
+    scales = {name: Scale(0.5, 0.02, 0.05) for name in SIDES}
+    heavy = replace(tiny.statistics, calibration=Calibration(scales, slope=0.5, bias=-1.0))
+    query = tiny.encode([replace(read_text_string(made_up_text(500), "asked"), title="flood of the river bank")])[0]
+    asking = many._asking()
+    everything = asking.encodings(list(many))
+    assert any(e.document.title for e in everything)
+    exact = Collection.of(everything, heavy).scores(query, heavy)
+    found = score(query, list(many), asking.store, asking.index, heavy)
+    by_id = dict(zip(found.ids, found.scores.tolist(), strict=True))
+    assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-4)
 
 
 def test_few_candidates_hold_nearly_all_of_the_best(many: Library) -> None:

@@ -1,70 +1,106 @@
 """One score that means something by itself."""
 
+import math
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.matching.calibration import Calibration, Chance, mean_length
+from longmatch.matching.calibration import Calibration, Scale
 from longmatch.models.background import shipped_statistics
 
 SIDES = ("words", "phrases", "meaning")
 SHARES = st.floats(0.0, 0.99)
-LENGTHS = st.sampled_from([5.0, 50.0, 300.0, 1_000.0, 20_000.0, 170_000.0])
+TRUST = st.sampled_from([0.0, 0.3, 1.0])
 
 
-@pytest.fixture(scope="module")
-def calibration() -> Calibration:
-    return shipped_statistics().calibration
+@pytest.fixture
+def made() -> Calibration:
+    """Two sides: x from 0.1 up, y from 0.2 up."""
+    return Calibration({"x": Scale(2.0, 0.1, 0.1), "meaning": Scale(1.0, 0.05, 0.2)}, slope=0.5, bias=-1.0)
 
 
-def score(calibration: Calibration, similarities: dict[str, float], words: float) -> float:
-    sides = {name: np.array([x]) for name, x in similarities.items()}
-    return float(calibration.score(sides, np.array([words]))[0])
+def score(calibration: Calibration, similarities: dict[str, float]) -> float:
+    return float(calibration.score({name: np.array([x]) for name, x in similarities.items()})[0])
 
 
-@given(st.lists(SHARES, min_size=3, max_size=3), st.sampled_from(SIDES), LENGTHS)
-def test_the_score_rises_with_every_side(values, raised, words):
+@given(st.lists(SHARES, min_size=3, max_size=3), st.sampled_from(SIDES))
+def test_the_score_rises_with_every_side(values, raised):
     calibration = shipped_statistics().calibration
     before = dict(zip(SIDES, values, strict=True))
     after = {**before, raised: before[raised] + 0.01}
-    assert 0 < score(calibration, before, words) < score(calibration, after, words) <= 1
+    assert 0 < score(calibration, before) < score(calibration, after) <= 1
 
 
-@given(LENGTHS)
-def test_a_document_like_itself_on_every_side_scores_1(words):
-    assert score(shipped_statistics().calibration, dict.fromkeys(SIDES, 1.0), words) == pytest.approx(1, abs=1e-12)
+@given(TRUST)
+def test_a_document_like_itself_on_every_side_scores_1_in_any_language(share):
+    calibration = shipped_statistics().calibration.trusting(share)
+    assert score(calibration, dict.fromkeys(calibration.sides, 1.0)) == pytest.approx(1, abs=1e-12)
 
 
-@given(LENGTHS)
-def test_what_chance_gives_scores_near_0(words):
+@given(TRUST)
+def test_the_probability_of_a_document_like_itself_is_very_near_1_before_it_is_made_1(share):
+    calibration = shipped_statistics().calibration.trusting(share)
+    evidence = float(calibration.evidence(dict.fromkeys(calibration.sides, np.ones(1)))[0])
+    assert 1 / (1 + math.exp(-(calibration.slope * evidence + calibration.bias))) > 0.99
+
+
+@given(TRUST)
+def test_what_chance_gives_scores_near_0(share):
+    calibration = shipped_statistics().calibration.trusting(share)
+    assert score(calibration, {name: calibration.scales[name].chance for name in calibration.sides}) < 0.05
+
+
+def test_evidence_and_score_worked_by_hand(made):
+    sides = {"x": np.array([0.3, 0.1]), "meaning": np.array([0.45, -0.3])}
+    evidence = [2 * math.log(0.4 / 0.2) + math.log(0.5 / 0.25), math.log(0.05 / 0.25)]  # 3 ln 2, -ln 5
+    assert made.evidence(sides).tolist() == pytest.approx(evidence)
+    most = 1 / (1 + math.exp(1 - (2 * math.log(1.1 / 0.2) + math.log(1.05 / 0.25)) / 2))
+    expected = [1 / (1 + math.exp(1 - e / 2)) / most for e in evidence]
+    assert made.score(sides).tolist() == pytest.approx(expected)
+
+
+def test_no_two_similarities_give_the_same_score():
     calibration = shipped_statistics().calibration
-    at_chance = {name: float(calibration.chance[name](np.array([words]))[0]) for name in SIDES}
-    assert score(calibration, at_chance, words) < 0.05
-
-
-@given(st.floats(1, 200_000))
-def test_nothing_shared_is_no_evidence_however_short_the_texts(words):
-    calibration = shipped_statistics().calibration
-    assert calibration.evidence(dict.fromkeys(SIDES, np.zeros(1)), np.array([words]))[0] <= 0
-
-
-def test_chance_rises_with_the_logarithm_of_length_and_is_never_negative():
-    chance = Chance(level=0.1, slope=0.02)
-    found = chance(np.array([1_000.0, 1_000 * np.e, 1_000 / np.e, 1.0]))
-    assert found.tolist() == pytest.approx([0.1, 0.12, 0.08, 0.0])
-
-
-def test_evidence_worked_by_hand(calibration):
-    made = Calibration({"x": Chance(0.1, 0.0), "y": Chance(0.2, 0.0)}, {"x": 0.1, "y": 0.4}, half=2.0)
-    sides = {"x": np.array([0.3]), "y": np.array([0.6])}
-    assert made.evidence(sides, np.array([1_000.0])).tolist() == pytest.approx([2 + 1])
-
-
-def test_no_two_similarities_give_the_same_score(calibration):
-    scores = [score(calibration, {"words": x, "phrases": 0.0, "meaning": 0.0}, 1_000) for x in np.linspace(0, 1, 200)]
+    scores = [score(calibration, {"words": x, "phrases": 0.0, "meaning": 0.0}) for x in np.linspace(0, 1, 200)]
     assert len(set(scores)) == 200
 
 
-def test_the_length_of_a_pair_is_the_geometric_mean():
-    assert mean_length(np.array([100.0]), np.array([400.0, 100.0])).tolist() == [200.0, 100.0]
+def test_in_a_language_half_known_meaning_gives_half_its_evidence_for_and_against(made):
+    half = made.trusting(0.5)
+    for x in (0.0, 0.2, 0.6):
+        only = {"meaning": np.array([x])}
+        assert half.evidence(only)[0] == pytest.approx(made.evidence(only)[0] / 2)
+    assert half.scales["x"] == made.scales["x"]
+
+
+def test_a_side_without_weight_does_not_count(made):
+    assert made.sides == ("x", "meaning")
+    assert made.trusting(0).sides == ("x",)
+
+
+def test_shares_are_of_the_evidence_above_chance(made):
+    sides = {"x": np.array([0.3]), "meaning": np.array([0.45])}
+    assert made.shares(sides) == pytest.approx({"x": 2 / 3, "meaning": 1 / 3})
+    assert made.shares({**sides, "meaning": np.array([0.1])}) == {"x": 1.0, "meaning": 0.0}
+
+
+def test_where_nothing_is_above_chance_shares_are_of_what_there_is(made):
+    shares = made.shares({"x": np.array([0.05]), "meaning": np.array([0.1])})
+    x, meaning = 2 * math.log(0.15 / 0.1), math.log(0.15 / 0.05)
+    assert shares == pytest.approx({"x": x / (x + meaning), "meaning": meaning / (x + meaning)})
+    assert made.shares({"x": np.array([0.0]), "meaning": np.array([-0.2])}) == {"x": 0.0, "meaning": 0.0}
+
+
+def test_likeness_is_the_share_of_a_texts_own_evidence_and_nothing_is_held_against_it(made):
+    most = 2 * math.log(1.1 / 0.2) + math.log(1.05 / 0.25)
+    found = made.likeness({"x": np.array([0.3, 0.3, 0.0, 1.0]), "meaning": np.array([0.45, 0.0, 0.2, 1.0])})
+    expected = [3 * math.log(2) / most, 2 * math.log(2) / most, 0.0, 1.0]
+    assert found.tolist() == pytest.approx(expected)
+
+
+def test_it_comes_back_from_disk(made, tmp_path: Path):
+    made.write(tmp_path / "calibration.json")
+    assert Calibration.read(tmp_path / "calibration.json") == made

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from torch import Tensor, nn
 from longmatch.encoders.batches import padded, token_batches
 from longmatch.encoders.choosing import EngineName, choose, native_precision, probes, wished
 from longmatch.encoders.engine import Batch, Engine, Ints, Numbers, Precision, TorchEngine
+from longmatch.encoders.low_rank import add_change, load_change
 from longmatch.encoders.packed import PackedEngine, packs
-from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
+from longmatch.encoders.pretrained import Pooling, checkpoint_errors, file_digest, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
 
@@ -40,8 +42,10 @@ class Backbone:
         specials: tuple[int, int],
         name: str,
         engine: Callable[["Backbone"], Engine] | None = None,
+        change: str = "",
     ) -> None:
         self.model, self.tokenizer, self.pooling, self.name = model, tokenizer, pooling, name
+        self.change = change  # which change was added to the network, by a digest
         self.first_token, self.last_token = specials
         self.device = next(model.parameters()).device
         self.token_budget = CPU_BUDGET if self.device.type == "cpu" else GPU_BUDGET
@@ -54,8 +58,9 @@ class Backbone:
         device: str | None = None,
         precision: Numbers | None = None,
         engine: EngineName | None = None,
+        change: Path | None = None,
     ) -> "Backbone":
-        """Open a folder or hub id; nothing is downloaded for the default.
+        """Open a folder or hub id; nothing is downloaded for the default. A low-rank `change` is added to its weights.
 
         Precision alone means torch. Engine alone takes the fastest precision that keeps the answers. Where neither is
         given, LONGMATCH_PRECISION and LONGMATCH_ENGINE say it, if they are set.
@@ -76,10 +81,14 @@ class Backbone:
         advice = "Name a folder that holds config.json, tokenizer.json and model.safetensors, or a Hugging Face id."
         with checkpoint_errors(f"The model {place}", advice):
             tokenizer = open_tokenizer(place)
-            model = AutoModel.from_pretrained(place, dtype=dtype).to(chosen).eval()
+            model = AutoModel.from_pretrained(place, dtype=torch.float32 if change else dtype)
+            if change:
+                add_change(model, load_change(change))
+            model = model.to(chosen, dtype).eval()
         specials = special_tokens(tokenizer, place)
         make = (lambda backbone: backbone._choose(precision, engine)) if chooses else None
-        backbone = cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place, make)
+        added = file_digest(change)[:16] if change else ""
+        backbone = cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place, make, added)
         if precision or engine:
             _ = backbone.engine  # what was asked for and cannot be had is said at once
         return backbone
@@ -109,7 +118,7 @@ class Backbone:
     def pooled(self, mode: str) -> "Backbone":
         """The same network, its token vectors made into one in another way: mean, cls or max."""
         pooling, specials = Pooling(mode, self.pooling.max_length), (self.first_token, self.last_token)
-        return Backbone(self.model, self.tokenizer, pooling, specials, self.name, lambda _: self.engine)
+        return Backbone(self.model, self.tokenizer, pooling, specials, self.name, lambda _: self.engine, self.change)
 
     @property
     def width(self) -> int:

@@ -59,7 +59,7 @@ def default_folder() -> Path:
         )
     folder = Path(found.origin).parent / "model"
     weights = folder / "model.safetensors"
-    actual = _sha256(weights) if weights.is_file() else "of no file"
+    actual = file_digest(weights) if weights.is_file() else "of no file"
     if actual != DEFAULT_SHA256:
         raise LongmatchError(
             f"{weights} is not the expected file (sha256 {actual[:12]}...). "
@@ -68,7 +68,8 @@ def default_folder() -> Path:
     return folder
 
 
-def _sha256(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """The SHA-256 sum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

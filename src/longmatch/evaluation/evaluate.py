@@ -19,7 +19,7 @@ from longmatch.evaluation.measures import Measure
 from longmatch.evaluation.protocols import Protocol, Wanted
 from longmatch.evaluation.rows import Row
 from longmatch.evaluation.studies import StudyPlan
-from longmatch.models.load import MODELS, WORDS_ALONE, load
+from longmatch.models.load import FIXED, MODELS, load
 from longmatch.models.matcher import Matcher, Progress
 from longmatch.models.reranking import DEPTH
 from longmatch.parallel import use_processes
@@ -135,11 +135,11 @@ class Evaluation:
         return Wanted.of(folder, self.split, self.protocol, self.measures)
 
     def _load(self, name: str) -> Matcher:
-        return load(name, self._backbone) if name in MODELS and name not in WORDS_ALONE else load(name)
+        return load(name, self._backbone) if name in MODELS and name not in FIXED else load(name)
 
     @cached_property
     def _backbone(self) -> Any:
-        """Shared by all models that read with the packaged one."""
+        """Shared by all models that read with the packaged one as it is; the default has changed its own."""
         from longmatch.encoders.backbone import Backbone
 
         return Backbone.load()

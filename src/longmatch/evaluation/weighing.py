@@ -14,12 +14,12 @@ from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.measures.answers import Answers
 from longmatch.evaluation.measures.ranking import nDCG
 from longmatch.evaluation.protocols import Task
-from longmatch.evaluation.scoring.sides import SideScorer
+from longmatch.evaluation.scoring.sides import SIDES, SideScorer
 from longmatch.losses.listwise import listwise_loss
+from longmatch.matching.calibration import lifted
 from longmatch.models.matcher import Progress
 
 BEST = 60  # documents of each side that a query's list holds
-SIDES = ("words", "phrases", "meaning", "topic", "title", "titled")
 FINDERS = SIDES[:4]  # the sides whose best make up a list
 FLOORS = {"words": 0.01, "phrases": 0.002, "meaning": 0.03, "topic": 0.05, "title": 0.05, "titled": 0.05}
 DEPTH = 10  # of nDCG
@@ -58,7 +58,7 @@ def lists_of(
     """The best documents of each query by any of the finding sides, all sides of them, and the grades."""
     task = Task.of(corpus, split, pairs=False, limit=limit)
     found = []
-    for number, sides in scorer.sides(task.numbers(corpus)):
+    for number, sides in scorer.each(task.numbers(corpus)):
         id = corpus.ids[number]
         right = {corpus.number[answer]: grade for answer, grade in task.qrels[id].items()}
         pool = np.array([corpus.number[other] for other in corpus.folder.pool(id)], dtype=np.int64)
@@ -82,8 +82,9 @@ def lists_of(
 
 def transformed(lists: Lists, columns: Sequence[int]) -> Floats:
     """The logarithm of each side above its floor: sides multiply, and what no side has counts little."""
-    floors = np.array([FLOORS[SIDES[column]] for column in columns], dtype=np.float32)
-    return np.asarray(np.log(np.maximum(lists.sides[:, list(columns)], 0) + floors))
+    sides = lists.sides.astype(np.float64)
+    found = [lifted(sides[:, column], FLOORS[SIDES[column]]) for column in columns]
+    return np.stack(found, axis=1).astype(np.float32)
 
 
 def fit(sets: Sequence[Lists], columns: Sequence[int], steps: int = 60) -> Floats:

@@ -29,6 +29,7 @@ class Facts:
     background: str  # sum of the unrelated sentences that chance was measured with
     vectors: Kind = "float16"  # numbers the sentence vectors are kept in
     computes: str = ""  # precision, engine and device of the first encoding: told, not asked for
+    change: str = ""  # digest of what the backbone had learnt beyond its own weights
 
     @staticmethod
     def of(matcher: HybridMatcher, vectors: Kind = "float16") -> "Facts":
@@ -36,8 +37,13 @@ class Facts:
         backbone = matcher.backbone
         probe = tuple(round(float(x), 4) for x in backbone.encode_texts([PROBE])[0])
         background = background_sum(matcher.statistics.sentences)
-        made = backbone.computes
-        return Facts(SCHEMA, matcher.name, _short_name(backbone), backbone.width, probe, background, vectors, made)
+        named = SCHEMA, matcher.name, _short_name(backbone), backbone.width
+        return Facts(*named, probe, background, vectors, backbone.computes, backbone.change)
+
+    @property
+    def network(self) -> str:
+        """The backbone, and its change where it has one."""
+        return f"{self.backbone} with the change {self.change}" if self.change else self.backbone
 
     def to_json(self) -> str:
         """For the store; what is as it always was is left out, so that libraries made before stay the same."""
@@ -57,13 +63,18 @@ class Facts:
 
     def check(self, mine: "Facts", address: str) -> None:
         """Raise unless a model with the facts `mine` may add to this library and ask it."""
-        again = f"Encode it again with this one: longmatch index {address} --encode-again."
-        if self.width != mine.width or _cosine(self.probe, mine.probe) < ALIKE:
+        again = _again(address)
+        same = (self.width, self.change) == (mine.width, mine.change)
+        if not same or _cosine(self.probe, mine.probe) < ALIKE:
+            raise LibraryError(f"{address} was made with the model {self.network}, and this is {mine.network}. {again}")
+        self.check_background(mine.background, address)
+
+    def check_background(self, mine: str, address: str) -> None:
+        """Raise unless chance was measured with the sentences of this sum; for questions that need no model open."""
+        if self.background != mine:
             raise LibraryError(
-                f"{address} was made with the model {self.backbone}, and this is {mine.backbone}. {again}"
+                f"{address} was made with other background statistics than this longmatch has. {_again(address)}"
             )
-        if self.background != mine.background:
-            raise LibraryError(f"{address} was made with other background statistics than this longmatch has. {again}")
 
     def check_vectors(self, wanted: Kind | None, address: str) -> None:
         """Raise if the vectors are asked for in other numbers than they are kept in."""
@@ -72,6 +83,10 @@ class Facts:
                 f"{address} keeps its vectors in {self.vectors}, not in {wanted}. "
                 f"Encode it again: longmatch index {address} --encode-again --vectors {wanted}."
             )
+
+
+def _again(address: str) -> str:
+    return f"Encode it again with this one: longmatch index {address} --encode-again."
 
 
 def background_sum(background: Background) -> str:

@@ -166,7 +166,7 @@ class Library:
             "documents": len(words),
             "words": int(words.sum()),
             "model": made.model,
-            "backbone": made.backbone,
+            "backbone": made.network,
             "computes": made.computes,
             "vectors": made.vectors,
             "schema": made.schema,
@@ -347,6 +347,7 @@ class Library:
         """The store and an index that fits it."""
         self._store.refresh()
         if self._index is None or self._index.version != self._store.version:
+            self._store.facts.check_background(background_sum(self.statistics.sentences), self.address)
             self._index = self._fitting_index()
         return Asking(self._store, self._index, self.statistics)
 

@@ -5,8 +5,7 @@ belong together and costs most, so only the rarer ones are looked up: the work g
 square. Document vectors are multiplied with all others, or looked up in the approximate index where there is one.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,29 +15,12 @@ import scipy.sparse as sp
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
 from longmatch.library.index.terms import KINDS, Asked
-from longmatch.library.rows import Row
+from longmatch.library.question import Question
 from longmatch.library.search import Living, Nearest
 
 COMMON = 1_000  # documents: a term of more is not looked up
 
 Ints = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Question:
-    """A document of the library, ready to be looked for among the others."""
-
-    id: str
-    asked: Mapping[str, Asked]  # by words and by phrases
-    vector: npt.NDArray[np.float32]
-    words: int
-
-    @staticmethod
-    def of(row: Row, index: Index) -> "Question":
-        """By its terms and its vector, as the store has them."""
-        terms = row.terms()
-        asked = {kind: index.asked(kind, terms) for kind in KINDS}
-        return Question(row.id, asked, row.array("mean"), len(row.array("stream")))
 
 
 def neighbours(

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from longmatch.library.asking import Asking
-from longmatch.library.neighbours import Question, neighbours
+from longmatch.library.neighbours import neighbours
+from longmatch.library.question import Question
 from longmatch.library.rows import TERMS, Row
-from longmatch.library.search import Living, Nearest, lexical_scores, score
-from longmatch.matching.calibration import mean_length
+from longmatch.library.search import Living, Nearest, score
+from longmatch.matching.calibration import Calibration
 from longmatch.models.hybrid.collection import calibration_for
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
@@ -26,7 +27,7 @@ BLOCK = 64  # documents looked at together
 
 @dataclass(frozen=True)
 class Pair:
-    """Two documents of a library and their score."""
+    """Two documents of a library and how alike they are: 0 as by chance, 1 for copies (`Calibration.likeness`)."""
 
     a: str
     b: str
@@ -101,7 +102,9 @@ class _Search:
         if not promising:
             return
         store, index, statistics = self.asking.store, self.asking.index, self.asking.statistics
-        scored = score(self.asking.encodings([question.id])[0], promising, store, index, statistics)
+        scored = score(
+            self.asking.encodings([question.id])[0], promising, store, index, statistics, Calibration.likeness
+        )
         for other, value in zip(scored.ids, scored.scores.tolist(), strict=True):
             if value >= self.minimum:
                 self.found.append(Pair(*_ordered(question.id, other), value))
@@ -109,12 +112,13 @@ class _Search:
 
 
 def _promising(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> list[str]:
-    """Those that can reach a score: by all their words and phrases, and by as much meaning as their vectors allow."""
-    sides = lexical_scores(question.asked, others, asking.index)
-    sides["meaning"] = np.minimum(np.stack([row.array("mean") for row in others]) @ question.vector + SLACK, 1.0)
-    words = np.array([len(row.array("stream")) for row in others])
-    lengths = mean_length(np.array([question.words]), words)
-    most = calibration_for(asking.index.familiarity(), asking.statistics).score(sides, lengths)
+    """Those that can reach a score: by all but meaning, and by as much of that as their vectors allow."""
+    calibration = calibration_for(asking.index.familiarity(), asking.statistics)
+    sides = question.sides(others, asking.index, (*calibration.sides, "topic"))
+    topic = sides["topic"] if "topic" in calibration.sides else sides.pop("topic")
+    if "meaning" in calibration.sides:
+        sides["meaning"] = np.minimum(topic + SLACK, 1.0)
+    most = calibration.likeness(sides)
     return [row.id for row, value in zip(others, most, strict=True) if value >= minimum]
 
 

@@ -18,15 +18,15 @@ from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import Side
 from longmatch.matching.sentences import Sentences
 from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.lexical.terms import Stream, Terms
+from longmatch.models.lexical.terms import Counts, Stream, Terms, words_in
 
 PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "tokens", "paragraph", "section")]))
 """What the model reads: sentences, long ones cut."""
 
-SCORED = ["id", "pieces", "vectors", "expectations", "vocabulary", "stream", "offsets"]
+SCORED = ["id", "title", "pieces", "vectors", "expectations", "mean", "vocabulary", "stream", "offsets"]
 """The columns a score needs."""
 
-TERMS = ["id", "hash", "mean", "vocabulary", "stream", "offsets"]
+TERMS = ["id", "hash", "title", "mean", "vocabulary", "stream", "offsets"]
 """The columns the index by words, phrases and document vectors is made from."""
 
 DESCRIBED = ["id", "title", "language", "words", "source", "metadata"]
@@ -60,17 +60,12 @@ def schema_for(width: int, kind: Kind = "float16") -> pa.Schema:
     )
 
 
-def document_vector(vectors: torch.Tensor) -> npt.NDArray[np.float32]:
-    """The mean of the sentence vectors, of length 1."""
-    return np.asarray(torch.nn.functional.normalize(vectors.float().mean(0), dim=0).numpy(), dtype=np.float32)
-
-
 def to_table(encodings: Sequence[Encoding], kind: Kind = "float16") -> pa.Table:
     """Rows for the store, the sentence vectors in numbers of that kind."""
     documents = [e.document for e in encodings]
     structures = [structure_of(d) for d in documents]
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
-    means = np.stack([document_vector(e.side.vectors) for e in encodings])  # (documents, width)
+    means = np.stack([e.mean.numpy() for e in encodings])  # (documents, width)
     schema = schema_for(means.shape[1], kind)
     columns: dict[str, Any] = {
         "id": [d.id for d in documents],
@@ -150,6 +145,10 @@ class Row:
         """The hashed words, sentence by sentence."""
         ids = self.array("vocabulary").astype(np.uint64, copy=False)[self.array("stream")]
         return Terms(Stream(ids, self.array("offsets").astype(np.int64)))
+
+    def title(self) -> Counts:
+        """The hashed words of the title."""
+        return words_in(str(self.value("title")))
 
     def side(self) -> Side:
         """The sentence vectors, and what chance gives each of them."""

@@ -1,6 +1,6 @@
 """Search in two stages: candidates by words, by phrases and by document vector; then the exact score of those alone."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +9,11 @@ import torch
 
 from longmatch.encoders.ragged import offsets_of
 from longmatch.library.index.index import Index
-from longmatch.library.index.terms import KINDS, Asked, Floats, running
-from longmatch.library.rows import SCORED, Row, document_vector
+from longmatch.library.index.terms import KINDS, Floats
+from longmatch.library.question import Question
+from longmatch.library.rows import SCORED, Row
 from longmatch.library.store import Store
-from longmatch.matching.calibration import mean_length
+from longmatch.matching.calibration import Calibration, Sides
 from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import calibration_for
@@ -21,6 +22,7 @@ from longmatch.models.hybrid.encoding import Encoding
 CANDIDATES = 60
 """The best of each side that are scored exactly."""
 
+Rule = Callable[[Calibration, Sides], Floats]
 Nearest = Callable[[npt.NDArray[np.float32], int], Sequence[str]]
 
 
@@ -68,7 +70,7 @@ class Scored:
 
 def candidates(query: Encoding, index: Index, living: Living, count: int, nearest: Nearest | None = None) -> list[str]:
     """The `count` best documents by words, by phrases and by the document's vector, together."""
-    vector = document_vector(query.side.vectors)
+    vector = query.mean.numpy()
     sides = [first_scores(kind, query, index)[living.rows] for kind in KINDS]
     if nearest is None:
         sides.append(vector_scores(vector, index)[living.rows])
@@ -81,7 +83,7 @@ def candidates(query: Encoding, index: Index, living: Living, count: int, neares
 
 def first_scores(kind: str, query: Encoding, index: Index) -> Floats:
     """The cosine with every document of the index, dead ones too, from their heaviest words or phrases."""
-    asked = index.asked(kind, query.terms)
+    asked = index.asked(kind, getattr(query.terms, kind).counts)
     return np.concatenate([segment.scores(kind, asked) for segment in index.segments] or [np.zeros(0)])
 
 
@@ -99,28 +101,25 @@ def _best(scores: Floats, count: int) -> npt.NDArray[np.int64]:
     return np.flatnonzero(scores > 0)
 
 
-def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, statistics: Statistics) -> Scored:
-    """The default matcher's score of a query with some documents, by the words of the whole collection."""
+def score(
+    query: Encoding,
+    ids: Sequence[str],
+    store: Store,
+    index: Index,
+    statistics: Statistics,
+    rule: Rule = Calibration.score,
+) -> Scored:
+    """The default matcher's score of a query with some documents, or their likeness, by the words of all documents."""
     rows = store.fetch(ids, SCORED)
     if not rows:
         return Scored((), np.zeros(0))
-    asked = {kind: index.asked(kind, query.terms) for kind in KINDS}
-    sides = {**lexical_scores(asked, rows, index), "meaning": meaning_scores(query.side, rows)}
-    lengths = mean_length(np.array([query.words]), np.array([len(row.array("stream")) for row in rows]))
-    scores = calibration_for(index.familiarity(), statistics).score(sides, lengths)
+    calibration = calibration_for(index.familiarity(), statistics)
+    sides = Question.of_encoding(query, index).sides(rows, index, calibration.sides)
+    if "meaning" in calibration.sides:
+        sides["meaning"] = meaning_scores(query.side, rows)
+    scores = rule(calibration, sides)
     order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
     return Scored(tuple(rows[i].id for i in order), scores[order])
-
-
-def lexical_scores(asked: Mapping[str, Asked], rows: Sequence[Row], index: Index) -> dict[str, Floats]:
-    """The cosines over words and phrases, from all terms of the documents."""
-    numbers = [index.roster.rows[row.id] for row in rows]
-    streams = running([row.terms().words for row in rows])
-    sides = {}
-    for kind in KINDS:
-        norms = np.concatenate([segment[f"{kind}.norms"] for segment in index.segments])[numbers]
-        sides[kind] = asked[kind].scores(*streams[kind], norms.astype(np.float64))
-    return sides
 
 
 def meaning_scores(query: Side, rows: Sequence[Row]) -> Floats:

@@ -1,7 +1,9 @@
 """From the sides' raw similarities to one score that means something by itself."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -9,60 +11,96 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Sides = Mapping[str, Floats]
 
+UNDERSTOOD = ("meaning", "topic")  # the sides that a backbone reads, and so only in languages it knows
+
+
+def lifted(similarity: Floats, floor: float) -> Floats:
+    """ln(x + floor) of the positive part x: sides multiply, and what lies below the floor counts little."""
+    return np.asarray(np.log(np.maximum(similarity, 0) + floor))
+
 
 @dataclass(frozen=True)
-class Chance:
-    """The similarity of unrelated documents: `level` at 1,000 words, `slope` more for each e times as long.
+class Scale:
+    """How one side counts. `chance` is the similarity that unrelated documents have: from there evidence is counted."""
 
-    Never below 0: unrelated sentences share nothing, and nothing shared is no evidence.
-    """
+    weight: float
+    floor: float
+    chance: float
 
-    level: float
-    slope: float
+    def evidence(self, similarity: Floats) -> Floats:
+        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents, negative for less."""
+        return self._above(self.chance, similarity)
 
-    def __call__(self, words: Floats) -> Floats:
-        """At so many words (the geometric mean of the two documents)."""
-        return np.maximum(self.level + self.slope * np.log(np.maximum(words, 1.0) / 1000), 0.0)
+    def above_nothing(self, similarity: Floats) -> Floats:
+        """The same, counted from no similarity at all."""
+        return self._above(0.0, similarity)
+
+    def _above(self, least: float, similarity: Floats) -> Floats:
+        return np.asarray(self.weight * (lifted(similarity, self.floor) - np.log(least + self.floor)))
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Weighs the sides of a comparison against each other and maps their sum to 0..1.
+    """Weighs the sides of a comparison against each other and makes their sum a probability.
 
-    Each side's similarity x is measured from what unrelated documents of that length have, in units of how much those
-    differ: evidence = sum of (x - chance) / spread. The score rises steadily from near 0 for no evidence, through
-    one half at `half`, to 1 for the evidence a document has for itself.
+    The score is sigmoid(slope * evidence + bias), the chance that two documents belong together as the labelled pairs
+    it was fitted on show it, in units of what a document has with itself, which is very near 1.
     """
 
-    chance: Mapping[str, Chance]
-    spread: Mapping[str, float]
-    half: float
+    scales: Mapping[str, Scale]
+    slope: float
+    bias: float
+
+    @staticmethod
+    def read(path: Path) -> "Calibration":
+        """What `write` wrote."""
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        return Calibration({name: Scale(**s) for name, s in facts["sides"].items()}, facts["slope"], facts["bias"])
+
+    def write(self, path: Path) -> None:
+        """As JSON."""
+        facts = {"sides": {name: asdict(s) for name, s in self.scales.items()}, "slope": self.slope, "bias": self.bias}
+        path.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The sides that count; the others need not be known."""
+        return tuple(name for name, scale in self.scales.items() if scale.weight)
 
     def trusting(self, share: float) -> "Calibration":
-        """For a language known to that share: meaning counts that much, and so does how chance grows with length."""
-        chance = {name: replace(line, slope=line.slope * share) for name, line in self.chance.items()}
-        spread = {**self.spread, "meaning": self.spread["meaning"] / max(share, 1e-6)}
-        return replace(self, chance=chance, spread=spread)
+        """For a language known to that share: what a backbone reads counts that much, for and against."""
+        known = {name: share if name in UNDERSTOOD else 1.0 for name in self.scales}
+        scales = {name: replace(scale, weight=scale.weight * known[name]) for name, scale in self.scales.items()}
+        return replace(self, scales=scales)
 
-    def evidence(self, sides: Sides, words: Floats) -> Floats:
-        """The evidence that the documents belong together, summed over the sides."""
-        return np.asarray(np.sum([self.part(name, x, words) for name, x in sides.items()], axis=0))
+    def evidence(self, sides: Sides) -> Floats:
+        """The evidence that documents belong together, summed over the sides given."""
+        return np.asarray(np.sum([self.scales[name].evidence(x) for name, x in sides.items()], axis=0))
 
-    def part(self, name: str, similarity: Floats, words: Floats) -> Floats:
-        """The evidence one side gives."""
-        return (similarity - self.chance[name](words)) / self.spread[name]
+    def score(self, sides: Sides) -> Floats:
+        """The score of documents whose sides are so similar; a side left out counts as at chance."""
+        most = self._probability(self.evidence(dict.fromkeys(sides, np.ones(1))))
+        return np.asarray(np.minimum(self._probability(self.evidence(sides)) / most, 1.0))
 
-    def score(self, sides: Sides, words: Floats) -> Floats:
-        """The score of documents whose sides are so similar."""
-        most = self.evidence(dict.fromkeys(self.chance, np.ones(1)), words)
-        return np.asarray(np.minimum(self._rise(self.evidence(sides, words)) / self._rise(most), 1.0))
+    def _probability(self, evidence: Floats) -> Floats:
+        return np.asarray(1 / (1 + np.exp(-(self.slope * evidence + self.bias))))
 
-    def _rise(self, evidence: Floats) -> Floats:
-        """(x / (x + h))^2 of the positive part x of the evidence: slow at first, then steep, then slow again."""
-        x = np.logaddexp(0, evidence)  # smooth, so that no two scores tie at 0
-        return np.asarray((x / (x + self.half * (np.sqrt(2) - 1))) ** 2)
+    def likeness(self, sides: Sides) -> Floats:
+        """How much of the evidence that a text has for itself two texts have, above chance: from 0 to 1 for copies.
 
+        For what the score, which is near 1 for all that belongs together, was not made for: to tell copies from
+        relatives, and for parts of documents. Nothing is held against them, as short texts share few words anyway.
+        """
+        most = float(self._above_chance(dict.fromkeys(sides, np.ones(1)))[0])
+        return np.asarray(np.minimum(self._above_chance(sides) / most, 1.0))
 
-def mean_length(a: Floats, b: Floats) -> Floats:
-    """The geometric mean of two documents' words."""
-    return np.sqrt(np.asarray(a, dtype=np.float64) * np.asarray(b, dtype=np.float64))
+    def _above_chance(self, sides: Sides) -> Floats:
+        return np.asarray(np.sum([np.maximum(self.scales[name].evidence(x), 0) for name, x in sides.items()], axis=0))
+
+    def shares(self, sides: Sides) -> dict[str, float]:
+        """Of one pair, each side's share of the evidence above chance; where no side has any, of what there is."""
+        above = {name: max(0.0, float(self.scales[name].evidence(x)[0])) for name, x in sides.items()}
+        if not any(above.values()):
+            above = {name: max(0.0, float(self.scales[name].above_nothing(x)[0])) for name, x in sides.items()}
+        total = sum(above.values()) or 1.0
+        return {name: x / total for name, x in above.items()}

@@ -1,22 +1,33 @@
 """The background statistics shipped with longmatch: what is common in text in general.
 
-`scripts/make_background.py` makes them from free encyclopedia text; they hold no text themselves.
+`scripts/make_background.py` makes them from free encyclopedia text, and `scripts/train_default.py` those that go with
+what the default's backbone has learnt; they hold no text themselves.
 """
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from longmatch.matching.calibration import Calibration, Chance
+from longmatch.encoders.pretrained import DEFAULT_NAME, file_digest, locate
+from longmatch.errors import LongmatchError
+from longmatch.matching.calibration import Calibration
 from longmatch.matching.chance import Background
 from longmatch.models.lexical.frequencies import Frequencies
 
+if TYPE_CHECKING:
+    from longmatch.encoders.backbone import Backbone
+
 FOLDER = Path(__file__).parent / "statistics"
+FREQUENCIES = "frequencies.safetensors"
+PLAIN = "sentences.safetensors"  # unrelated sentences by the packaged backbone as it is
+CHANGE = "change.safetensors"  # what the default's backbone has learnt
+CHANGED = "background.safetensors"  # unrelated sentences by the packaged backbone with that change
+CALIBRATION = "calibration.json"
 
 
 @dataclass(frozen=True)
@@ -30,23 +41,61 @@ class Statistics:
 
 
 @cache
-def shipped_tables() -> tuple[Frequencies, Frequencies, Background]:
-    """Document frequencies of words and of phrases, and vectors of unrelated sentences."""
-    table = load_file(FOLDER / "frequencies.safetensors")
+def shipped_frequencies() -> tuple[Frequencies, Frequencies]:
+    """Document frequencies of words and of phrases."""
+    table = load_file(FOLDER / FREQUENCIES)
     documents = float(table["documents"][0])
 
     def frequencies(name: str) -> Frequencies:
         ids, counts = table[f"{name}.ids"].numpy(), table[f"{name}.counts"].numpy()
         return Frequencies(documents, ids.view(np.uint64), counts.astype(np.float64))
 
-    vectors = load_file(FOLDER / "sentences.safetensors")["vectors"].float()
-    background = Background(torch.nn.functional.normalize(vectors, dim=1))
-    return frequencies("words"), frequencies("phrases"), background
+    return frequencies("words"), frequencies("phrases")
 
 
 @cache
+def read_background(path: Path) -> Background:
+    """Vectors of unrelated sentences, kept in half precision."""
+    return Background(torch.nn.functional.normalize(load_file(path)["vectors"].float(), dim=1))
+
+
+def shipped_change() -> Path | None:
+    """What the default's backbone has learnt, where it has."""
+    path = FOLDER / CHANGE
+    return path if path.is_file() else None
+
+
 def shipped_statistics() -> Statistics:
-    """The statistics inside the package."""
-    facts = json.loads((FOLDER / "calibration.json").read_text(encoding="utf-8"))
-    chance = {name: Chance(**line) for name, line in facts["chance"].items()}
-    return Statistics(*shipped_tables(), Calibration(chance, facts["spread"], facts["half"]))
+    """The statistics of the default matcher."""
+    return _statistics(read_background(FOLDER / (CHANGED if shipped_change() else PLAIN)))
+
+
+def background_of(backbone: "Backbone") -> Background | None:
+    """Vectors of unrelated sentences by this very backbone: known of the packaged one, as it is and as it ships."""
+    if backbone.name not in (DEFAULT_NAME, locate(None)):
+        return None
+    if not backbone.change:
+        return read_background(FOLDER / PLAIN)
+    change = shipped_change()
+    known = change is not None and file_digest(change).startswith(backbone.change)
+    return read_background(FOLDER / CHANGED) if known else None
+
+
+def statistics_of(backbone: "Backbone") -> Statistics:
+    """The statistics that go with a backbone."""
+    background = background_of(backbone)
+    if background is None:
+        raise LongmatchError(
+            f"What unrelated sentences have in common is not known for the model {backbone.name}. "
+            "Hand over statistics, or take sdr, which needs none."
+        )
+    return _statistics(background)
+
+
+def _statistics(background: Background) -> Statistics:
+    return Statistics(*shipped_frequencies(), background, _calibration(FOLDER / CALIBRATION))
+
+
+@cache
+def _calibration(path: Path) -> Calibration:
+    return Calibration.read(path)

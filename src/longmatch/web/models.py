@@ -43,7 +43,9 @@ class ModelShelf:
         if name not in self._open:
             from longmatch.models.load import load
 
-            if name in self._trained:
+            if name == DEFAULT:
+                self._open[name] = self._library.matcher
+            elif name in self._trained:
                 self._open[name] = load(self._trained[name])
                 self._open[name].name = name  # not where it lies
             else:

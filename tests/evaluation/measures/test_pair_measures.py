@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from longmatch.evaluation.measures import Verdicts, best_threshold, parse
+from longmatch.evaluation.measures import Verdicts, best_threshold, calibration_error, parse
 from longmatch.evaluation.measures.pairs import PairMeasure
 from tests.effort import tried
 
@@ -56,3 +56,15 @@ def test_no_threshold_has_a_better_f1_than_the_chosen_one(found: list[tuple[bool
 def test_pairs_that_could_not_be_scored_stay_under_the_threshold() -> None:
     labels, scores = np.array([True, True, False]), np.array([0.9, -np.inf, -np.inf])
     assert best_threshold(labels, scores) == 0.9
+
+
+def test_the_calibration_error_worked_by_hand() -> None:
+    labels = np.array([True, False, True, False, True])
+    scores = np.array([0.92, 0.98, 0.15, 0.11, 1.0])
+    # bin 0.1 to 0.2: said 0.26, came true 1 of 2; bin 0.9 to 1: said 2.90, came true 2 of 3
+    assert calibration_error(labels, scores) == pytest.approx((0.74 + 0.90) / 5)
+
+
+def test_scores_that_come_true_as_often_as_they_say_have_no_calibration_error() -> None:
+    assert calibration_error(np.array([True, False, False, False]), np.full(4, 0.25)) == 0
+    assert calibration_error(np.array([True, False]), np.array([1.0, -np.inf])) == 0

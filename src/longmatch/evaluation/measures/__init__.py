@@ -1,7 +1,7 @@
 """Measures as objects with a name and parameters: `nDCG@10`, `MRR`, `MPR`, `HR@10`, `F1`, ..."""
 
 from longmatch.evaluation.measures.answers import Answers, find_answers
-from longmatch.evaluation.measures.pairs import PairMeasure, Verdicts, best_threshold
+from longmatch.evaluation.measures.pairs import PairMeasure, Verdicts, best_threshold, calibration_error
 from longmatch.evaluation.measures.parse import PAIR_DEFAULTS, RANKING_DEFAULTS, Measure, parse, parse_all
 from longmatch.evaluation.measures.ranking import RankingMeasure, evaluate_run
 
@@ -14,6 +14,7 @@ __all__ = [
     "RankingMeasure",
     "Verdicts",
     "best_threshold",
+    "calibration_error",
     "evaluate_run",
     "find_answers",
     "parse",

@@ -36,20 +36,33 @@ class DefaultScorer(Scorer):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The calibration."""
-        return {"calibration": str(self.matcher.statistics.calibration)}
+        """The calibration, and that the score is a probability."""
+        return {"calibration": str(self.matcher.statistics.calibration), "probability": True}
+
+    @property
+    def sides(self) -> Sequence[str]:
+        """The sides that will be asked for."""
+        return self.matcher.statistics.calibration.sides
 
     def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
         """Weigh the terms of all documents."""
         self._vectors, self._added = stored
         self.unhandled = {**self._vectors.unhandled, **self._added.unhandled}
         words = [restore_stream(arrays) for arrays in self._added.each("words", "bounds")]
+        self._titles = self._titles_of(corpus)
         able = [self._encoding(stream) for n, stream in enumerate(words) if n not in self.unhandled]
         self._rarity = Rarity.of(able, self.matcher.statistics)
         del able  # with the phrases it had to make
         self._slices = slices_of(self._vectors)
-        self._bare = [self._weigh(words[part.first : part.last]) for part in self._slices]
+        self._bare = [self._weigh(words[part.first : part.last], part.first) for part in self._slices]
         self._loaded: Collection | None = None
+
+    def _titles_of(self, corpus: Corpus) -> Sequence[str]:
+        """Read where they count."""
+        if not {"title", "titled"} & set(self.sides):
+            return [""] * len(corpus)
+        titles = {record.id: record.title for record in corpus.folder.records()}
+        return [titles.get(id, "") for id in corpus.ids]
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """A slice is read once for all queries of the block."""
@@ -66,7 +79,7 @@ class DefaultScorer(Scorer):
         vectors = torch.from_numpy(self._vectors.of(number, "vectors")["vectors"]).to(device, torch.float32)
         added = self._added.of(number, "expectations", "words", "bounds")
         expectations = torch.from_numpy(added["expectations"]).to(device)
-        return Encoding(no_sentences(), Side(vectors, expectations), Terms(restore_stream(added)))
+        return Encoding(no_sentences(self._titles[number]), Side(vectors, expectations), Terms(restore_stream(added)))
 
     def _collection(self, index: int) -> Collection:
         """A slice as the score wants it; the only one stays loaded."""
@@ -84,16 +97,16 @@ class DefaultScorer(Scorer):
         arrays = [added[shard.first].array("expectations") for shard in part.shards]
         return torch.from_numpy(np.concatenate(arrays)).to(scoring_device())
 
-    def _weigh(self, words: Sequence[Stream]) -> tuple[list[Encoding], TermMatrix, TermMatrix]:
+    def _weigh(self, words: Sequence[Stream], first: int) -> tuple[list[Encoding], TermMatrix, TermMatrix]:
         encodings = [self._encoding(stream) for stream in words]
         terms = [e.terms for e in encodings]
         matrices = (
             TermMatrix.of([tfidf(t.words.counts, self._rarity.words) for t in terms]),
             TermMatrix.of([tfidf(t.phrases.counts, self._rarity.phrases) for t in terms]),
         )
-        return [self._encoding(stream) for stream in words], *matrices
+        return [self._encoding(stream, self._titles[first + n]) for n, stream in enumerate(words)], *matrices
 
-    def _encoding(self, stream: Stream) -> Encoding:
+    def _encoding(self, stream: Stream, title: str = "") -> Encoding:
         """An encoding of terms alone."""
         nothing = torch.empty(0)
-        return Encoding(no_sentences(), Side(nothing, nothing), Terms(Stream(stream.ids, stream.offsets)))
+        return Encoding(no_sentences(title), Side(nothing, nothing), Terms(Stream(stream.ids, stream.offsets)))

@@ -27,7 +27,7 @@ from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, cou
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import LEAST_WORTH, PHRASE_POWER, WORTH, Rarity
 from longmatch.models.lexical.frequencies import Blend, Frequencies
-from longmatch.models.lexical.terms import Hashes, Terms
+from longmatch.models.lexical.terms import Counts, Hashes, Terms
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -236,9 +236,13 @@ class Index:
             self.segments[place] = Segment(segment.folder, segment.ids, segment.hashes)
         self.stale = 0
 
-    def asked(self, kind: str, terms: Terms) -> Asked:
+    def norms(self, kind: str, ids: Sequence[str]) -> Floats:
+        """The length of the TF-IDF vectors of some living documents, as the index keeps them."""
+        kept = np.concatenate([segment[f"{kind}.norms"] for segment in self.segments])
+        return kept[[self.roster.rows[id] for id in ids]].astype(np.float64)
+
+    def asked(self, kind: str, counts: Counts) -> Asked:
         """A query's terms, weighed by the whole collection."""
-        counts = getattr(terms, kind).counts
         idf = self.blend(kind, counts.ids).idf(counts.ids)
         values = (1 + np.log(counts.counts)) * idf
         length = float(np.linalg.norm(values))

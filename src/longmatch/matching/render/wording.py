@@ -4,11 +4,11 @@ from longmatch.documents.document import Document
 from longmatch.matching.match import Match
 
 _VERDICTS = (  # the least score, and what it means
-    (0.95, "The two are practically the same text"),
-    (0.65, "The two say much the same"),
-    (0.35, "The two are closely related"),
-    (0.20, "The two are related"),
-    (0.10, "The two are loosely related"),
+    (0.95, "The two almost certainly belong together"),
+    (0.75, "The two very probably belong together"),
+    (0.50, "The two probably belong together"),
+    (0.25, "The two may belong together"),
+    (0.10, "The two have little in common"),
 )
 _UNRELATED = "The two are hardly more alike than documents picked at random"
 _LANGUAGES = {
@@ -24,7 +24,14 @@ _LANGUAGES = {
     **{"he": "Hebrew", "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish"},
     **{"pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "zh": "Chinese"},
 }
-_PARTS = {"words": "shared words", "phrases": "shared phrases", "meaning": "meaning"}
+_PARTS = {
+    "words": "shared words",
+    "phrases": "shared phrases",
+    "meaning": "meaning",
+    "topic": "topic",
+    "title": "the second title",
+    "titled": "the first title",
+}
 
 
 def percent(share: float) -> str:

@@ -2,20 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from longmatch.encoders.ragged import offsets_of
-from longmatch.matching.calibration import Calibration, mean_length
+from longmatch.encoders.ragged import offsets_of, segment_mean
+from longmatch.matching.calibration import Calibration
 from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
 from longmatch.models.lexical.terms import Counts, Stream
 from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
+
+Floats = npt.NDArray[np.float64]
 
 WORTH = 200.0  # how many documents of the collection the background text counts for
 PHRASE_POWER = 1.5  # rare phrases are quotations: they weigh more than rarity alone says
@@ -94,14 +97,44 @@ class Collection:
             TermMatrix.of([tfidf(e.terms.phrases.counts, rarity.phrases) for e in encodings]),
         )
 
-    def sides(self, query: Encoding) -> dict[str, npt.NDArray[np.float64]]:
-        """The raw similarity of each side with every document."""
-        words = self.words.scores(tfidf(query.terms.words.counts, self.rarity.words))
-        phrases = self.phrases.scores(tfidf(query.terms.phrases.counts, self.rarity.phrases))
-        meaning = collection_scores(query.side, self.sentences, self.offsets)
-        return {"words": words, "phrases": phrases, "meaning": meaning.double().cpu().numpy()}
+    @cached_property
+    def titles(self) -> TermMatrix:
+        """The words of the titles, as rare as in the documents."""
+        return TermMatrix.of([tfidf(e.title, self.rarity.words) for e in self.encodings])
 
-    def scores(self, query: Encoding, statistics: Statistics) -> npt.NDArray[np.float64]:
+    @cached_property
+    def means(self) -> Tensor:
+        """The documents' mean sentence vectors, of length 1: (documents, width)."""
+        return torch.nn.functional.normalize(segment_mean(self.sentences.vectors, self.offsets), dim=1)
+
+    def sides(self, query: Encoding, names: Sequence[str]) -> dict[str, Floats]:
+        """The raw similarity with every document on the sides asked for.
+
+        - words, phrases: the cosine of their TF-IDF weights;
+        - meaning: what each sentence's best partner has above chance;
+        - topic: the cosine of the documents' mean sentence vectors;
+        - title: the cosine of a document's title with the query's words; titled: of the query's title with its words.
+        """
+        return {name: self._side(name, query) for name in names}
+
+    def _side(self, name: str, query: Encoding) -> Floats:
+        rarity = self.rarity
+        if name == "phrases":
+            return self.phrases.scores(tfidf(query.terms.phrases.counts, rarity.phrases))
+        if name == "meaning":
+            return _numbers(collection_scores(query.side, self.sentences, self.offsets))
+        if name == "topic":
+            return _numbers(self.means @ query.mean)
+        if name == "titled":
+            return self.words.scores(tfidf(query.title, rarity.words))
+        asked = self.titles if name == "title" else self.words
+        return asked.scores(tfidf(query.terms.words.counts, rarity.words))
+
+    def scores(self, query: Encoding, statistics: Statistics) -> Floats:
         """The calibrated score of a query with every document."""
-        lengths = mean_length(np.array([query.words]), np.array([e.words for e in self.encodings]))
-        return self.rarity.calibration(statistics).score(self.sides(query), lengths)
+        calibration = self.rarity.calibration(statistics)
+        return calibration.score(self.sides(query, calibration.sides))
+
+
+def _numbers(values: Tensor) -> Floats:
+    return np.asarray(values.double().cpu().numpy())

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.chance import Background
 from longmatch.matching.levels import Side
 from longmatch.matching.sentences import Sentences
-from longmatch.models.lexical.terms import Terms, terms_of
+from longmatch.models.lexical.terms import Counts, Terms, terms_of, words_in
 from longmatch.models.matcher import Progress
 from longmatch.models.vectors import vectors_of_tokens
 from longmatch.units import Tokens
@@ -31,6 +35,16 @@ class Encoding:
     def words(self) -> int:
         """How many words were read."""
         return len(self.terms.words.ids)
+
+    @cached_property
+    def title(self) -> Counts:
+        """The words of the document's title."""
+        return words_in(self.document.title)
+
+    @cached_property
+    def mean(self) -> Tensor:
+        """The document's vector: the mean of its sentences', of length 1."""
+        return torch.nn.functional.normalize(self.side.vectors.float().mean(0), dim=0)
 
     def __len__(self) -> int:
         return len(self.sentences)

@@ -1,20 +1,22 @@
-"""Why two documents match: the score's three sides taken apart into sections and aligned passages.
+"""Why two documents match: the score's sides taken apart into sections and aligned passages.
 
-The score's evidence is a sum over sentences, on each side. So the contribution of a passage is exact arithmetic, not an
-estimate: a sentence's share of the meaning goes to its best partner, its share of the shared words and phrases to the
-sentence that shares most of them.
+A pair's similarity by words, phrases and meaning is a sum over sentences. So the contribution of a passage is exact
+arithmetic, not an estimate: its share of the side's similarity, times the side's share of the evidence. A sentence's
+share of the meaning goes to its best partner, its share of the shared words and phrases to the sentence that shares
+most of them. Topic and titles belong to the whole documents: `parts` names their shares, no passage has any of it.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 
 from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
-from longmatch.matching.calibration import Calibration, mean_length
+from longmatch.matching.calibration import Calibration
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
-from longmatch.matching.sentences import Groups
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import Rarity
 from longmatch.models.hybrid.encoding import Encoding
@@ -25,14 +27,13 @@ from longmatch.models.lexical.weights import Idf, Weighted, tfidf
 
 @dataclass(frozen=True)
 class Explanation:
-    """Two encodings compared: best partners by meaning, links by shared terms, and each side's similarity."""
+    """Two encodings compared: best partners by meaning, shared terms, and the similarity on each side that counts."""
 
     a: Encoding
     b: Encoding
     statistics: Statistics
     rarity: Rarity
     meaning: tuple[Partners, Partners]
-    lexical: tuple[Links, Links]
     shared: tuple[Shared, Shared]  # words, phrases
     sides: dict[str, Floats]
 
@@ -42,30 +43,44 @@ class Explanation:
         rarity = rarity or Rarity.of([a, b], statistics)
         meaning = best_partners(a.side, b.side)
         weighted = _weigh(a, b, rarity)
-        shared = tuple(shared_terms(*pair) for pair in weighted)
-        spread = rarity.calibration(statistics).spread
-        streams = [(a.terms.words, b.terms.words), (a.terms.phrases, b.terms.phrases)]
-        lexical = link_sentences(streams, shared, [1 / spread["words"], 1 / spread["phrases"]])
-        sides = {
-            "words": np.array([weighted[0][0].dot(weighted[0][1])]),
-            "phrases": np.array([weighted[1][0].dot(weighted[1][1])]),
-            "meaning": np.array([sum(float(p.corrected.double().mean()) for p in meaning) / 2]),
+        shared = shared_terms(*weighted[0]), shared_terms(*weighted[1])
+        found = {
+            "words": lambda: weighted[0][0].dot(weighted[0][1]),
+            "phrases": lambda: weighted[1][0].dot(weighted[1][1]),
+            "meaning": lambda: sum(float(p.corrected.double().mean()) for p in meaning) / 2,
+            "topic": lambda: float(a.mean @ b.mean),
+            "title": lambda: weighted[0][0].dot(tfidf(b.title, rarity.words)),
+            "titled": lambda: weighted[0][1].dot(tfidf(a.title, rarity.words)),
         }
-        return Explanation(a, b, statistics, rarity, meaning, lexical, (shared[0], shared[1]), sides)
+        calibration = rarity.calibration(statistics)
+        sides = {name: np.array([found[name]()]) for name in calibration.sides}
+        return Explanation(a, b, statistics, rarity, meaning, shared, sides)
 
     @property
     def score(self) -> float:
         """The calibrated score."""
-        return float(self.calibration.score(self.sides, self._length)[0])
+        return float(self.calibration.score(self.sides)[0])
 
     @property
     def calibration(self) -> Calibration:
         """How the sides are weighed, for the language of the two."""
         return self.rarity.calibration(self.statistics)
 
+    @cached_property
+    def parts(self) -> dict[str, float]:
+        """Each side's share of the evidence."""
+        return self.calibration.shares(self.sides)
+
     @property
-    def _length(self) -> Floats:
-        return mean_length(np.array([self.a.words]), np.array([self.b.words]))
+    def _worth(self) -> list[float]:
+        """Of words and of phrases, what a unit of their similarity gives of the evidence."""
+        known = ((self.parts.get(name, 0.0), self.sides.get(name)) for name in ("words", "phrases"))
+        return [share / float(x[0]) if share and x is not None else 0.0 for share, x in known]
+
+    @cached_property
+    def _links(self) -> tuple[Links, Links]:
+        a, b = self.a.terms, self.b.terms
+        return link_sentences([(a.words, b.words), (a.phrases, b.phrases)], self.shared, self._worth)
 
     def match(self, model: str) -> Match:
         """The result a user sees."""
@@ -73,46 +88,40 @@ class Explanation:
             a=self.a.document,
             b=self.b.document,
             score=self.score,
+            probability=self.score,
             sections=self.grid("sections"),
             alignments=self.alignments(),
             model=model,
-            parts=self.parts(),
+            parts=self.parts,
             terms=self.terms(),
             grids=self.grid,
             measured=True,
         )
 
-    def parts(self) -> dict[str, float]:
-        """Each side's share of the evidence."""
-        calibration = self.calibration
-        parts = {name: calibration.part(name, x, self._length) for name, x in self.sides.items()}
-        evidence = {name: max(0.0, float(x[0])) for name, x in parts.items()}
-        total = sum(evidence.values()) or 1.0
-        return {name: x / total for name, x in evidence.items()}
-
     def grid(self, level: Level) -> Grid:
-        """The calibrated score of every group of one document with every group of the other."""
+        """How alike every group of one document and every group of the other are."""
         return calibrated_grid(self.a, self.b, level, self.statistics, self.rarity)
 
     def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
         """Aligned passages; their contributions sum to 1. Or only the strongest `most` of them, which is quicker."""
-        forward = self._evidence(0, len(self.a))
-        backward = self._evidence(1, len(self.b))
         return alignments(
-            merge(forward, backward),
+            merge(*self._evidence()),
             (self.a.sentences.passage, self.b.sentences.passage),
             self._pair_scores,
             self._words,
             most,
         )
 
-    def _evidence(self, side: int, size: int) -> list[Evidence]:
-        """What the sentences of one document contribute: half of each side's evidence comes from each document."""
-        partners, links = self.meaning[side], self.lexical[side]
-        semantic = partners.corrected.clamp(min=0).double().numpy() / self.calibration.spread["meaning"]
-        nearest = partners.index.numpy()
-        linked = np.where(links.partner >= 0, links.partner, nearest)
-        return [Evidence(nearest, semantic / (2 * size)), Evidence(linked, links.mass / 2, lexical=True)]
+    def _evidence(self) -> Iterator[list[Evidence]]:
+        """What the sentences of each document contribute; a word's share is halved, as both documents hold it."""
+        above = [partners.corrected.clamp(min=0).double().numpy() for partners in self.meaning]
+        total = sum(float(mass.mean()) for mass in above) or 1.0
+        share = self.parts.get("meaning", 0.0)
+        for partners, mass, links in zip(self.meaning, above, self._links, strict=True):
+            nearest = partners.index.numpy()
+            linked = np.where(links.partner >= 0, links.partner, nearest)
+            semantic = share * mass / (len(mass) * total)
+            yield [Evidence(nearest, semantic), Evidence(linked, links.mass / 2, lexical=True)]
 
     def _pair_scores(self, a: Ints, b: Ints) -> Floats:
         return pair_scores(self.a, self.b, a, b)
@@ -123,29 +132,24 @@ class Explanation:
 
     def terms(self) -> tuple[Term, ...]:
         """The words and phrases that carry most of the lexical evidence."""
-        spread = self.calibration.spread
-        weighed = [
-            Shared(shared.ids, shared.mass / spread[name])
-            for name, shared in zip(("words", "phrases"), self.shared, strict=True)
-        ]
+        weighed = [Shared(found.ids, found.mass * worth) for found, worth in zip(self.shared, self._worth, strict=True)]
         return heaviest_terms(weighed, [self.a.terms.words, self.a.terms.phrases], self.a.sentences)
 
 
 def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics, rarity: Rarity) -> Grid:
-    """Every group of a with every group of b, by the same three sides and the same calibration as whole documents."""
+    """How alike every group of a and every group of b are, by the words, phrases and meaning of the document score.
+
+    It is their likeness, not a probability: that was learnt of whole documents, and so is what topic and titles tell.
+    """
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    meaning = group_scores(a.side, b.side, mine.offsets, theirs.offsets).double().numpy()
-    words = group_cosines(a.terms.words, b.terms.words, mine, theirs, rarity.words)
-    phrases = group_cosines(a.terms.phrases, b.terms.phrases, mine, theirs, rarity.phrases)
-    lengths = mean_length(_group_words(a, mine)[:, None], _group_words(b, theirs))
-    sides = {"words": words, "phrases": phrases, "meaning": meaning}
-    scores = rarity.calibration(statistics).score(sides, lengths).astype(np.float32)
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
-
-
-def _group_words(encoding: Encoding, groups: Groups) -> Floats:
-    bounds = encoding.terms.words.offsets[groups.offsets.numpy()]
-    return np.asarray(np.diff(bounds), dtype=np.float64)
+    found: dict[str, Callable[[], Floats]] = {
+        "words": lambda: group_cosines(a.terms.words, b.terms.words, mine, theirs, rarity.words),
+        "phrases": lambda: group_cosines(a.terms.phrases, b.terms.phrases, mine, theirs, rarity.phrases),
+        "meaning": lambda: group_scores(a.side, b.side, mine.offsets, theirs.offsets).double().numpy(),
+    }
+    calibration = rarity.calibration(statistics)
+    sides = {name: found[name]() for name in calibration.sides if name in found}
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, calibration.likeness(sides).astype(np.float32))
 
 
 def pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:

@@ -1,10 +1,11 @@
-"""The default matcher. No training, no labels: three sides, each measured against what chance gives.
+"""The default matcher: several sides, each measured against what chance gives, weighed as labelled pairs taught it.
 
 - words: cosine of TF-IDF over words; phrases: the same over runs of two and three words;
 - meaning: each sentence's best partner in the other document (late interaction, as in SDR's equation 5), corrected for
-  what a document of that length would offer by chance, averaged over both directions.
+  what a document of that length would offer by chance, averaged over both directions;
+- where the calibration gives them weight: the topic (the documents' mean vectors), each title with the other's words.
 
-On its own, meaning from an untrained backbone loses to TF-IDF on long documents; together the three beat each of them.
+A user needs no labels. The backbone is the packaged one with the small change that ships (`scripts/train_default.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.match import Match
-from longmatch.models.background import Statistics, shipped_statistics
+from longmatch.models.background import Statistics, shipped_change, statistics_of
 from longmatch.models.hybrid.collection import Collection
 from longmatch.models.hybrid.encoding import Encoding, encode_tokens
 from longmatch.models.hybrid.explain import Explanation
@@ -22,13 +23,13 @@ from longmatch.units import Tokens, tokenize
 
 
 class HybridMatcher(Encoder[Encoding, Collection]):
-    """Words, phrases and sentence meaning in one calibrated score."""
+    """Words, phrases and sentence meaning in one score, the chance that two documents belong together."""
 
     name = "default"
 
     def __init__(self, backbone: Backbone | None = None, statistics: Statistics | None = None) -> None:
-        self.backbone = backbone or Backbone.load()
-        self.statistics = statistics or shipped_statistics()
+        self.backbone = backbone or Backbone.load(change=shipped_change())
+        self.statistics = statistics or statistics_of(self.backbone)
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
         """Encode documents, each alone: sentence vectors and hashed terms."""

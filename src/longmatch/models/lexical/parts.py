@@ -56,6 +56,7 @@ def heaviest_terms(shared: Sequence[Shared], streams: Sequence[Stream], sentence
     ids = np.concatenate([s.ids for s in shared])
     mass = np.concatenate([s.mass for s in shared])
     best = np.argsort(-mass, kind="stable")[:TOP_TERMS]
+    best = best[mass[best] > 0]
     holders = {int(s) for stream in streams for s in stream.sentence[np.isin(stream.ids, ids[best])]}
     spelled = spell(ids[best], [sentences.readable(i) for i in sorted(holders)])
     total = float(mass.sum()) or 1.0

@@ -42,6 +42,11 @@ class Counts:
         return Counts(ids, counts.astype(np.int64))
 
 
+def words_in(text: str) -> Counts:
+    """The words of a short text that has no sentences, such as a title."""
+    return Counts.of(np.array([hash_word(word) for word in words_of(text)], dtype=np.uint64))
+
+
 @dataclass(frozen=True)
 class Stream:
     """The terms of consecutive sentences: sentence s is ids[offsets[s]:offsets[s + 1]]."""

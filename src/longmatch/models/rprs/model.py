@@ -9,13 +9,12 @@ from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.matching.align import Evidence, Floats, alignments, merge
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import Side, group_scores
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.sentences import Sentences
-from longmatch.models.background import shipped_statistics
+from longmatch.models.background import background_of
 from longmatch.models.matcher import Encoder, Progress, Scores
 from longmatch.models.rprs.score import Hits, Pool, Rule, find_hits, nearest, proportional_scores, rprs_scores
 from longmatch.models.vectors import pair_cosines, sentence_vectors
@@ -88,8 +87,8 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
 
     def _others(self, query: RprsEncoding) -> Tensor:
         """The shipped unrelated sentences; of another backbone there are none, so it is the query's own."""
-        known = self.backbone.name in (locate(None), DEFAULT_NAME)
-        return shipped_statistics().sentences.vectors if known else query.vectors
+        known = background_of(self.backbone)
+        return query.vectors if known is None else known.vectors
 
     def _score(self, hits: Hits) -> float:
         return float(proportional_scores(hits, self.rule)[0])

@@ -9,13 +9,12 @@ from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import Side, group_scores
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.sentences import Sentences
-from longmatch.models.background import shipped_statistics
+from longmatch.models.background import background_of
 from longmatch.models.matcher import Encoder, Progress, Scores
 from longmatch.models.sdr.score import (
     Paragraphs,
@@ -100,10 +99,10 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
 
     def _background(self, others: Paragraphs) -> Paragraphs:
         """The shipped unrelated sentences, each a paragraph of one; for another backbone, the documents at hand."""
-        if self.backbone.name not in (locate(None), DEFAULT_NAME):
+        known = background_of(self.backbone)
+        if known is None:
             return others
-        vectors = shipped_statistics().sentences.vectors
-        return Paragraphs.of(vectors, torch.arange(len(vectors) + 1))
+        return Paragraphs.of(known.vectors, torch.arange(len(known.vectors) + 1))
 
 
 def plain_matcher(backbone: Backbone | None = None) -> SdrMatcher:
