@@ -47,7 +47,7 @@ from longmatch.errors import LongmatchError
 from longmatch.evaluation.calibrating import PairSides, calibrated, pair_sides
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.layers import Words, restore_stream
-from longmatch.evaluation.encodings.store import Store
+from longmatch.evaluation.encodings.store import Store, Stored
 from longmatch.evaluation.encodings.tokens import DocumentTokens
 from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.scoring.scorer import no_sentences
@@ -109,6 +109,8 @@ def main() -> None:
 def learn_change(options: argparse.Namespace, layers: Path) -> None:
     """Learn the change on all sets and, if asked for, without each of them: every time in a process of its own."""
     names = [name for name in options.sets if name not in options.without]
+    for name in names:  # here, as it is spread over processes itself
+        tokens_and_words(options.data / name, layers)
     with ProcessPoolExecutor(len(names), multiprocessing.get_context("fork")) as pool:
         found = pool.map(partial(material_of, layers=layers), [options.data / name for name in names])
         collections = dict(zip(names, found, strict=True))
@@ -200,11 +202,17 @@ def scorer_of(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScore
     return scorer
 
 
+def tokens_and_words(path: Path, layers: Path) -> tuple[Corpus, Stored, Stored]:
+    """A set's documents as tokens and as words, made where they are not there yet."""
+    corpus = Corpus(DataFolder(path))
+    tokenizer = Backbone.load(device="cpu", precision="float32").tokenizer  # a GPU cannot be handed on to a fork
+    tokens, words = Store(layers, corpus).build([DocumentTokens(tokenizer), Words()])
+    return corpus, tokens, words
+
+
 def material_of(path: Path, layers: Path) -> Material:
     """What a set's training labels name, as arrays: documents of other splits are left out."""
-    backbone = Backbone.load(device="cpu", precision="float32")
-    corpus = Corpus(DataFolder(path))
-    tokens, words = Store(layers, corpus).build([DocumentTokens(backbone.tokenizer), Words()])
+    corpus, tokens, words = tokens_and_words(path, layers)
     pairs = [(pair.source, pair.target) for pair in corpus.folder.pairs("train") if pair.label]
     pairs += [(row.query, row.document) for row in corpus.folder.judgements("train") if row.grade]
     named = {pair.source for pair in corpus.folder.pairs("train")} | {id for pair in pairs for id in pair}
