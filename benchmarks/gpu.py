@@ -263,7 +263,8 @@ def training(model: Any, encoder: Any, batch: Any, plain: Any, loss: Callable[[T
     """Steps over one batch: `read` gives what the loss compares, of our batch or of the padded one."""
     model.to(DEVICE).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, fused=ON_GPU)  # the same weights at every step
-    budget = tokens_that_fit(encoder, DEVICE) or TrainingSettings().token_budget(ON_GPU)
+    with switched("compiled"):
+        budget = tokens_that_fit(encoder, DEVICE) or TrainingSettings().token_budget(ON_GPU)
 
     def pieces(way: str, most: int | None = None) -> list[Any]:
         if way == "padded":
@@ -287,6 +288,8 @@ def training(model: Any, encoder: Any, batch: Any, plain: Any, loss: Callable[[T
 
     def gradient(way: str) -> Tensor:
         model.eval()
+        for module in model.modules():
+            module.train(isinstance(module, nn.RNNBase))  # cuDNN goes back through these in training alone
         try:
             with switched(way), autocast():
                 cached_backward(lambda piece: read(model, piece), pieces(way), loss)
