@@ -18,7 +18,7 @@ class PackedEngine(TorchEngine):
     def encode(
         self, pieces: Sequence[Ints], specials: tuple[int, int], mode: str, budget: int
     ) -> Iterator[tuple[Ints, Tensor]]:
-        """Which pieces, and one vector of length 1 each, on the CPU; about `budget` tokens are read together, on a GPU more."""
+        """Which pieces, and one vector of length 1 each, on the CPU; about `budget` tokens at a time, on a GPU more."""
         budget *= TOGETHER if self.device.type == "cuda" else 1
         lengths = torch.tensor([len(piece) + 2 for piece in pieces])
         order = lengths.argsort(descending=True, stable=True)
