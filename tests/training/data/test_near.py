@@ -39,7 +39,7 @@ def by_hand(data: TrainingData, query: int, pool: list[int]) -> list[float]:
     scores = []
     for words in documents:
         score = 0.0
-        for word in set(data.shelf[query].ids.tolist()):
+        for word in data.shelf[query].ids.tolist():  # as often as the query holds it
             holding = sum(word in other for other in documents)
             rarity = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
             often = words.count(word)

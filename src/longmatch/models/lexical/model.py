@@ -15,7 +15,7 @@ from longmatch.models.lexical.frequencies import Frequencies
 from longmatch.models.lexical.links import link_sentences, shared_terms
 from longmatch.models.lexical.parts import group_grid, heaviest_terms, sentence_cosines
 from longmatch.models.lexical.terms import Counts, Stream, terms_of
-from longmatch.models.lexical.weights import TermMatrix, Weighted, bm25, tfidf
+from longmatch.models.lexical.weights import TermMatrix, Weighted, asked_of_bm25, bm25, tfidf
 from longmatch.models.matcher import Encoder, Progress, Scores
 
 Kind = Literal["words", "phrases"]
@@ -102,9 +102,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
 
     def _ask(self, counts: Counts, frequencies: Frequencies) -> Weighted:
         """A query's weights."""
-        if self.weighting == "tfidf":
-            return tfidf(counts, frequencies)
-        return Weighted(counts.ids, counts.counts.astype(np.float64))
+        return tfidf(counts, frequencies) if self.weighting == "tfidf" else asked_of_bm25(counts)
 
     def _own(self, counts: Counts, frequencies: Frequencies, mean_length: float) -> float:
         """What a document scores with itself."""

@@ -71,3 +71,8 @@ def bm25(counts: Counts, frequencies: Frequencies, mean_length: float, k1: float
     idf = np.log(1 + (n - df + 0.5) / (df + 0.5))
     length = counts.counts.sum() / max(mean_length, 1e-9)
     return Weighted(counts.ids, idf * counts.counts / (counts.counts + k1 * (1 - b + b * length)))
+
+
+def asked_of_bm25(counts: Counts) -> Weighted:
+    """What a query asks of BM25: each of its terms as often as it occurs."""
+    return Weighted(counts.ids, counts.counts.astype(np.float64))

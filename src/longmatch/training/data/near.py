@@ -6,7 +6,7 @@ import numpy as np
 
 from longmatch.models.lexical.frequencies import Frequencies
 from longmatch.models.lexical.terms import Counts
-from longmatch.models.lexical.weights import TermMatrix, Weighted, bm25
+from longmatch.models.lexical.weights import TermMatrix, asked_of_bm25, bm25
 from longmatch.units import TokenShelf
 from longmatch.units.tokens import Ints
 
@@ -25,8 +25,7 @@ class NearDocuments:
     def nearest(self, queries: Ints, most: int = NEAREST) -> Iterator[Ints]:
         """Of each query the documents of the pool that share most with it, best first; never the query itself."""
         for query in queries.tolist():
-            tokens = self._counts(query).ids
-            order = np.argsort(-self._weights.scores(Weighted(tokens, np.ones(len(tokens)))), kind="stable")
+            order = np.argsort(-self._weights.scores(asked_of_bm25(self._counts(query))), kind="stable")
             best = self.pool[order]
             yield best[best != query][:most]
 
