@@ -51,7 +51,7 @@ from longmatch.evaluation.encodings.store import Store, Stored
 from longmatch.evaluation.encodings.tokens import DocumentTokens
 from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.scoring.scorer import no_sentences
-from longmatch.evaluation.scoring.sides import SIDES, SideScorer
+from longmatch.evaluation.scoring.sides import KNOWN, SIDES, SideScorer
 from longmatch.evaluation.weighing import FLOORS, Lists, fit, lists_of, worth
 from longmatch.matching.calibration import Calibration, Scale
 from longmatch.matching.levels import Side
@@ -69,7 +69,9 @@ from longmatch.training.default.material import Material, both_ways
 SETS = ("acl", "wiki", "papers", "legal", "peps")
 MOST = 12_000_000  # bytes of safetensors that ship
 WEIGHTS = "weights.json"
-TRIED = (SIDES[:1], SIDES[1:2], SIDES[2:3], SIDES[3:4], SIDES[:2], SIDES[:3], SIDES[:4], SIDES[:5], SIDES)
+ALONE = tuple((side,) for side in SIDES)
+GROWING = (SIDES[:2], SIDES[:3], (*SIDES[:2], "named"), (*SIDES[:3], "named"), (*SIDES[:3], "named", "title"))
+TRIED = (*ALONE, *GROWING, (*SIDES[:3], "named", "told"), (*SIDES[:5], "named", "told"), SIDES)
 
 
 def main() -> None:
@@ -93,7 +95,7 @@ def main() -> None:
     verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of the training split at most")
     verbs.choices["calibrate"].add_argument("--sources", type=int, default=None, help="of each split at most")
     verbs.add_parser("weigh").add_argument("out", type=Path, nargs="+")
-    verbs.choices["weigh"].add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES[:3]))
+    verbs.choices["weigh"].add_argument("--sides", nargs="+", choices=KNOWN, default=list(SIDES[:3]))
     verbs.add_parser("ship").add_argument("out", type=Path)
     options = parser.parse_args()
     use_processes(half_the_cores())
@@ -272,7 +274,7 @@ def weigh(folders: Sequence[Path], chosen: Sequence[str]) -> None:
                 table.add_row("the others", " ".join(sides), *_percent(values), "")
         Console(width=150).print(table)
         learnt = fit([lists[name, "train"] for name in names], [SIDES.index(side) for side in chosen])
-        each = dict.fromkeys(SIDES, 0.0) | dict(zip(chosen, learnt.astype(np.float64).round(4).tolist(), strict=True))
+        each = dict.fromkeys(KNOWN, 0.0) | dict(zip(chosen, learnt.astype(np.float64).round(4).tolist(), strict=True))
         facts = {side: {"weight": weight, "floor": FLOORS[side]} for side, weight in each.items()}
         (folder / WEIGHTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 

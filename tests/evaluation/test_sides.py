@@ -10,9 +10,10 @@ from longmatch.evaluation import corpus as corpus_module
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.scoring import slices
-from longmatch.evaluation.scoring.sides import SIDES, SideScorer
+from longmatch.evaluation.scoring.sides import KNOWN, SideScorer
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.models.lexical.naming import Names, naming
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def test_words_phrases_and_meaning_are_the_models_own(
 ) -> None:
     collection = matcher.collect(encodings)
     for number, sides in scorer.each([0, 5]):
-        expected = collection.sides(encodings[number], SIDES)
+        expected = collection.sides(encodings[number], KNOWN)
         assert np.allclose(sides["words"], expected["words"], atol=1e-9)
         assert np.allclose(sides["phrases"], expected["phrases"], atol=1e-9)
         assert np.allclose(sides["meaning"], expected["meaning"], atol=2e-3)  # stored vectors are halves
@@ -61,3 +62,15 @@ def test_a_title_found_in_the_query_scores_and_one_of_other_words_does_not(
     assert sides["titled"][2] == pytest.approx(sides["title"][2])
     assert (sides["title"] >= 0).all()
     assert (sides["title"] <= 1 + 1e-9).all()
+
+
+def test_documents_that_name_each_other_and_titles_told_in_a_sentence_are_found(
+    scorer: SideScorer, matcher: HybridMatcher, encodings: list[Encoding], example_corpus: Corpus
+) -> None:
+    titles = [record.title for record in example_corpus.folder.records()]
+    ((_, sides),) = scorer.each([2])
+    rows = naming(Names.of(titles).found(encoding.terms for encoding in encodings)).toarray()
+    assert np.allclose(sides["named"], rows @ rows[2])
+    vectors = matcher.backbone.encode_texts(titles)
+    told = (torch.from_numpy(vectors) @ encodings[2].side.vectors.T).amax(1)
+    assert np.allclose(sides["told"], told.numpy(), atol=2e-3)
