@@ -4,8 +4,8 @@
 
 The answers are those in benchmarks/results, where scripts/write_benchmarks.py puts them. The rows are those of
 scripts/train_benchmarks.py, told apart by their settings; each is tested against the whole model. A row that was not
-measured is left out; where one was trained in several ways, `--having` says which is meant. The table stands between two
-marks of the page, and takes the last one's place.
+measured is left out; where one was trained in several ways, `--having` says which is meant. The table stands between
+two marks of the page, and takes the last one's place.
 """
 
 import argparse
