@@ -29,6 +29,7 @@ settings+=(cig.epochs=5 cig.max_tokens=2048 bert-pli.epochs=1 legal/bert-pli.epo
 for model in cross match-ignition opt-match sst; do  # as the paper; 10 epochs, unless three looks find nothing better
   settings+=(news/$model.{learning_rate=1e-5,schedule=constant,weight_decay=0,validate_every=85})
 done
+settings+=(news/match-ignition.epochs=5)  # it chooses its sentences anew in every epoch
 
 # Judgments: BM25's best 40 are ranked anew, so these are what is learnt from. They are few: small batches, more steps.
 for set in legal legal-zh; do
