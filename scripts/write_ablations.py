@@ -1,10 +1,11 @@
 """Write SST's table 4 into docs/sst.md: what each of its parts is worth, from the answers of trained rows.
 
-    python scripts/write_ablations.py [--data news] [--to docs/sst.md]
+    python scripts/write_ablations.py [--data news] [--having learning_rate=1e-05] [--to docs/sst.md]
 
 The answers are those in benchmarks/results, where scripts/write_benchmarks.py puts them. The rows are those of
 scripts/train_benchmarks.py, told apart by their settings; each is tested against the whole model. A row that was not
-measured is left out. The table stands between two marks of the page, and takes the last one's place.
+measured is left out; where one was trained in several ways, `--having` says which is meant. The table stands between
+two marks of the page, and takes the last one's place.
 """
 
 import argparse
@@ -42,11 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Write SST's table 4 into docs/sst.md.")
     parser.add_argument("--results", type=Path, default=HOME, help="where all that was measured is kept")
     parser.add_argument("--data", default="news")
+    parser.add_argument("--having", nargs="+", default=[], help="settings that all rows of the table have")
     parser.add_argument("--measures", nargs="+", default=["accuracy", "F1"])
     parser.add_argument("--to", type=Path, default=Path(__file__).parents[1] / "docs" / "sst.md")
     given = parser.parse_args(arguments)
     group = Stored.load(given.results).groups.get(f"{given.data}.test")
     runs = [run for run in group.runs if run.study is None] if group else []
+    runs = [run for run in runs if {*given.having} <= {*run.model.split()}]
     found = {part: row for row in plain_rows(runs) if (part := part_of(row.model)) is not None}
     page = given.to.read_text(encoding="utf-8")
     given.to.write_text(placed(page, table(found, given.data, given.measures)), encoding="utf-8")

@@ -60,6 +60,17 @@ def test_the_table_has_mean_deviation_and_a_test_against_the_whole_model(script,
     assert f"{100 * wanted.difference:+.1f} (p = {wanted.p:.3f})" in lines[3] and lines[3].endswith("| 1, 2 |")
 
 
+def test_of_rows_that_differ_elsewhere_those_are_taken_that_have_the_settings_asked_for(script, tmp_path: Path) -> None:
+    other = "sst clustering=adaptive clusters=sst-clusters learning_rate=1e-05"
+    save(script, tmp_path / "out", other, WHOLE, f"{WHOLE} views=1")
+    page = tmp_path / "sst.md"
+    for having, parts in (("learning_rate=1e-05", 1), ("epochs=3", 2)):
+        page.write_text("# SST\n", encoding="utf-8")
+        script.main(["--results", str(tmp_path / "out"), "--to", str(page), "--having", having])
+        lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+        assert len(lines) == 2 + parts
+
+
 def test_without_the_whole_model_there_is_no_table(script, tmp_path: Path) -> None:
     save(script, tmp_path / "out", f"{WHOLE} views=1")
     (tmp_path / "sst.md").write_text("# SST\n", encoding="utf-8")

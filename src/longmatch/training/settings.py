@@ -36,6 +36,7 @@ class TrainingSettings:
     negatives: Literal["random", "near"] = (
         "random"  # where labels name no non-matches; near: those that share most words
     )
+    reachable: bool = False  # of matches only those among what BM25 finds first: for models that rank it anew
     max_tokens: int | None = None  # read of each document; by default all
     tokens_at_once: int | None = None  # that the device holds at a time; by default as many as suit it
     precision: Literal["auto", "float32", "bfloat16"] = "auto"  # of the products; auto: bfloat16 on a GPU that has it
@@ -51,6 +52,11 @@ class TrainingSettings:
         at_least(self, **LEAST)
         if self.warmup > 1:
             raise LongmatchError(f"The setting warmup is {self.warmup}; it is a share of the steps, 1 at most.")
+
+    @property
+    def of_data(self) -> dict[str, Any]:
+        """Those that say which pairs there are to learn from."""
+        return {"seed": self.seed, "negatives": self.negatives, "reachable": self.reachable}
 
     def token_budget(self, on_gpu: bool) -> int:
         """How many tokens of a batch a recipe may put through the model at a time."""

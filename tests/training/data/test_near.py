@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from longmatch.training.data import TrainingData
+from longmatch.training.data.candidates import Candidates
 from longmatch.training.data.near import NearDocuments
 
 from .conftest import table
@@ -50,8 +51,8 @@ def by_hand(data: TrainingData, query: int, pool: list[int]) -> list[float]:
 
 def test_the_nearest_are_those_of_bm25_without_the_query(mixed) -> None:
     pool = np.arange(5, 30)
-    queries = np.array([0, 7, 29])
-    for query, found in zip(queries, NearDocuments(mixed.shelf, pool).nearest(queries, 6), strict=True):
+    queries, near = np.array([0, 7, 29]), NearDocuments(mixed.shelf, Candidates(pool, {}))
+    for query, found in zip(queries, near.nearest(queries, 6), strict=True):
         scores = dict(zip(pool.tolist(), by_hand(mixed, int(query), pool.tolist()), strict=True))
         scores.pop(int(query), None)
         best = sorted(scores.values(), reverse=True)[:6]
@@ -83,3 +84,47 @@ def test_near_non_matches_follow_the_seed_in_training_alone(tmp_path, opened) ->
     assert first.pairs("train").target.tolist() == same.pairs("train").target.tolist()
     assert first.pairs("train").target.tolist() != other.pairs("train").target.tolist()
     assert first.pairs("validation").target.tolist() == other.pairs("validation").target.tolist()
+
+
+def test_a_query_with_a_pool_of_its_own_finds_nothing_else(mixed) -> None:
+    pool, own = np.arange(5, 30), np.array([3, 8, 12, 7, 20])
+    near = NearDocuments(mixed.shelf, Candidates(pool, {7: own}))
+    (found,) = near.nearest(np.array([7]))
+    scores = dict(zip(pool.tolist(), by_hand(mixed, 7, pool.tolist()), strict=True))
+    assert found.tolist() == sorted([8, 12, 20], key=lambda number: -scores[number])  # 3 is no candidate, 7 the query
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Path:
+    """Two queries with three matches each: one that BM25 finds among 50 documents, and two that share no word."""
+    near = {f"n{n:02}": f"{WORDS[0]} {WORDS[1]} {WORDS[n % 25 + 2]}." for n in range(45)}
+    far = {f"f{n}": f"{WORDS[28]} {WORDS[29]}." for n in range(5)}
+    queries = dict.fromkeys(("train", "validation", "test"), f"{WORDS[0]} {WORDS[1]}.")
+    rows = [(split, split, id, 1) for split in queries for id in ("n00", "f0", "f1")]
+    return written(tmp_path / "reached", near | far | queries, qrels=table("split query document grade", rows))
+
+
+def targets(data: TrainingData, split: str, label: int) -> list[str]:
+    pairs = data.pairs(split)
+    return sorted(data.shelf.ids[number] for number in pairs.target[pairs.label == label].tolist())
+
+
+def test_only_matches_that_the_first_stage_finds_are_learnt_from_and_validated_with(judged, opened) -> None:
+    every, reached = (opened(judged, negatives="near", reachable=reachable) for reachable in (False, True))
+    for split in ("train", "validation", "test"):
+        assert targets(every, split, 1) == ["f0", "f1", "n00"]
+    for split in ("train", "validation"):
+        assert targets(reached, split, 1) == ["n00"]
+        (other,) = targets(reached, split, 0)  # one for each match that is left
+        assert other.startswith("n")
+    assert targets(reached, "test", 1) == ["f0", "f1", "n00"]
+    assert reached.positives.tolist() == every.positives.tolist()  # what is left out is no non-match either
+
+
+def test_matches_out_of_reach_are_left_out_of_labelled_pairs_too(tmp_path, judged, opened) -> None:
+    rows = [("train", "train", id, label) for id, label in (("n00", 1), ("f0", 1), ("f1", 0))]
+    (judged / "pairs.tsv").write_text(table("split source target label", rows), encoding="utf-8")
+    (judged / "qrels.tsv").unlink()
+    data = opened(judged, reachable=True)
+    assert targets(data, "train", 1) == ["n00"]
+    assert targets(data, "train", 0) == ["f1"]

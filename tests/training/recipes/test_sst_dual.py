@@ -40,10 +40,11 @@ def recipe(made, backbone, tmp_path_factory):
     """Makes the recipe over the made collection."""
     cache = tmp_path_factory.mktemp("cache")
 
-    def make(**shared):
+    def make(hard_negatives=0, **shared):
         torch.manual_seed(0)
         settings = TrainingSettings(**{"documents": 48, "tokens_at_once": 10**6, "device": "cpu", **shared})
-        return DualRecipe.make([made], cache, settings, DualSettings(str(backbone), side_tokens=18))
+        own = DualSettings(str(backbone), side_tokens=18, hard_negatives=hard_negatives)
+        return DualRecipe.make([made], cache, settings, own)
 
     return make
 
@@ -87,6 +88,46 @@ def test_the_loss_is_info_nce_over_the_batch_and_its_gradient_the_same_in_pieces
     for (key, a), (_, b) in zip(whole.model.named_parameters(), pieces.model.named_parameters(), strict=True):
         if a.requires_grad:
             torch.testing.assert_close(a.grad, b.grad, atol=1e-4, rtol=1e-2, msg=key)
+
+
+def test_non_matches_of_the_queries_follow_the_matches(recipe):
+    found, plain = recipe(hard_negatives=2), recipe()
+    for step in (0, 3):
+        chosen, matches = found._drawn(step), plain._drawn(step)
+        others = chosen[len(matches) :]
+        assert chosen[: len(matches)].tolist() == matches.tolist()
+        assert len(set(others.tolist())) == len(others) == 2 * len(matches)
+        assert not found.pairs.label[others].any()
+        asked = [np.bincount(found.pairs.source[rows], minlength=99) for rows in (others, matches)]
+        assert asked[0].tolist() == (2 * asked[1]).tolist()
+    assert found.steps_per_epoch == plain.steps_per_epoch
+    assert found._drawn(3).tolist() == recipe(hard_negatives=2)._drawn(3).tolist()
+
+
+def test_a_query_has_no_more_non_matches_than_there_are(recipe):
+    found = recipe(hard_negatives=100)
+    chosen = found._drawn(0)
+    queries = np.unique(found.pairs.source[chosen])
+    wanted = np.flatnonzero((found.pairs.label == 0) & np.isin(found.pairs.source, queries))
+    assert sorted(chosen[found.pairs.label[chosen] == 0].tolist()) == wanted.tolist()
+
+
+def test_an_answer_is_told_from_hard_negatives_too(recipe):
+    """Equation by equation: each match against all documents of the batch but other answers of its query."""
+    found = recipe(hard_negatives=1, documents=16)
+    chosen, batch = found._drawn(0), found.draw(0)
+    with torch.no_grad():
+        rows = torch.cat([found.model.eval()(*_padded(row)).vectors for row in batch.rows.groups(1)])
+    queries, documents = (torch.nn.functional.normalize(side, dim=1) for side in rows.chunk(2, dim=1))
+    ids, pairs = found.data.shelf.ids, found.pairs
+    themes = [(int(ids[number].split("-")[0][1:]) % THEMES) for number in pairs.target[chosen].tolist()]
+    losses = []
+    for i in np.flatnonzero(pairs.label[chosen]).tolist():
+        told = [j for j in range(len(chosen)) if j == i or themes[j] != themes[i]]
+        terms = {j: torch.exp(queries[i] @ documents[j] / 0.05).item() for j in told}
+        losses.append(-np.log(terms[i] / sum(terms.values())))
+    assert len(chosen) == 2 * len(losses)
+    assert found.backward(found.model, batch)["loss"].item() == pytest.approx(np.mean(losses), abs=1e-4)
 
 
 def _padded(row):

@@ -9,10 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from tokenizers import Tokenizer
 
-from longmatch.datasets.records import SPLITS, Split, read_table
+from longmatch.datasets.records import SPLITS, Split
 from longmatch.datasets.splits import residue
 from longmatch.errors import LongmatchError
 from longmatch.parallel import processes_chosen
+from longmatch.training.data.candidates import Candidates
 from longmatch.training.data.classes import ClassTable, own_classes, pairs_of_classes, stated_classes
 from longmatch.training.data.labels import Numbered, PairTable, Which, number_pairs, pair_keys, without_later_splits
 from longmatch.training.data.negatives import Negatives
@@ -39,12 +40,13 @@ class TrainingData:
         labels: Sequence[Sequence[Pairs | Classes]],
         seed: int = 0,
         negatives: Literal["random", "near"] = "random",
+        reachable: bool = False,
     ) -> None:
         self.shelf, self.sources, self.seed = shelf, tuple(sources), seed
         home = np.array([_home(id, sources) for id in shelf.ids], dtype=np.int64)
         self._of = [np.flatnonzero(home == number) for number in range(len(sources))]  # each source's documents
         self._ids = [id.removeprefix(sources[at].prefix) for id, at in zip(shelf.ids, home.tolist(), strict=True)]
-        self._negatives = Negatives(negatives, shelf, self._ids, seed)
+        self._negatives = Negatives(negatives, shelf, self._ids, seed, reachable)
         self._tables: list[list[Numbered]] = []  # of each source
         classes: list[tuple[int, int, str]] = []
         for source, documents, given in zip(sources, self._of, labels, strict=True):
@@ -67,6 +69,7 @@ class TrainingData:
         seed: int = 0,
         progress: Progress | None = None,
         negatives: Literal["random", "near"] = "random",
+        reachable: bool = False,
     ) -> "TrainingData":
         """Open data folders, JSON Lines files, folders of documents, and .tsv files that label them.
 
@@ -84,7 +87,7 @@ class TrainingData:
         if not len(shelf):
             why = f" {next(iter(shelf.unread.values())).why}" if shelf.unread else ""
             raise LongmatchError(f"{_list(s.path for s in sources)} holds no documents that can be read.{why}")
-        return cls(shelf, sources, labels, seed, negatives)
+        return cls(shelf, sources, labels, seed, negatives, reachable)
 
     @property
     def has_pairs(self) -> bool:
@@ -99,7 +102,8 @@ class TrainingData:
     def pairs(self, split: Split) -> PairTable:
         """The labelled pairs of a split, matches and others; of classes alone, pairs of one class and of two.
 
-        Where only matches are given, random documents are the others, or `near` ones. Only test may be empty.
+        Where only matches are given, random documents are the others, or `near` ones; with `reachable`, training and
+        validation hold no match that a first stage does not find. Only test may be empty.
         """
         if not self.has_pairs and not self.has_classes:
             raise LongmatchError(
@@ -136,18 +140,10 @@ class TrainingData:
 
     def _source_pairs(self, number: int, split: Split) -> PairTable:
         """Pairs as they are labelled; judgements only where there are no pairs."""
-        tables, pool = self._tables[number], self._candidates(number)
+        tables = self._tables[number]
+        candidates = Candidates.read(self.sources[number], self._of[number], self.shelf)
         main = [rows for rows in tables if not rows.table.judged] or tables
-        return PairTable.join([self._negatives.added(rows, split, tables, pool) for rows in main])
-
-    def _candidates(self, number: int) -> Ints:
-        """What non-matches are drawn from: the data set's candidates where it names some, else all its documents."""
-        source = self.sources[number]
-        path = source.files[0].parent / "candidates.tsv"
-        if not path.is_file():
-            return self._of[number]
-        ids = [source.prefix + row[0] for row in read_table(path, ("document",))]
-        return np.array([self.shelf.number(id) for id in ids if id in self.shelf], dtype=np.int64)
+        return PairTable.join([self._negatives.added(rows, split, tables, candidates) for rows in main])
 
     @cached_property
     def positives(self) -> Ints:

@@ -7,6 +7,7 @@ import numpy as np
 from longmatch.models.lexical.frequencies import Frequencies
 from longmatch.models.lexical.terms import Counts
 from longmatch.models.lexical.weights import TermMatrix, asked_of_bm25, bm25
+from longmatch.training.data.candidates import Candidates
 from longmatch.units import TokenShelf
 from longmatch.units.tokens import Ints
 
@@ -14,19 +15,22 @@ NEAREST = 40  # as many as a first stage hands on to be ranked anew
 
 
 class NearDocuments:
-    """BM25 over a pool of documents, whose terms are the tokens on the shelf."""
+    """BM25 over the candidates, whose terms are the tokens on the shelf: what a first stage finds."""
 
-    def __init__(self, shelf: TokenShelf, pool: Ints) -> None:
-        self.shelf, self.pool = shelf, pool
+    def __init__(self, shelf: TokenShelf, candidates: Candidates) -> None:
+        self.shelf, self.candidates = shelf, candidates
+        pool = candidates.all
         counts = [self._counts(number) for number in pool.tolist()]
         frequencies, mean_length = Frequencies.of(counts), float(shelf.lengths[pool].mean()) if len(pool) else 1.0
         self._weights = TermMatrix.of([bm25(one, frequencies, mean_length) for one in counts])
 
     def nearest(self, queries: Ints, most: int = NEAREST) -> Iterator[Ints]:
-        """Of each query the documents of the pool that share most with it, best first; never the query itself."""
+        """Of each query the candidates that share most with it, best first; never the query itself."""
         for query in queries.tolist():
             order = np.argsort(-self._weights.scores(asked_of_bm25(self._counts(query))), kind="stable")
-            best = self.pool[order]
+            best = self.candidates.all[order]
+            own = self.candidates.of.get(query)
+            best = best if own is None else best[np.isin(best, own)]
             yield best[best != query][:most]
 
     def _counts(self, number: int) -> Counts:

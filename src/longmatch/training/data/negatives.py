@@ -1,8 +1,7 @@
 """Documents that do not belong together, drawn where the labels name none."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from random import Random
 from typing import Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from longmatch.datasets.records import SPLITS, Split
 from longmatch.datasets.splits import DEFAULT
+from longmatch.training.data.candidates import Candidates
 from longmatch.training.data.labels import Numbered, PairTable
 from longmatch.training.data.near import NearDocuments
 from longmatch.units import TokenShelf
@@ -26,8 +26,9 @@ class Negatives:
     shelf: TokenShelf
     ids: Sequence[str]
     seed: int
+    reachable: bool = False  # without matches that a first stage does not find: a model that ranks anew never sees them
 
-    def added(self, rows: Numbered, split: Split, tables: Sequence[Numbered], pool: Ints) -> PairTable:
+    def added(self, rows: Numbered, split: Split, tables: Sequence[Numbered], candidates: Candidates) -> PairTable:
         """The pairs of a split, and non-matches where the table itself names none.
 
         Beside each match stands one; of a table of judgements `near` also makes up for the non-matches it lacks. None
@@ -35,24 +36,36 @@ class Negatives:
         is of the same split; else training takes no document that only validation and test name. What is drawn for a
         document depends on the seed and its id alone; validation and test take the same whatever the seed.
         """
-        found = rows.of(split)
-        if rows.table.labelled or not len(found) or not (self.kind == "near" or found.label.all()):
+        found, only_reachable = rows.of(split), self.reachable and split != "test"
+        lacks = not rows.table.labelled and len(found) > 0 and (self.kind == "near" or bool(found.label.all()))
+        near = self._near(found, candidates) if only_reachable or (lacks and self.kind == "near") else {}
+        found = _found_first(found, near) if only_reachable else found
+        if not lacks:
             return found
         sources, places = np.unique(found.source, return_inverse=True)
         lacking = np.maximum(np.bincount(places, weights=2 * found.label - 1).astype(np.int64), 0)
         fits = _fits(rows, split, tables, self.ids)
         name = f"{self.seed if split == 'train' else 0}:{split}"
+        pool = near.__getitem__ if self.kind == "near" else lambda source: candidates.all
         drawn = [
             (source, other, 0)
-            for source, count, near in zip(sources.tolist(), lacking.tolist(), self._pools(sources, pool), strict=True)
-            for other in _strangers(source, count, near, fits, Random(f"{name}:{self.ids[source]}"))
+            for source, count in zip(sources.tolist(), lacking.tolist(), strict=True)
+            for other in _strangers(source, count, pool(source), fits, Random(f"{name}:{self.ids[source]}"))
         ]
         columns = np.array(drawn, dtype=np.int64).reshape(-1, 3).T
         return PairTable.join([found, PairTable(*columns)])
 
-    def _pools(self, sources: Ints, pool: Ints) -> Iterable[Ints]:
-        """What each source's non-matches are drawn from."""
-        return NearDocuments(self.shelf, pool).nearest(sources) if self.kind == "near" else repeat(pool, len(sources))
+    def _near(self, pairs: PairTable, candidates: Candidates) -> dict[int, Ints]:
+        """What a first stage finds for each source of some pairs."""
+        sources = np.unique(pairs.source)
+        return dict(zip(sources.tolist(), NearDocuments(self.shelf, candidates).nearest(sources), strict=True))
+
+
+def _found_first(pairs: PairTable, near: Mapping[int, Ints]) -> PairTable:
+    """All non-matches, and those matches that are among the documents near the source."""
+    rows = zip(pairs.source.tolist(), pairs.target.tolist(), pairs.label.tolist(), strict=True)
+    kept = np.array([not label or target in near[source] for source, target, label in rows], dtype=bool)
+    return PairTable(pairs.source[kept], pairs.target[kept], pairs.label[kept])
 
 
 def _strangers(source: int, count: int, pool: Ints, fits: Fits, random: Random) -> Iterator[int]:

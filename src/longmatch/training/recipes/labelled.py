@@ -51,9 +51,7 @@ class LabelledRecipe(Recipe[B], Generic[B]):
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: Any) -> Self:
         """Open the model and the pairs."""
         model, tokenizer = cls.begin(settings, own)
-        found = TrainingData.open(
-            data, tokenizer.backend_tokenizer, cache, seed=settings.seed, negatives=settings.negatives
-        )
+        found = TrainingData.open(data, tokenizer.backend_tokenizer, cache, **settings.of_data)
         return cls(found, model, tokenizer, settings, own)
 
     @property

@@ -98,9 +98,7 @@ class SstRecipe(CrossRecipe):
                 f"{folder} was trained with clusters of {config.cluster_size:g} sentences, {config.max_sentences} of a "
                 f"document. Add --set size={config.cluster_size:g} --set sentences={config.max_sentences}."
             )
-        found = TrainingData.open(
-            data, backbone.tokenizer, cache, seed=self.settings.seed, negatives=self.settings.negatives
-        )  # its tokens may be others
+        found = TrainingData.open(data, backbone.tokenizer, cache, **self.settings.of_data)  # its tokens may be others
         vectors = VectorShelf.of_pairs(cache, found, backbone, config.max_sentences)
         for done in (self.network.model, backbone.model):
             torch.nn.Module.to(done, "cpu")

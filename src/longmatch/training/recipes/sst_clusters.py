@@ -137,7 +137,7 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         """Open the pairs, and encode the sentences of their documents unless that was done before."""
         backbone = Backbone.load(own.backbone, device="cpu" if settings.device == "cpu" else None)
         model = ClusterModel(own.config(backbone.width))
-        found = TrainingData.open(data, backbone.tokenizer, cache, seed=settings.seed, negatives=settings.negatives)
+        found = TrainingData.open(data, backbone.tokenizer, cache, **settings.of_data)
         vectors = VectorShelf.of_pairs(cache, found, backbone, own.max_sentences)
         return cls(found, vectors, model, settings, own)
 

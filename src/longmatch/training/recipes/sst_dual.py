@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +15,10 @@ from longmatch.models.cross.batch import CrossBatch
 from longmatch.models.cross.config import Pool
 from longmatch.models.cross.reading import read
 from longmatch.training.caching import cached_backward
-from longmatch.training.limits import above_zero
+from longmatch.training.limits import above_zero, at_least
 from longmatch.training.recipes.cross import LabelledRows
 from longmatch.training.recipes.sst import SstRecipe, SstSettings
-from longmatch.training.samplers import Ints
+from longmatch.training.samplers import Ints, chance
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,12 @@ class DualSettings(SstSettings):
     side_tokens: int = 510  # read of each document, special ones not counted; at most what the backbone reads at once
     pool: Pool = "mean"
     loss_temperature: float = 0.05
+    hard_negatives: int = 0  # non-matches of its query that are read with each match, as `negatives` draws them
 
     def __post_init__(self) -> None:
         super().__post_init__()
         above_zero(self, "loss_temperature")
+        at_least(self, hard_negatives=0)
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
         """The settings that are the model's own."""
@@ -38,7 +41,8 @@ class DualSettings(SstSettings):
 
 
 class DualRecipe(SstRecipe):
-    """A batch holds pairs that belong together; the other documents in it are what an answer is told from.
+    """A batch holds pairs that belong together, and may hold non-matches of their queries; all other documents in it
+    are what an answer is told from.
 
     A document has another view with each query, and is read in its own pair's.
     """
@@ -49,11 +53,11 @@ class DualRecipe(SstRecipe):
     own: DualSettings
 
     def draw(self, step: int) -> LabelledRows:
-        """Some pairs, in the view of the step's epoch; and which document answers which query: (pairs, pairs)."""
+        """Some pairs, in the view of the step's epoch; and which document answers which query: (matches, pairs)."""
         chosen, batch = self._drawn(step), super().draw(step)
-        source, target = self.pairs.source[chosen], self.pairs.target[chosen]
-        related = self.data.related(np.concatenate([source, target]))
-        return LabelledRows(batch.rows, torch.from_numpy(related[: len(source), len(source) :]))
+        queries = self.pairs.source[chosen[self.pairs.label[chosen] == 1]]
+        related = self.data.related(np.concatenate([queries, self.pairs.target[chosen]]))
+        return LabelledRows(batch.rows, torch.from_numpy(related[: len(queries), len(queries) :]))
 
     def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
         """In one pass where the device holds the whole batch; else, by gradient caching, in as many as it takes."""
@@ -64,9 +68,26 @@ class DualRecipe(SstRecipe):
         def loss(found: Tensor) -> Tensor:
             with torch.autocast(found.device.type, enabled=False):
                 queries, documents = found.float().chunk(2, dim=1)
+                queries = queries[: len(batch.label)]  # the matches come first
                 return info_nce_loss(queries, documents, self.own.loss_temperature, batch.label)
 
         return {"loss": cached_backward(vectors, list(batch.rows.groups(self._budget)), loss)}
 
     def _learnt_from(self) -> Ints:
         return np.flatnonzero(self.pairs.label)
+
+    def _drawn(self, step: int) -> Ints:
+        """Some matches, and then non-matches of the same queries, none twice; fewer where a query has no more."""
+        matches, drawn = super()._drawn(step), chance(self.settings.seed, step)
+        queries, counts = np.unique(self.pairs.source[matches], return_counts=True)
+        wanted = zip(queries.tolist(), (self.own.hard_negatives * counts).tolist(), strict=True)
+        others = [drawn.permutation(self._non_matches.get(query, matches[:0]))[:count] for query, count in wanted]
+        return np.concatenate([matches, *others])
+
+    @cached_property
+    def _non_matches(self) -> Mapping[int, Ints]:
+        """The rows of each query's, where it has any."""
+        rows = np.flatnonzero(self.pairs.label == 0)
+        rows = rows[np.argsort(self.pairs.source[rows], kind="stable")]
+        queries, first = np.unique(self.pairs.source[rows], return_index=True)
+        return dict(zip(queries.tolist(), np.split(rows, first[1:]), strict=True))
