@@ -112,7 +112,7 @@ class Match:
     model: str
     probability: float | None = None  # that the two belong together, where the model is calibrated
     threshold: float | None = None  # the score from which they do, where a trained model has chosen one
-    measured: bool = False  # whether a score means the same for any two documents: the chance that they belong together
+    measured: bool = False  # whether a score means the same for any two documents
     coverage: Coverage = Coverage()
     parts: dict[str, float] = field(default_factory=dict)  # each side's share of the score: words, meaning, ...
     terms: tuple[Term, ...] = ()

@@ -88,7 +88,6 @@ class Explanation:
             a=self.a.document,
             b=self.b.document,
             score=self.score,
-            probability=self.score,
             sections=self.grid("sections"),
             alignments=self.alignments(),
             model=model,
