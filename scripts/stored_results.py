@@ -9,8 +9,9 @@ rows that look equal when rounded (`places`).
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,11 @@ class Group:
     def name(self) -> str:
         """Of its file: news.test."""
         return ".".join([self.data, self.split if self.limit is None else f"{self.split}-{self.limit}"])
+
+    @property
+    def told(self) -> str:
+        """As about.json names it: by the set alone, where the split is the usual one."""
+        return self.data if self.split == "test" else f"{self.data} ({self.split})"
 
     @property
     def asked(self) -> dict[str, list[Any]]:
@@ -145,17 +151,32 @@ class Stored:
         for group in self.groups.values():
             self._compare_shuffled(group)
 
+    def drop(self, patterns: Sequence[str]) -> None:
+        """Forget the rows whose SET/MODEL fits, because they were measured wrongly; the others are tested anew."""
+        for group in self.groups.values():
+            named = {f"{group.data}/{row['model']}": row["model"] for row in group.rows}
+            if left := {model for name, model in named.items() if any(fnmatch(name, each) for each in patterns)}:
+                group.rows = [row for row in group.rows if row["model"] not in left]
+                group.runs = [run for run in group.runs if run.model not in left]
+                group.add([], {})
+                self._forget(group, left)
+
+    def _forget(self, group: Group, models: Container[str]) -> None:
+        """No longer tell what made rows of a group."""
+        for entry in self.abouts:
+            entry["rows"] = {
+                data: [model for model in named if data != group.told or model not in models]
+                for data, named in entry["rows"].items()
+            }
+            entry["rows"] = {data: named for data, named in entry["rows"].items() if named}
+        self.abouts = [entry for entry in self.abouts if entry["rows"] or entry.get("explanations")]
+
     def _tell(self, group: Group, rows: Sequence[EvaluatedRow]) -> None:
         """What made new rows; where no run of a row stays, what made it before is no longer told."""
         fresh = {(run.model, run.trained) for row in rows for run in row.runs}
         staying = {run.model for run in group.runs if (run.model, run.trained) not in fresh}
-        name = group.data if group.split == "test" else f"{group.data} ({group.split})"
-        for entry in self.abouts:
-            kept = [m for m in entry["rows"].get(name, ()) if m in staying or (m not in {f for f, _ in fresh})]
-            entry["rows"] = {data: kept if data == name else models for data, models in entry["rows"].items()}
-            entry["rows"] = {data: models for data, models in entry["rows"].items() if models}
-        found = [*self.abouts, *({**entry, "commit": _commit(entry)} for entry in about(rows))]
-        self.abouts = _joined([entry for entry in found if entry["rows"] or entry.get("explanations")])
+        self._forget(group, {model for model, _ in fresh} - staying)
+        self.abouts = _joined([*self.abouts, *({**entry, "commit": _commit(entry)} for entry in about(rows))])
 
     def _compare_shuffled(self, group: Group) -> None:
         """With the rows of the same set in its own order."""

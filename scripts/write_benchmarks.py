@@ -1,6 +1,7 @@
 """Write docs/benchmarks.md from what was measured.
 
     python scripts/write_benchmarks.py [out/rows and other folders of longmatch evaluate] [--to docs/benchmarks.md]
+                                       [--drop 'legal/cross epochs=3*']
 
 What the folders hold goes into benchmarks/results first, each row in its last one's place; the page is written from
 that alone, with the commands, machines, commits and weights that made the rows: nothing on it is written by hand.
@@ -40,13 +41,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Take in what is new, and write the page."""
     parser = argparse.ArgumentParser(description="Write docs/benchmarks.md from what was measured.")
     parser.add_argument("folders", nargs="*", type=Path, help="folders that longmatch evaluate wrote: they are added")
+    parser.add_argument("--drop", nargs="+", default=[], help="SET/MODEL patterns of rows that were measured wrongly")
     parser.add_argument("--results", type=Path, default=HOME, help="where all that was measured is kept")
     parser.add_argument("--to", type=Path, default=Path(__file__).parents[1] / "docs" / "benchmarks.md")
     given = parser.parse_args(arguments)
     stored = Stored.load(given.results)
     for folder in given.folders:
         stored.merge(folder)
-    if given.folders:
+    stored.drop(given.drop)
+    if given.folders or given.drop:
         stored.save(given.results)
     given.to.parent.mkdir(parents=True, exist_ok=True)
     given.to.write_text(write_page(stored), encoding="utf-8")

@@ -82,6 +82,18 @@ def test_a_row_measured_again_takes_its_last_ones_place_and_a_new_seed_joins_it(
     }
 
 
+def test_a_row_measured_wrongly_can_be_dropped_and_the_others_are_tested_without_it(script, tmp_path: Path) -> None:
+    stored = script.Stored({}, [])
+    made = {"command": "a", "commit": "a", "code": "x", "machine": "m", "versions": {}}
+    runs = [changed(one, made=made) for one in (run("bm25"), run("colde", 1), run("tfidf"))]
+    stored.merge(save(tmp_path / "a", *runs))
+    stored.drop(["other/*", "set/col*"])
+    fresh = script.Stored({}, [])
+    fresh.merge(save(tmp_path / "b", runs[0], runs[2]))
+    assert stored.groups["set.test"].rows == fresh.groups["set.test"].rows
+    assert [entry["rows"] for entry in stored.abouts] == [{"set": ["bm25", "tfidf"]}]
+
+
 def test_answers_to_other_questions_are_refused(script, tmp_path: Path) -> None:
     stored = script.Stored({}, [])
     stored.merge(save(tmp_path / "a", run("tfidf")))
