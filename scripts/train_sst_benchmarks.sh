@@ -6,7 +6,7 @@
 # News has three seeds, the two sets of judgments one. The first seed of all sets comes first, then the other seeds, each
 # with table 4 at the end: a queue that is cut off leaves whole tables. What is done is not done again. Afterwards:
 #
-#     python scripts/write_benchmarks.py ROWS && python scripts/write_ablations.py
+#     python scripts/write_benchmarks.py ROWS && python scripts/write_ablations.py --having epochs=3
 #
 # The backbone knows no Chinese: on legal-zh, subtopics come from shared characters alone (direct), not from its vectors.
 set -euo pipefail
