@@ -90,8 +90,8 @@ class Sizes:
     """How large the work is; small on a processor, where only the code is tried."""
 
     encoded: int = 3_000_000 if ON_GPU else 3_000  # tokens
-    colde: int = 64 if ON_GPU else 2  # documents a step
-    smith: int = 256 if ON_GPU else 4
+    colde: int = 92 if ON_GPU else 2  # documents a step: what is read at once, padded too
+    smith: int = 480 if ON_GPU else 4
     product: int = 8_192 if ON_GPU else 256
     rounds: int = 12 if ON_GPU else 1
     layers: int | None = None if ON_GPU else 1
@@ -363,7 +363,8 @@ class PaddedBlocks:
     def vectors(self, model: SmithModel) -> Tensor:
         """Document vectors; padding goes through the sentence level as everything else, and is left out after it."""
         mask = self.mask.flatten(0, 1)
-        blocks = model.block_vectors(model.read_tokens(self.ids.flatten(0, 1), mask))
+        seen = mask.index_fill(1, torch.tensor([0], device=DEVICE), 1)  # attention over nothing is not a number
+        blocks = model.block_vectors(model.read_tokens(self.ids.flatten(0, 1), seen))
         real = self.mask.any(2)
         place = torch.arange(real.shape[1], device=DEVICE).expand_as(real)[real]
         found: Tensor = model.aggregate(blocks[real.flatten()], place, real.sum(1).cpu()).documents

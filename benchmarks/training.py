@@ -79,9 +79,10 @@ class Padded:
 
     def vectors(self, model: ColdeModel) -> Tensor:
         """Section vectors; padding goes through the backbone as everything else, and is left out after it."""
-        flat = (self.ids.flatten(0, 1), self.mask.flatten(0, 1), self.section.flatten(), self.place.flatten())
-        chunks = model.encode_chunks(*flat)
-        real = self.mask.flatten(0, 1).any(1)
+        mask = self.mask.flatten(0, 1)
+        seen = mask.index_fill(1, torch.tensor([0], device=DEVICE), 1)  # attention over nothing is not a number
+        chunks = model.encode_chunks(self.ids.flatten(0, 1), seen, self.section.flatten(), self.place.flatten())
+        real = mask.any(1)
         document = torch.arange(len(self.ids), device=DEVICE).repeat_interleave(self.ids.shape[1])
         sections: Tensor = model.aggregate(chunks[real], self.section.flatten()[real], document[real]).sections
         return sections

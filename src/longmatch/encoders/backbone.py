@@ -1,6 +1,7 @@
 """A pretrained transformer that turns pieces of text into vectors."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -163,12 +164,16 @@ class Backbone:
             found = engine.encode(pieces, specials, self.pooling.mode, self.token_budget)
         else:
             found = self._padded(pieces, lengths, specials, engine)
-        vectors = torch.zeros((len(pieces), self.width), dtype=torch.float32)
-        for rows, some in found:
-            vectors[torch.from_numpy(rows)] = some
-            if progress:
-                progress(int(lengths[rows].sum()))
-        return np.asarray(vectors.numpy(), dtype=np.float32)
+        vectors = np.zeros((len(pieces), self.width), dtype=np.float32)
+        with ThreadPoolExecutor(1) as writer:  # beside what begins the next batch: a GPU must not wait for either
+            written = []
+            for rows, some in found:
+                written.append(writer.submit(vectors.__setitem__, rows, some.numpy()))
+                if progress:
+                    progress(int(lengths[rows].sum()))
+        for one in written:
+            one.result()
+        return vectors
 
     def _padded(
         self, pieces: Sequence[Ints], lengths: Ints, specials: tuple[int, int], engine: Engine
