@@ -3,18 +3,19 @@
     python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--each]
     python scripts/train_default.py features DATA OUT [--sets ...] [--splits train validation] [--queries 400]
     python scripts/train_default.py weigh OUT [OUT...] [--sides words phrases meaning]
-    python scripts/train_default.py calibrate DATA OUT [--sets acl wiki papers peps news] [--sources 300]
+    python scripts/train_default.py calibrate OUT
     python scripts/train_default.py ship OUT
 
 DATA holds the sets' folders. `learn` writes OUT/change.safetensors (the low-rank change) and
 OUT/background.safetensors (vectors of unrelated sentences of DATA/pretrain by the changed backbone). It reads training
-labels alone, and no document that stands in none of them. `features` writes OUT/SET-SPLIT.npz: for each query the sides
-of its best documents. `weigh` learns from the training queries how the sides are weighed and prints nDCG@10 on the
-validation queries, of each set with the others alone too: with what was learnt without it (`--each` writes that to
-OUT/without-SET), that is the honest figure for a collection nobody has seen. What the sides named with `--sides` weigh
-is written to OUT/weights.json. `calibrate` makes the weighed sum a probability: it measures what unrelated documents
-have on each side, fits slope and bias on the training pairs of the sets that have pairs, writes OUT/calibration.json
-and prints the calibration error on training and validation pairs. `ship` copies what was learnt into the package.
+labels alone, and no document that stands in none of them. `features` writes OUT/SET-SPLIT.npz, for each query the sides
+of its best documents, and OUT/SET-SPLIT-pairs.npz, those of labelled and of unrelated pairs. `weigh` learns from the
+training queries how the sides are weighed and prints nDCG@10 on the validation queries, of each set with the others
+alone too: with what was learnt without it (`--each` writes that to OUT/without-SET), that is the honest figure for a
+collection nobody has seen. What the sides named with `--sides` weigh is written to OUT/weights.json. `calibrate` makes
+the weighed sum a probability: it measures what unrelated documents have on each side, fits slope and bias on the
+training pairs of the sets that have pairs, writes OUT/calibration.json and prints the calibration error on training and
+validation pairs. `ship` copies what was learnt into the package.
 """
 
 import argparse
@@ -78,11 +79,11 @@ def main() -> None:
     """Do what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    for name in ("learn", "features", "calibrate"):
+    for name in ("learn", "features"):
         verb = verbs.add_parser(name)
         verb.add_argument("data", type=Path)
         verb.add_argument("out", type=Path)
-        verb.add_argument("--sets", nargs="+", default=list(SETS) if name != "calibrate" else None)
+        verb.add_argument("--sets", nargs="+", default=list(SETS))
         verb.add_argument("--layers", type=Path, default=None, help="where tokens and vectors are kept")
     verbs.choices["learn"].add_argument("--without", nargs="+", default=[])
     verbs.choices["learn"].add_argument("--each", action="store_true", help="without each set too: OUT/without-SET")
@@ -93,7 +94,8 @@ def main() -> None:
             verbs.choices["learn"].add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     verbs.choices["features"].add_argument("--splits", nargs="+", default=["train", "validation"])
     verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of the training split at most")
-    verbs.choices["calibrate"].add_argument("--sources", type=int, default=None, help="of each split at most")
+    verbs.choices["features"].add_argument("--sources", type=int, default=None, help="of the pairs of a split at most")
+    verbs.add_parser("calibrate").add_argument("out", type=Path)
     verbs.add_parser("weigh").add_argument("out", type=Path, nargs="+")
     verbs.choices["weigh"].add_argument("--sides", nargs="+", choices=KNOWN, default=list(SIDES[:3]))
     verbs.add_parser("ship").add_argument("out", type=Path)
@@ -101,10 +103,10 @@ def main() -> None:
     use_processes(half_the_cores())
     if options.verb == "weigh":
         weigh(options.out, options.sides)
-    elif options.verb == "ship":
-        ship(options.out)
+    elif options.verb in ("calibrate", "ship"):
+        {"calibrate": calibrate, "ship": ship}[options.verb](options.out)
     else:
-        work = {"learn": learn_change, "features": write_features, "calibrate": calibrate}[options.verb]
+        work = {"learn": learn_change, "features": write_features}[options.verb]
         work(options, options.layers or options.out / "layers")
 
 
@@ -246,15 +248,21 @@ def _bounds(lengths: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
 
 
 def write_features(options: argparse.Namespace, layers: Path) -> None:
-    """The sides of each query's best documents."""
+    """The sides of each query's best documents, and of pairs."""
     matcher = matcher_of(options.out)
+    options.out.mkdir(parents=True, exist_ok=True)
     for name in options.sets:
         corpus = Corpus(DataFolder(options.data / name))
         scorer = scorer_of(matcher, corpus, layers)
         for split in options.splits:
-            lists = lists_of(corpus, scorer, split, options.queries if split == "train" else None)
-            lists.write(options.out / f"{name}-{split}.npz")
-            print(f"{name} {split}: {len(lists)} queries", flush=True)
+            if corpus.folder.judgements(split):
+                lists = lists_of(corpus, scorer, split, options.queries if split == "train" else None)
+                lists.write(options.out / f"{name}-{split}.npz")
+                print(f"{name} {split}: {len(lists)} queries", flush=True)
+            if corpus.folder.pairs(split):
+                pairs = pair_sides(corpus, scorer, split, options.sources)
+                pairs.write(options.out / f"{name}-{split}-pairs.npz")
+                print(f"{name} {split}: {len(pairs.labels)} pairs", flush=True)
 
 
 def weigh(folders: Sequence[Path], chosen: Sequence[str]) -> None:
@@ -279,31 +287,20 @@ def weigh(folders: Sequence[Path], chosen: Sequence[str]) -> None:
         (folder / WEIGHTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
 
-def calibrate(options: argparse.Namespace, layers: Path) -> None:
-    """Slope and bias on the training pairs; the calibration error on those of validation too, which it never saw."""
-    facts = json.loads((options.out / WEIGHTS).read_text(encoding="utf-8"))
+def calibrate(folder: Path) -> None:
+    """Slope and bias on the training pairs; the calibration error on the others too, which it never saw."""
+    facts = json.loads((folder / WEIGHTS).read_text(encoding="utf-8"))
     weights = {side: Scale(**scale, chance=0.0) for side, scale in facts.items()}
-    matcher = matcher_of(options.out)
-    folders = (DataFolder(path) for path in sorted(options.data.iterdir()) if path.is_dir())
-    found: dict[tuple[str, str], PairSides] = {}
-    for folder in folders:
-        if not folder.pairs("train") or (options.sets and folder.path.name not in options.sets):
-            continue
-        corpus = Corpus(folder)
-        scorer = scorer_of(matcher, corpus, layers)
-        for split in ("train", "validation"):
-            if folder.pairs(split):
-                found[corpus.name, split] = pair_sides(corpus, scorer, split, options.sources)
-        print(f"{corpus.name}: {len(found[corpus.name, 'train'].labels)} training pairs", flush=True)
-    made = calibrated([pairs for (_, split), pairs in found.items() if split == "train"], weights)
-    made.write(options.out / CALIBRATION)
-    table = Table("set", "split", "pairs", "belong together", "mean score", "calibration error")
-    for (name, split), pairs in found.items():
+    found = {path.name.removesuffix("-pairs.npz"): PairSides.read(path) for path in folder.glob("*-pairs.npz")}
+    made = calibrated([pairs for name, pairs in found.items() if name.endswith("-train")], weights)
+    made.write(folder / CALIBRATION)
+    table = Table("set, split", "pairs", "belong together", "mean score", "calibration error")
+    for name, pairs in sorted(found.items()):
         scores = made.score({side: pairs.labelled[side] for side in made.sides})
         shown = (pairs.labels.mean(), scores.mean(), calibration_error(pairs.labels, scores))
-        table.add_row(name, split, str(len(scores)), *(f"{value:.3f}" for value in shown))
+        table.add_row(name, str(len(scores)), *(f"{value:.3f}" for value in shown))
     Console(width=120).print(table)
-    print((options.out / CALIBRATION).read_text(encoding="utf-8"))
+    print((folder / CALIBRATION).read_text(encoding="utf-8"))
 
 
 def ship(folder: Path) -> None:

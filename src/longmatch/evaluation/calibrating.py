@@ -6,6 +6,7 @@ Platt's curve, sigmoid(slope * evidence + bias), has two parameters; every set c
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,23 @@ class PairSides:
     labels: npt.NDArray[np.bool_]
     unrelated: Sides
 
+    @staticmethod
+    def read(path: Path) -> "PairSides":
+        """What `write` wrote."""
+        with np.load(path) as arrays:
+            names = arrays["names"].tolist()
+            labelled, unrelated = (
+                dict(zip(names, arrays[kind].astype(np.float64), strict=True)) for kind in ("labelled", "unrelated")
+            )
+            return PairSides(labelled, arrays["labels"], unrelated)
+
+    def write(self, path: Path) -> None:
+        """To be read again."""
+        sides = (self.labelled, self.unrelated)
+        labelled, unrelated = (np.stack(list(each.values())).astype(np.float32) for each in sides)
+        names = np.array(list(self.labelled))
+        np.savez_compressed(path, names=names, labels=self.labels, labelled=labelled, unrelated=unrelated)
+
 
 def pair_sides(
     corpus: Corpus, scorer: SideScorer, split: Split, sources: int | None = None, seed: int = 0
@@ -46,6 +64,7 @@ def pair_sides(
     for number, sides in scorer.each(asked):
         named = {target: label for target, label in targets[number].items() if target not in scorer.unhandled}
         labels += named.values()
+        sides["query"] = np.full(len(corpus), sides["lengths"][number])
         labelled.append(_at(sides, list(named)))
         drawn = set(rng.sample(range(len(corpus)), min(UNRELATED, len(corpus))))
         unrelated.append(_at(sides, sorted(drawn - {number} - set(targets[number]) - set(scorer.unhandled))))
