@@ -25,7 +25,8 @@ from longmatch.evaluation.encodings.layers import Words, restore_stream
 from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.protocols import Task
 from longmatch.evaluation.scoring.scorer import no_sentences
-from longmatch.evaluation.weighing import BEST, DEPTH, FLOORS, SIDES, Lists, fit, worth
+from longmatch.evaluation.scoring.sides import SIDES
+from longmatch.evaluation.weighing import BEST, DEPTH, FLOORS, Lists, fit, worth
 from longmatch.matching.levels import Side
 from longmatch.models.background import shipped_statistics
 from longmatch.models.hybrid.collection import Rarity
@@ -66,7 +67,7 @@ def main() -> None:
     parser.add_argument("--split", choices=("train", "validation"), default="train")
     parser.add_argument("--layers", type=Path, default=LAYERS)
     options = parser.parse_args()
-    found = {}
+    found: dict[tuple[str, str], Columns] = {}
     for name in options.sets:
         for split, columns in columns_of(
             options.data / name, options.layers, {"train", options.split}, options.queries
@@ -160,7 +161,8 @@ def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> It
     own = stacked([e.name for e in encodings])
     names = rarity.titles.named(np.unique(own), stacked([]))
     pairs = (words.holders(names.ids), phrases.holders(names.ids), own_terms(own))
-    named = names.found(*(np.concatenate(parts) for parts in zip(*pairs, strict=True)), len(encodings))
+    documents, terms = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    named = names.found(documents, terms, len(encodings))
     rare = dict(zip(RARITIES, (_counted(named), rarity.of_names(names)), strict=True))
     lengths = np.array([float(e.words) for e in encodings])
     usual = named.nnz / len(encodings)
@@ -172,9 +174,8 @@ def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> It
 def _counted(named: sp.csr_array) -> Floats:
     """Rarity from the number of documents that name a title, from 0 to 1."""
     documents, titles = named.shape
-    return np.asarray(np.log((documents + 1) / (np.bincount(named.indices, minlength=titles) + 0.5)).clip(0)) / np.log(
-        2 * documents + 2
-    )
+    rarity = np.log((documents + 1) / (np.bincount(named.indices, minlength=titles) + 0.5))
+    return np.asarray(rarity.clip(0) / np.log(2 * documents + 2))
 
 
 def _columns(

@@ -71,9 +71,9 @@ class Titles:
         first, last = (np.searchsorted(self.terms[0], terms, side) for side in ("left", "right"))
         found = self.terms[:, _runs(first, last)].T
         rows = np.concatenate([found, more[more[:, 0] != NOTHING]])
-        held = np.isin(rows, terms).all(axis=1)
+        held = np.flatnonzero(np.isin(rows, terms).all(axis=1))
         distinct, place = np.unique(rows[held], axis=0, return_inverse=True)
-        return Names(distinct, np.bincount(place.ravel()[: held[: len(found)].sum()], minlength=len(distinct)))
+        return Names(distinct, np.bincount(place.ravel()[held < len(found)], minlength=len(distinct)))
 
 
 def own_terms(titles: Hashes) -> tuple[Ints, Hashes]:
