@@ -11,7 +11,7 @@ from longmatch.library.index.terms import KINDS, Asked, Floats, Held, running
 from longmatch.library.rows import Row
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.naming import coupling, own_terms, stacked
-from longmatch.models.lexical.terms import Counts, Hashes, Terms
+from longmatch.models.lexical.terms import Counts, Hashes, Ints, Terms
 from longmatch.models.lexical.weights import TermMatrix, Weighted, tfidf
 
 
@@ -48,25 +48,25 @@ class Question:
                 asked = index.asked("words", self.title)
                 found["titled"] = asked.scores(asked.held(*streams["words"]), index.norms("words", ids))
             if "named" in names:
-                found["named"] = self._named(rows, held, index)
+                lengths = np.bincount(streams["words"][1], minlength=len(rows))
+                found["named"] = self._named(index.names(ids), lengths, held, index)
         if "title" in names:
             found["title"] = self._titles(rows, index)
         if "topic" in names:
             found["topic"] = np.asarray(np.stack([row.array("mean") for row in rows]) @ self.vector, dtype=np.float64)
         return found
 
-    def _named(self, rows: Sequence[Row], held: Mapping[str, Held], index: Index) -> Floats:
-        """What of the library both name; a name of this document is among its terms, so all are found by them."""
+    def _named(self, titles: Hashes, lengths: Ints, held: Mapping[str, Held], index: Index) -> Floats:
+        """What of the library both name. The terms of all that this document names are among those asked for."""
         names = index.titles.named(np.union1d(*(self.asked[kind].ids for kind in KINDS)), stacked([self.name]))
-        pairs = [own_terms(stacked([row.name() for row in rows]))]
+        pairs = [own_terms(titles)]
         for kind, one in held.items():
             ids = self.asked[kind].ids
             wanted = np.isin(ids, names.ids)[one.term]
             pairs.append((one.document[wanted], ids[one.term[wanted]]))
         documents, terms = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
         rarity = index.rarity_of(names.ids, names.ids).of_names(names)
-        lengths = np.array([len(row.array("stream")) for row in rows])
-        return coupling(names.found(documents, terms, len(rows)), rarity, self.words, lengths)
+        return coupling(names.found(documents, terms, len(titles)), rarity, self.words, lengths)
 
     def _titles(self, rows: Sequence[Row], index: Index) -> Floats:
         """The documents' titles with the words of this one."""

@@ -28,7 +28,7 @@ from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import LEAST_WORTH, PHRASE_POWER, WORTH, Rarity
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
-from longmatch.models.lexical.naming import Titles, stacked
+from longmatch.models.lexical.naming import TERMS, Titles
 from longmatch.models.lexical.terms import Counts, Hashes, Terms
 
 FORMAT = 2
@@ -121,8 +121,19 @@ class Index:
     def titles(self) -> Titles:
         """The titles of the living documents; made again when these have changed."""
         if self._named is None or self._named[0] is not self.roster:
-            self._named = self.roster, Titles.of(stacked(self.living("titles")))
+            self._named = self.roster, Titles.of(self.living("titles").reshape(-1, TERMS))
         return self._named[1]
+
+    def names(self, ids: Sequence[str]) -> Hashes:
+        """The terms by which texts name some living documents: (documents, terms of a title)."""
+        place = self.roster.rows
+        rows = np.array([place[id] for id in ids], dtype=np.int64)
+        found, start = np.zeros((len(ids), TERMS), dtype=np.uint64), 0
+        for segment in self.segments:
+            here = (rows >= start) & (rows < start + len(segment))
+            found[here] = segment["titles"][rows[here] - start]
+            start += len(segment)
+        return found
 
     def __len__(self) -> int:
         return sum(len(s) for s in self.segments) - sum(map(len, self.dead))
