@@ -72,7 +72,7 @@ class Asking:
             query, candidates(query, self.index, living, count, nearest), self.store, self.index, self.statistics
         )
         encodings = self.encodings(found.ids[:k])
-        rarity = self.index.rarity([query.terms, *(e.terms for e in encodings)])
+        rarity = self.index.rarity([query, *encodings])
         higher = np.searchsorted(-found.scores, -found.scores[:k], side="right")  # those that do not score less
         shares = 100.0 * (len(living) - higher) / max(1, len(living))
         return self._answers(query, encodings, found.scores[:k], shares, rarity)
@@ -100,7 +100,7 @@ class Asking:
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the words of the whole collection."""
-        return Explanation.of(a, b, self.statistics, rarity or self.index.rarity([a.terms, b.terms]))
+        return Explanation.of(a, b, self.statistics, rarity or self.index.rarity([a, b]))
 
     def encodings(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded."""

@@ -18,7 +18,8 @@ from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import Side
 from longmatch.matching.sentences import Sentences
 from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.lexical.terms import Counts, Stream, Terms, words_in
+from longmatch.models.lexical.naming import title_terms
+from longmatch.models.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 
 PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "tokens", "paragraph", "section")]))
 """What the model reads: sentences, long ones cut."""
@@ -149,6 +150,10 @@ class Row:
     def title(self) -> Counts:
         """The hashed words of the title."""
         return words_in(str(self.value("title")))
+
+    def name(self) -> Hashes:
+        """The hashed terms by which texts name the document."""
+        return title_terms(str(self.value("title")))
 
     def side(self) -> Side:
         """The sentence vectors, and what chance gives each of them."""

@@ -12,6 +12,7 @@ from longmatch.library.index.terms import KINDS
 from longmatch.library.rows import TERMS, Row, rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.models.hybrid.model import HybridMatcher
+from longmatch.models.lexical.naming import stacked
 from longmatch.units import Tokens
 
 TOGETHER = 256  # documents whose terms are in memory at a time
@@ -76,7 +77,8 @@ def take_in(index: Index, rows: Sequence[Row]) -> None:
     """Add documents of the store to the index."""
     means = np.stack([row.array("mean") for row in rows])
     hashes = [str(row.value("hash")) for row in rows]
-    index.add([row.id for row in rows], hashes, [row.terms() for row in rows], means)
+    titles = stacked([row.name() for row in rows])
+    index.add([row.id for row in rows], hashes, [row.terms() for row in rows], titles, means)
 
 
 def refresh_norms(index: Index, store: Store) -> None:

@@ -12,6 +12,7 @@ Floats = npt.NDArray[np.float64]
 Sides = Mapping[str, Floats]
 
 UNDERSTOOD = ("meaning", "topic")  # the sides that a backbone reads, and so only in languages it knows
+BESIDE = ("title", "titled", "named")  # the sides on which a copy has no more than a relative may have
 
 
 def lifted(similarity: Floats, floor: float) -> Floats:
@@ -90,7 +91,9 @@ class Calibration:
 
         For what the score, which is near 1 for all that belongs together, was not made for: to tell copies from
         relatives, and for parts of documents. Nothing is held against them, as short texts share few words anyway.
+        Titles and names do not count: a copy has no more of them than a relative may have.
         """
+        sides = {name: x for name, x in sides.items() if name not in BESIDE}
         most = float(self._above_chance(dict.fromkeys(sides, np.ones(1)))[0])
         return np.asarray(np.minimum(self._above_chance(sides) / most, 1.0))
 

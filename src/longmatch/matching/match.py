@@ -116,6 +116,7 @@ class Match:
     coverage: Coverage = Coverage()
     parts: dict[str, float] = field(default_factory=dict)  # each side's share of the score: words, meaning, ...
     terms: tuple[Term, ...] = ()
+    names: tuple[str, ...] = ()  # of documents that both name, the rarest first
     grids: Callable[[Level], Grid] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
@@ -145,6 +146,7 @@ class Match:
             "coverage": self.coverage.to_dict(),
             "parts": {name: round(share, 4) for name, share in self.parts.items()},
             "words": [{"text": t.text, "share": round(t.share, 4)} for t in self.terms],
+            "names": list(self.names),
             "sections": self.sections.to_dict(),
             "passages": [alignment.to_dict() for alignment in self.alignments],
         }

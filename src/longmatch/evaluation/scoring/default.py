@@ -50,7 +50,7 @@ class DefaultScorer(Scorer):
         self.unhandled = {**self._vectors.unhandled, **self._added.unhandled}
         words = [restore_stream(arrays) for arrays in self._added.each("words", "bounds")]
         self._titles = self._titles_of(corpus)
-        able = [self._encoding(stream) for n, stream in enumerate(words) if n not in self.unhandled]
+        able = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
         self._rarity = Rarity.of(able, self.matcher.statistics)
         del able  # with the phrases it had to make
         self._slices = slices_of(self._vectors)
@@ -59,7 +59,7 @@ class DefaultScorer(Scorer):
 
     def _titles_of(self, corpus: Corpus) -> Sequence[str]:
         """Read where they count."""
-        if not {"title", "titled"} & set(self.sides):
+        if not {"title", "titled", "named"} & set(self.sides):
             return [""] * len(corpus)
         titles = {record.id: record.title for record in corpus.folder.records()}
         return [titles.get(id, "") for id in corpus.ids]

@@ -6,17 +6,15 @@ import numpy as np
 import torch
 
 from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.encodings.layers import restore_stream, scoring_device
+from longmatch.evaluation.encodings.layers import scoring_device
 from longmatch.evaluation.encodings.store import Stored
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.default import DefaultScorer
-from longmatch.models.lexical.naming import Names, naming
-from longmatch.models.lexical.terms import Terms
 
 QUERIES = 16  # whose sides are held at a time
 TITLE = 400  # characters of a title that are read
-KNOWN = ("words", "phrases", "meaning", "topic", "title", "titled")  # that the default can weigh
-SIDES = (*KNOWN, "named", "told")
+KNOWN = ("words", "phrases", "meaning", "topic", "title", "titled", "named")  # that the default can weigh
+SIDES = (*KNOWN, "told")
 
 Sides = dict[str, Floats]
 
@@ -24,22 +22,15 @@ Sides = dict[str, Floats]
 class SideScorer(DefaultScorer):
     """Of each query the similarity with every document on all sides, whatever they weigh today.
 
-    Besides those the default knows:
-    - named: what of the corpus both name by its title, themselves included;
-    - told: the best cosine of one of the query's sentences with a document's title.
+    Besides those the default knows, told: the best cosine of one of the query's sentences with a document's title.
     """
 
     sides = KNOWN
 
     def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
-        """Find out which documents name which, and read the titles."""
+        """Read the titles too."""
         super().open(stored, corpus)
-        titles = {record.id: record.title for record in corpus.folder.records()}
-        each = [titles.get(id, "") for id in corpus.ids]
-        words = (restore_stream(arrays) for arrays in self._added.each("words", "bounds"))
-        self._naming = naming(Names.of(each).found(Terms(stream) for stream in words))
-        self._across = self._naming.T.tocsr()
-        vectors = self.matcher.backbone.encode_texts([title[:TITLE] or "." for title in each])
+        vectors = self.matcher.backbone.encode_texts([title[:TITLE] or "." for title in self._titles])
         self._told = torch.as_tensor(vectors).to(scoring_device(), torch.float32)
 
     def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, Sides]]:
@@ -59,6 +50,5 @@ class SideScorer(DefaultScorer):
                     parts.append({**collection.sides(query, KNOWN), "lengths": lengths})
             for number, query, parts in zip(block, queries, found, strict=True):
                 known = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-                named = (self._naming[[number]] @ self._across).toarray()[0]
                 told = (query.side.vectors @ self._told.T).amax(0).double().cpu().numpy()
-                yield number, {**known, "named": named, "told": told}
+                yield number, {**known, "told": told}

@@ -26,10 +26,12 @@ from longmatch.library.index.segment import (
 from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, counted
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import LEAST_WORTH, PHRASE_POWER, WORTH, Rarity
+from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
+from longmatch.models.lexical.naming import TERMS, Titles
 from longmatch.models.lexical.terms import Counts, Hashes, Terms
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """How many of a document's terms can be found by. Scores are made from all of them."""
@@ -66,6 +68,7 @@ class Index:
     version: int = -1  # of the store
     stale: int = 0  # documents that came or went since the norms were made
     _known: tuple[object, Roster] | None = None  # the roster, and what it was made of
+    _named: tuple[Roster, Titles] | None = None  # the titles, and whose they are
 
     @classmethod
     def open(cls, folder: Path, statistics: Statistics, background: str) -> "Index":
@@ -114,6 +117,24 @@ class Index:
             self._known = made_of, Roster.of(self.segments, self.dead)
         return self._known[1]
 
+    @property
+    def titles(self) -> Titles:
+        """The titles of the living documents; made again when these have changed."""
+        if self._named is None or self._named[0] is not self.roster:
+            self._named = self.roster, Titles.of(self.living("titles").reshape(-1, TERMS))
+        return self._named[1]
+
+    def names(self, ids: Sequence[str]) -> Hashes:
+        """The terms by which texts name some living documents: (documents, terms of a title)."""
+        place = self.roster.rows
+        rows = np.array([place[id] for id in ids], dtype=np.int64)
+        found, start = np.zeros((len(ids), TERMS), dtype=np.uint64), 0
+        for segment in self.segments:
+            here = (rows >= start) & (rows < start + len(segment))
+            found[here] = segment["titles"][rows[here] - start]
+            start += len(segment)
+        return found
+
     def __len__(self) -> int:
         return sum(len(s) for s in self.segments) - sum(map(len, self.dead))
 
@@ -127,14 +148,20 @@ class Index:
         }
 
     def add(
-        self, ids: Sequence[str], hashes: Sequence[str], terms: Sequence[Terms], means: npt.NDArray[np.float32]
+        self,
+        ids: Sequence[str],
+        hashes: Sequence[str],
+        terms: Sequence[Terms],
+        titles: Hashes,
+        means: npt.NDArray[np.float32],
     ) -> None:
-        """Take in documents."""
+        """Take in documents; `titles` are the terms of each one's: (documents, terms of a title)."""
         found = dict(counted(terms))
         words = found["words"]
         known = self.statistics.words(words.term) > 0
         columns: dict[str, Array] = {
             "means": means,
+            "titles": titles,
             "lengths": np.bincount(words.document, words.count, words.documents),
             "familiar": np.bincount(words.document[known], words.count[known], words.documents),
         }
@@ -155,7 +182,7 @@ class Index:
         for s, n in places:
             dead[s].add(n)
         self.dead = [frozenset(numbers) for numbers in dead]
-        columns: dict[str, Array] = {name: np.empty(0) for name in ("means", "lengths", "familiar")}
+        columns: dict[str, Array] = {name: np.empty(0) for name in ("means", "titles", "lengths", "familiar")}
         for kind, found in counted(terms):
             columns |= frequency_columns(kind, found, sign=-1) | empty_postings(kind)
             columns[f"{kind}.norms"] = np.empty(0)
@@ -210,11 +237,15 @@ class Index:
         background = getattr(self.statistics, kind)
         return Blend(self.frequencies(kind, terms, more), background, worth, power=power)
 
-    def rarity(self, terms: Sequence[Terms]) -> Rarity:
-        """How rare the words and phrases of some documents are in the whole collection."""
-        words = np.concatenate([t.words.counts.ids for t in terms])
-        phrases = np.concatenate([t.phrases.counts.ids for t in terms])
-        return Rarity(self.blend("words", words), self.blend("phrases", phrases), self.familiarity())
+    def rarity(self, encodings: Sequence[Encoding]) -> Rarity:
+        """How rare the words, phrases and names of some documents are in the whole collection."""
+        titles = [e.name for e in encodings]
+        words, phrases = ([getattr(e.terms, kind).counts.ids for e in encodings] for kind in KINDS)
+        return self.rarity_of(np.concatenate(titles + words), np.concatenate(titles + phrases))
+
+    def rarity_of(self, words: Hashes, phrases: Hashes) -> Rarity:
+        """How rare these words and phrases are in the whole collection."""
+        return Rarity(self.blend("words", words), self.blend("phrases", phrases), self.familiarity(), self.titles)
 
     def _idf(self, kind: str, found: Occurrences, more: Frequencies | None = None) -> Floats:
         """The idf of each row's term."""
@@ -241,12 +272,15 @@ class Index:
         kept = np.concatenate([segment[f"{kind}.norms"] for segment in self.segments])
         return kept[[self.roster.rows[id] for id in ids]].astype(np.float64)
 
-    def asked(self, kind: str, counts: Counts) -> Asked:
-        """A query's terms, weighed by the whole collection."""
-        idf = self.blend(kind, counts.ids).idf(counts.ids)
-        values = (1 + np.log(counts.counts)) * idf
+    def asked(self, kind: str, counts: Counts, more: Hashes | None = None) -> Asked:
+        """A query's terms, weighed by the whole collection; `more` are looked for too, and weigh nothing."""
+        ids = counts.ids if more is None else np.union1d(counts.ids, more)
+        idf = self.blend(kind, ids).idf(ids)
+        values = np.zeros(len(ids))
+        own = np.searchsorted(ids, counts.ids)
+        values[own] = (1 + np.log(counts.counts)) * idf[own]
         length = float(np.linalg.norm(values))
-        return Asked(counts.ids, values / length if length else values, idf)
+        return Asked(ids, values / length if length else values, idf)
 
 
 def _size(segment: Segment) -> int:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences
+from longmatch.models.lexical.naming import TERMS
 from longmatch.models.lexical.terms import Hashes
 
 Array = npt.NDArray[Any]
@@ -23,6 +24,7 @@ Columns = Mapping[str, Array]
 
 DTYPES = {
     "means": "float32",  # (documents, width)
+    "titles": "uint64",  # (documents, terms by which texts name it)
     "lengths": "int64",  # running words
     "familiar": "int64",  # running words that the background knows
     **{f"{kind}.norms": "float32" for kind in KINDS},
@@ -33,7 +35,7 @@ DTYPES = {
     **{f"{kind}.documents": "int32" for kind in KINDS},
     **{f"{kind}.weights": "float32" for kind in KINDS},  # 1 + ln tf
 }
-PER_DOCUMENT = ("means", "lengths", "familiar", *(f"{kind}.norms" for kind in KINDS))
+PER_DOCUMENT = ("means", "titles", "lengths", "familiar", *(f"{kind}.norms" for kind in KINDS))
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Segment:
     def _arrays(self) -> dict[str, Array]:
         found = {name: _mapped(self.folder / name, dtype) for name, dtype in DTYPES.items()}
         found["means"] = found["means"].reshape(len(self), -1) if len(self) else found["means"].reshape(0, 0)
+        found["titles"] = found["titles"].reshape(len(self), TERMS)
         return found
 
     def frequencies(self, kind: str, terms: Hashes) -> Floats:

@@ -63,8 +63,8 @@ class Asked:
     weights: Floats  # of the query, its length 1
     idf: Floats
 
-    def scores(self, stream: Hashes, document: Ints, norms: Floats) -> Floats:
-        """The cosine with each document, from the running terms of all of them: (documents,).
+    def held(self, stream: Hashes, document: Ints) -> "Held":
+        """Which of the terms each document has, from the running terms of all of them.
 
         Few of the terms are the query's, so a small table of hashes sorts most of them out first.
         """
@@ -73,14 +73,27 @@ class Asked:
         table[self.ids & mask] = True
         maybe = np.flatnonzero(table[stream & mask])
         if not len(self.ids) or not len(maybe):
-            return np.zeros(len(norms))
+            nothing = np.empty(0, dtype=np.int64)
+            return Held(nothing, nothing, nothing)
         place = np.minimum(np.searchsorted(self.ids, stream[maybe]), len(self.ids) - 1)
         same = self.ids[place] == stream[maybe]
         keys = document[maybe[same]] * len(self.ids) + place[same]
         found, counts = np.unique(keys, return_counts=True)
-        home, term = np.divmod(found, len(self.ids))
-        mass = (1 + np.log(counts)) * self.idf[term] * self.weights[term]
-        return np.bincount(home, mass, len(norms)) / np.where(norms > 0, norms, 1.0)
+        return Held(*np.divmod(found, len(self.ids)), counts)
+
+    def scores(self, held: "Held", norms: Floats) -> Floats:
+        """The cosine with each document, whose vectors have these lengths: (documents,)."""
+        mass = (1 + np.log(held.count)) * (self.idf * self.weights)[held.term]
+        return np.bincount(held.document, mass, len(norms)) / np.where(norms > 0, norms, 1.0)
+
+
+@dataclass(frozen=True)
+class Held:
+    """How often documents have the terms asked for: three columns."""
+
+    document: Ints
+    term: Ints  # its place among the terms asked for
+    count: Ints
 
 
 def joined(streams: Sequence[Stream]) -> tuple[Stream, Ints]:

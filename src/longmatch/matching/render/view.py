@@ -9,7 +9,7 @@ from longmatch.documents.document import Document, Span
 from longmatch.matching.match import Alignment, Grid, Level, Match
 from longmatch.matching.render.marking import Run, cut, mark_words
 from longmatch.matching.render.matrix import Matrix
-from longmatch.matching.render.wording import carried_by, facts, shares, unread, verdict
+from longmatch.matching.render.wording import both_name, carried_by, facts, shares, unread, verdict
 
 STRENGTHS = 5  # shades of a highlight
 TIERS = (0.5, 0.8)  # the strongest passages carry half of the score, most of them four fifths
@@ -118,6 +118,11 @@ class MatchView:
     def shares(self) -> list[tuple[str, float]]:
         """The parts and their shares."""
         return shares(self.match.parts)
+
+    @property
+    def both_name(self) -> str:
+        """Which documents both name."""
+        return both_name(self.match)
 
     @property
     def unread(self) -> list[str]:

@@ -31,6 +31,7 @@ _PARTS = {
     "topic": "topic",
     "title": "the second title",
     "titled": "the first title",
+    "named": "shared names",
 }
 
 
@@ -73,6 +74,14 @@ def carried_by(match: Match) -> str:
         return ""
     listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
     return f"What carries it: {listed}."
+
+
+def both_name(match: Match) -> str:
+    """One sentence that says which documents both name; empty where the model does not tell, or there are none."""
+    listed = [f"“{' '.join(name.split())}”" for name in match.names]
+    if len(listed) > 1:
+        listed = [f"{', '.join(listed[:-1])} and {listed[-1]}"]
+    return f"Both name {listed[0]}." if listed else ""
 
 
 def unread(match: Match) -> list[str]:

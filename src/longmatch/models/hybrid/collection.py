@@ -15,7 +15,8 @@ from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
-from longmatch.models.lexical.terms import Counts, Stream
+from longmatch.models.lexical.naming import NOTHING, TERMS, Names, Titles, coupling, own_terms, stacked
+from longmatch.models.lexical.terms import Counts, Hashes, Stream
 from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
 
 Floats = npt.NDArray[np.float64]
@@ -29,15 +30,24 @@ FEW = 20  # documents that cannot tell by themselves which words are common
 
 @dataclass(frozen=True)
 class Rarity:
-    """How rare words and phrases are in the documents at hand, and how well their language is known."""
+    """How rare words, phrases and titles are in the documents at hand, and how well their language is known."""
 
     words: Idf
     phrases: Idf
-    familiarity: float = 1.0  # share of the running words that the background text knows
+    familiarity: float  # share of the running words that the background text knows
+    titles: Titles
 
     def calibration(self, statistics: Statistics) -> Calibration:
         """The shipped calibration, as far as background and backbone know the language."""
         return calibration_for(self.familiarity, statistics)
+
+    def of_names(self, names: Names) -> Floats:
+        """How rare each title is, from 0 to 1: as its rarest term, or as documents that have it for a title."""
+        terms = names.terms.ravel()
+        idf = np.minimum(self.words.idf(terms), self.phrases.idf(terms) ** (1 / PHRASE_POWER))  # unknown: the largest
+        most = self.words.idf(np.array([NOTHING], dtype=np.uint64))[0]  # ln(1 + n)
+        rarest = idf.reshape(-1, TERMS).max(axis=1)
+        return np.asarray(np.clip(np.minimum(rarest, most - np.log(1 + names.titled)) / most, 0, 1))
 
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
@@ -51,6 +61,7 @@ class Rarity:
             Blend(words, statistics.words, worth),
             Blend(phrases, statistics.phrases, worth, power=PHRASE_POWER),
             familiarity,
+            Titles.of(stacked([e.name for e in encodings])),
         )
 
 
@@ -103,6 +114,11 @@ class Collection:
         return TermMatrix.of([tfidf(e.title, self.rarity.words) for e in self.encodings])
 
     @cached_property
+    def names(self) -> Hashes:
+        """The terms by which texts name the documents."""
+        return stacked([e.name for e in self.encodings])
+
+    @cached_property
     def means(self) -> Tensor:
         """The documents' mean sentence vectors, of length 1: (documents, width)."""
         return torch.nn.functional.normalize(segment_mean(self.sentences.vectors, self.offsets), dim=1)
@@ -113,7 +129,8 @@ class Collection:
         - words, phrases: the cosine of their TF-IDF weights;
         - meaning: what each sentence's best partner has above chance;
         - topic: the cosine of the documents' mean sentence vectors;
-        - title: the cosine of a document's title with the query's words; titled: of the query's title with its words.
+        - title: the cosine of a document's title with the query's words; titled: of the query's title with its words;
+        - named: which documents of the collection both name by their titles.
         """
         return {name: self._side(name, query) for name in names}
 
@@ -125,10 +142,20 @@ class Collection:
             return _numbers(collection_scores(query.side, self.sentences, self.offsets))
         if name == "topic":
             return _numbers(self.means @ query.mean)
+        if name == "named":
+            return self._named(query)
         if name == "titled":
             return self.words.scores(tfidf(query.title, rarity.words))
         asked = self.titles if name == "title" else self.words
         return asked.scores(tfidf(query.terms.words.counts, rarity.words))
+
+    def _named(self, query: Encoding) -> Floats:
+        names = self.rarity.titles.named(query.held, stacked([query.name]))
+        held = (self.words.holders(names.ids), self.phrases.holders(names.ids), own_terms(self.names))
+        documents, terms = (np.concatenate(parts) for parts in zip(*held, strict=True))
+        found = names.found(documents, terms, len(self.encodings))
+        lengths = np.array([e.words for e in self.encodings])
+        return coupling(found, self.rarity.of_names(names), query.words, lengths)
 
     def scores(self, query: Encoding, statistics: Statistics) -> Floats:
         """The calibrated score of a query with every document."""

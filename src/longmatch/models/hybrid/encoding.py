@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,7 +13,8 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.matching.chance import Background
 from longmatch.matching.levels import Side
 from longmatch.matching.sentences import Sentences
-from longmatch.models.lexical.terms import Counts, Terms, terms_of, words_in
+from longmatch.models.lexical.naming import title_terms
+from longmatch.models.lexical.terms import Counts, Hashes, Terms, terms_of, words_in
 from longmatch.models.matcher import Progress
 from longmatch.models.vectors import vectors_of_tokens
 from longmatch.units import Tokens
@@ -40,6 +42,16 @@ class Encoding:
     def title(self) -> Counts:
         """The words of the document's title."""
         return words_in(self.document.title)
+
+    @cached_property
+    def name(self) -> Hashes:
+        """The terms by which texts name the document."""
+        return title_terms(self.document.title)
+
+    @property
+    def held(self) -> Hashes:
+        """All terms of the text and of the title, in rising order."""
+        return np.unique(np.concatenate([self.terms.words.counts.ids, self.terms.phrases.counts.ids, self.name]))
 
     @cached_property
     def mean(self) -> Tensor:

@@ -3,7 +3,7 @@
 A pair's similarity by words, phrases and meaning is a sum over sentences. So the contribution of a passage is exact
 arithmetic, not an estimate: its share of the side's similarity, times the side's share of the evidence. A sentence's
 share of the meaning goes to its best partner, its share of the shared words and phrases to the sentence that shares
-most of them. Topic and titles belong to the whole documents: `parts` names their shares, no passage has any of it.
+most of them. Topic, titles and names belong to the whole documents: `parts` names their shares, no passage has any.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,6 +20,7 @@ from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import Rarity
 from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.names import shared_names
 from longmatch.models.lexical.links import Links, Shared, link_sentences, shared_terms
 from longmatch.models.lexical.parts import group_cosines, heaviest_terms, shared_words
 from longmatch.models.lexical.weights import Idf, Weighted, tfidf
@@ -51,6 +52,7 @@ class Explanation:
             "topic": lambda: float(a.mean @ b.mean),
             "title": lambda: weighted[0][0].dot(tfidf(b.title, rarity.words)),
             "titled": lambda: weighted[0][1].dot(tfidf(a.title, rarity.words)),
+            "named": lambda: shared_names(a, b, rarity).similarity,
         }
         calibration = rarity.calibration(statistics)
         sides = {name: np.array([found[name]()]) for name in calibration.sides}
@@ -93,6 +95,7 @@ class Explanation:
             model=model,
             parts=self.parts,
             terms=self.terms(),
+            names=self.names(),
             grids=self.grid,
             measured=True,
         )
@@ -133,6 +136,10 @@ class Explanation:
         """The words and phrases that carry most of the lexical evidence."""
         weighed = [Shared(found.ids, found.mass * worth) for found, worth in zip(self.shared, self._worth, strict=True)]
         return heaviest_terms(weighed, [self.a.terms.words, self.a.terms.phrases], self.a.sentences)
+
+    def names(self) -> tuple[str, ...]:
+        """The rarest of the documents that both name, where names count."""
+        return shared_names(self.a, self.b, self.rarity).told() if "named" in self.sides else ()
 
 
 def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics, rarity: Rarity) -> Grid:

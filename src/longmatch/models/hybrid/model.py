@@ -3,7 +3,8 @@
 - words: cosine of TF-IDF over words; phrases: the same over runs of two and three words;
 - meaning: each sentence's best partner in the other document (late interaction, as in SDR's equation 5), corrected for
   what a document of that length would offer by chance, averaged over both directions;
-- where the calibration gives them weight: the topic (the documents' mean vectors), each title with the other's words.
+- where the calibration gives them weight: the topic (the documents' mean vectors), each title with the other's words,
+  and the documents of the collection that both name.
 
 A user needs no labels. The backbone is the packaged one with the small change that ships (`scripts/train_default.py`).
 """

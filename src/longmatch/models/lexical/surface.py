@@ -1,5 +1,7 @@
 """From hashes back to the words as they are written."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from longmatch.documents.language import words_of
@@ -19,6 +21,37 @@ def spell(wanted: Hashes, sentences: list[str]) -> dict[int, str]:
                 missing.discard(term)
                 found[term] = text
     return found
+
+
+def written(first: int, last: int, sentence: str) -> str:
+    """The text from one term to another as it is written in a sentence; empty where they do not follow each other.
+
+    >>> phrase = int(phrases_of(Stream(np.array([hash_word("alan"), hash_word("turing")]), np.array([0, 2]))).ids[0])
+    >>> written(phrase, phrase, "It was Alan Turing who came.")
+    'Alan Turing'
+    """
+    words = words_of(sentence)
+    places = [(i, i) for i in range(len(words))]
+    places += [(i, i + length - 1) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))]
+    terms = [term for term, _ in _terms(words)]
+    starts, ends = (
+        [p for p, term in zip(places, terms, strict=True) if term == end] for end in (int(first), int(last))
+    )
+    runs = [(end - begin, begin, end) for begin, _ in starts for at, end in ends if at >= begin]
+    if not runs:
+        return ""
+    _, begin, end = min(runs)
+    spans = list(_spans(words, sentence.lower()))
+    return sentence[spans[begin][0] : spans[end][1]]
+
+
+def _spans(words: list[str], text: str) -> Iterator[tuple[int, int]]:
+    """Where the words of a text stand in it."""
+    end = 0
+    for word in words:
+        start = text.index(word, end)
+        end = start + len(word)
+        yield start, end
 
 
 def _terms(words: list[str]) -> list[tuple[int, str]]:

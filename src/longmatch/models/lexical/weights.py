@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from longmatch.models.lexical.frequencies import Floats, Frequencies
-from longmatch.models.lexical.terms import Counts, Hashes
+from longmatch.models.lexical.terms import Counts, Hashes, Ints
 
 
 class Idf(Protocol):
@@ -63,6 +63,15 @@ class TermMatrix:
         place = np.minimum(np.searchsorted(self.vocabulary, query.ids), len(self.vocabulary) - 1)
         known = self.vocabulary[place] == query.ids
         return np.asarray(self.matrix[:, place[known]] @ query.values[known])
+
+    def holders(self, terms: Hashes) -> tuple[Ints, Hashes]:
+        """A pair for every document that has one of the terms, and that term."""
+        if not len(self.vocabulary):
+            return np.empty(0, np.int64), terms[:0]
+        place = np.minimum(np.searchsorted(self.vocabulary, terms), len(self.vocabulary) - 1)
+        known = self.vocabulary[place] == terms
+        held = self.matrix[:, place[known]]
+        return held.indices.astype(np.int64), np.repeat(terms[known], np.diff(held.indptr))
 
 
 def bm25(counts: Counts, frequencies: Frequencies, mean_length: float, k1: float = 1.5, b: float = 0.75) -> Weighted:
