@@ -1,4 +1,4 @@
-"""The layers of the models at hand: words, sentence vectors, what the default adds to them, and opening vectors."""
+"""The layers of the models at hand: words, sentence vectors, what chance offers them, and opening vectors."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +20,7 @@ from longmatch.models.matcher import Progress
 from longmatch.models.pooled.model import PooledMatcher
 from longmatch.models.vectors import vectors_of_tokens
 from longmatch.parallel import spread
+from longmatch.units import sentences
 
 PLACES = ("starts", "ends", "lengths", "paragraph", "section")  # of each sentence
 
@@ -49,6 +50,7 @@ class SentenceVectors(Layer):
     """Sentence vectors of a backbone in half precision, and where the sentences stand."""
 
     name = "sentences"
+    reads_documents = False
 
     def __init__(self, backbone: Backbone) -> None:
         self.backbone, self.base = backbone, DocumentTokens(backbone.tokenizer)
@@ -69,16 +71,17 @@ class SentenceVectors(Layer):
         """Encode."""
         made: list[Arrays] = []
         tokens = map(restore_tokens, below, documents)
-        for sentences, vectors in vectors_of_tokens(tokens, self.backbone, progress):
-            places = {name: getattr(sentences, name).astype(np.int32) for name in PLACES}
+        for pieces, vectors in vectors_of_tokens(tokens, self.backbone, progress):
+            places = {name: getattr(pieces, name).astype(np.int32) for name in PLACES}
             made.append({"vectors": vectors.half().numpy()} | places)
         return made
 
 
-class ChanceAndWords(Layer):
-    """What the default model adds to sentence vectors: what to expect by chance, and the words of the same pieces."""
+class Chance(Layer):
+    """What the default model expects by chance of each sentence vector."""
 
-    name = "default"
+    name = "chance"
+    reads_documents = False
 
     def __init__(self, base: SentenceVectors, background: Background) -> None:
         self.base, self.background = base, background
@@ -86,29 +89,43 @@ class ChanceAndWords(Layer):
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
         """The background vectors'."""
-        code = code_digest("matching/chance.py", "models/lexical/terms.py")
-        return {"background": tensors_digest([self.background.vectors]), "code": code}
+        return {"background": tensors_digest([self.background.vectors]), "code": code_digest("matching/chance.py")}
 
     @property
     def shapes(self) -> Mapping[str, Any]:
-        """Expectations and words."""
-        return {"expectations": (np.float32, (len(SIZES),)), "words": (np.uint64, ()), "bounds": (np.int64, ())}
+        """Expectations."""
+        return {"expectations": (np.float32, (len(SIZES),))}
 
     def make(
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
-        """Correct and hash."""
+        """Correct."""
         device = scoring_device()
         background = Background(self.background.vectors.to(device))
-        pieces = (
-            (document.readable, under["starts"], under["ends"])
-            for document, under in zip(documents, below, strict=True)
-        )
-        made: list[Arrays] = []
-        for under, words in zip(below, spread(_words_at, pieces), strict=True):
-            vectors = torch.from_numpy(under["vectors"]).to(device, torch.float32)
-            made.append({"expectations": background.expectations(vectors).cpu().numpy(), **words})
-        return made
+        vectors = (torch.from_numpy(under["vectors"]).to(device, torch.float32) for under in below)
+        return [{"expectations": background.expectations(each).cpu().numpy()} for each in vectors]
+
+
+class PieceWords(Layer):
+    """The hashed words of the pieces that a backbone reads, whatever its weights: sentences, long ones cut."""
+
+    name = "pieces"
+    shapes: Mapping[str, Any] = Words.shapes
+
+    def __init__(self, backbone: Backbone) -> None:
+        self.base, self.most = DocumentTokens(backbone.tokenizer), backbone.max_tokens
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The code that cuts and hashes."""
+        return {"max_tokens": self.most, "code": code_digest("documents", "units", "models/lexical/terms.py")}
+
+    def make(
+        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
+    ) -> list[Arrays]:
+        """Hash."""
+        cut = (Sentences.of(sentences(tokens, self.most)) for tokens in map(restore_tokens, below, documents))
+        return list(spread(_words_at, ((each.document.readable, each.starts, each.ends) for each in cut)))
 
 
 class Openings(Layer):

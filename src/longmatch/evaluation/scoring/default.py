@@ -9,7 +9,8 @@ from torch import Tensor
 
 from longmatch.evaluation.code import DEFAULT_CODE
 from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.encodings.layers import ChanceAndWords, SentenceVectors, restore_stream, scoring_device
+from longmatch.evaluation.encodings.layer import Layer
+from longmatch.evaluation.encodings.layers import Chance, PieceWords, SentenceVectors, restore_stream, scoring_device
 from longmatch.evaluation.encodings.store import Stored
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.scorer import Scorer, no_sentences
@@ -29,10 +30,10 @@ class DefaultScorer(Scorer):
     code = DEFAULT_CODE
 
     @property
-    def layers(self) -> Sequence[SentenceVectors | ChanceAndWords]:
-        """Sentence vectors, and what the default adds to them."""
+    def layers(self) -> Sequence[Layer]:
+        """Sentence vectors, what to expect of them by chance, and the words of the same pieces."""
         vectors = SentenceVectors(self.matcher.backbone)
-        return vectors, ChanceAndWords(vectors, self.matcher.statistics.sentences)
+        return vectors, Chance(vectors, self.matcher.statistics.sentences), PieceWords(self.matcher.backbone)
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -46,9 +47,9 @@ class DefaultScorer(Scorer):
 
     def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
         """Weigh the terms of all documents."""
-        self._vectors, self._added = stored
-        self.unhandled = {**self._vectors.unhandled, **self._added.unhandled}
-        words = [restore_stream(arrays) for arrays in self._added.each("words", "bounds")]
+        self._vectors, self._chance, self._words = stored
+        self.unhandled = {id: why for layer in stored for id, why in layer.unhandled.items()}
+        words = [restore_stream(arrays) for arrays in self._words.each("words", "bounds")]
         self._titles = self._titles_of(corpus)
         able = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
         self._rarity = Rarity.of(able, self.matcher.statistics)
@@ -77,9 +78,12 @@ class DefaultScorer(Scorer):
     def _query(self, number: int) -> Encoding:
         device = scoring_device()
         vectors = torch.from_numpy(self._vectors.of(number, "vectors")["vectors"]).to(device, torch.float32)
-        added = self._added.of(number, "expectations", "words", "bounds")
-        expectations = torch.from_numpy(added["expectations"]).to(device)
-        return Encoding(no_sentences(self._titles[number]), Side(vectors, expectations), Terms(restore_stream(added)))
+        expectations = torch.from_numpy(self._chance.of(number, "expectations")["expectations"]).to(device)
+        return Encoding(
+            no_sentences(self._titles[number]),
+            Side(vectors, expectations),
+            Terms(restore_stream(self._words.of(number, "words", "bounds"))),
+        )
 
     def _collection(self, index: int) -> Collection:
         """A slice as the score wants it; the only one stays loaded."""
@@ -93,8 +97,8 @@ class DefaultScorer(Scorer):
         return found
 
     def _expectations(self, part: Slice) -> Tensor:
-        added = {shard.first: shard for shard in self._added.shards}
-        arrays = [added[shard.first].array("expectations") for shard in part.shards]
+        chance = {shard.first: shard for shard in self._chance.shards}
+        arrays = [chance[shard.first].array("expectations") for shard in part.shards]
         return torch.from_numpy(np.concatenate(arrays)).to(scoring_device())
 
     def _weigh(self, words: Sequence[Stream], first: int) -> tuple[list[Encoding], TermMatrix, TermMatrix]:
