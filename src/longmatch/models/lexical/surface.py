@@ -26,8 +26,7 @@ def spell(wanted: Hashes, sentences: list[str]) -> dict[int, str]:
 def written(first: int, last: int, sentence: str) -> str:
     """The text from one term to another as it is written in a sentence; empty where they do not follow each other.
 
-    >>> phrase = int(phrases_of(Stream(np.array([hash_word("alan"), hash_word("turing")]), np.array([0, 2]))).ids[0])
-    >>> written(phrase, phrase, "It was Alan Turing who came.")
+    >>> written(hash_word("alan"), hash_word("turing"), "It was Alan Turing who came.")
     'Alan Turing'
     """
     words = words_of(sentence)
