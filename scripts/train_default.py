@@ -21,8 +21,10 @@ validation pairs. `ship` copies what was learnt into the package.
 import argparse
 import json
 import multiprocessing
+import os
 import queue
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -127,9 +129,16 @@ def fork_each(most: int, jobs: Sequence[Callable[[], None]]) -> None:
     """Do each in a process that has what this one has read, so many at a time."""
     fork = multiprocessing.get_context("fork").Process
     with ThreadPoolExecutor(most) as threads:
-        for code in threads.map(lambda job: run_to_its_end(fork(target=job)), jobs):
+        for code in threads.map(lambda job: run_to_its_end(fork(target=do_and_leave, args=(job,))), jobs):
             if code:
                 raise SystemExit(code)
+
+
+def do_and_leave(job: Callable[[], None]) -> None:
+    """Leave at once afterwards: the thread that draws ahead never ends by itself."""
+    job()
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def run_to_its_end(process: BaseProcess) -> int | None:
