@@ -17,6 +17,8 @@ from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
+from longmatch.library.adapting.adapt import Adaptation, Plan, counted, learn_and_prove, unfinished
+from longmatch.library.adapting.adapt import Report as Told
 from longmatch.library.adding import Adding, Report, Way
 from longmatch.library.again import encode_again
 from longmatch.library.asking import WHOLE, Asking
@@ -25,6 +27,7 @@ from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
 from longmatch.library.facts import Facts, background_sum
 from longmatch.library.files import Sources
 from longmatch.library.filters import condition
+from longmatch.library.fitting import fitting, with_learnt
 from longmatch.library.hierarchical import rank_hierarchically
 from longmatch.library.index.index import Index
 from longmatch.library.lock import writing, writing_if_free
@@ -79,7 +82,9 @@ class Library:
         keep_few_pools()
         self.address = os.fspath(path)
         self.candidates, self.exact_below, self._tell = candidates, exact_below, tell
-        self._model, self._checked = model, False
+        self._model = model  # as it is without what the library has learnt
+        self._fitting: tuple[Facts, HybridMatcher] | None = None
+        self._general: tuple[Facts, Statistics] | None = None
         self._vectors = vectors
         self._is_local = "://" not in self.address
         self._sources = Sources(Path(self.address).resolve().parent if self._is_local else None)
@@ -100,18 +105,25 @@ class Library:
 
     @property
     def matcher(self) -> HybridMatcher:
-        """The model, checked against the one that made the library."""
+        """The model, with what the library has learnt, checked against the one that made it."""
         if self._model is None:
             self._model = HybridMatcher()
-        if not self._checked and self._held is not None:
-            self._held.facts.check(Facts.of(self._model), self.address)
-            self._checked = True
-        return self._model
+        if self._held is None:
+            return self._model
+        if self._fitting is None or self._fitting[0] != self._held.facts:
+            self._fitting = self._held.facts, fitting(self._model, self._held)
+        return self._fitting[1]
 
     @property
     def statistics(self) -> Statistics:
-        """What is common in text in general."""
-        return self._model.statistics if self._model else shipped_statistics()
+        """What is common in text in general; no model is opened for them."""
+        general = self._model.statistics if self._model else shipped_statistics()
+        if self._held is None:
+            return general
+        if self._general is None or self._general[0] != self._held.facts:
+            learnt = self._held.learnt()
+            self._general = self._held.facts, learnt.statistics(general) if learnt else general
+        return self._general[1]
 
     @property
     def _folder(self) -> Path:
@@ -170,6 +182,7 @@ class Library:
             "computes": made.computes,
             "vectors": made.vectors,
             "schema": made.schema,
+            "adapted": learnt.told if (learnt := self._store.learnt()) else None,
         }
 
     def pairs(self, minimum: float = 0.8, progress: Callable[[int], None] | None = None) -> Pairs:
@@ -228,13 +241,64 @@ class Library:
 
     def encode_again(self, progress: Callable[[int], None] | None = None) -> None:
         """Encode all documents again with this model; `progress` is told of documents done."""
-        matcher = self._model = self._model or HybridMatcher()
+        self._model = self._model or HybridMatcher()
         with writing(self._folder, self._tell):
-            self._held = encode_again(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
-            self._index, self._checked = None, False
-            with in_a_sentence(self.address):
-                writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)
-            writer.finish(self.exact_below)
+            self._store.refresh()
+            self._encode_with(with_learnt(self._model, self._store), progress)
+
+    def _encode_with(self, matcher: HybridMatcher, progress: Callable[[int], None] | None) -> None:
+        """Encode all documents with a matcher; the lock is held."""
+        self._held = encode_again(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
+        self._index = None
+        with in_a_sentence(self.address):
+            writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)
+        writer.finish(self.exact_below)
+
+    def adapt(
+        self,
+        minutes: float = 10.0,
+        *,
+        seed: int = 0,
+        steps: int | None = None,
+        dry_run: bool = False,
+        progress: Told | None = None,
+    ) -> Adaptation:
+        """Let the model learn from the library's own documents; used from then on if it proves better, else not at all.
+
+        Learning and proving take about so many `minutes`. Adopting it encodes all documents again: interrupted before
+        that is done, the library is as it was, and the next `adapt` goes on with it. `dry_run` adopts nothing. `steps`
+        fixes how long is learnt, whatever the time: with the same seed, it learns the same.
+        """
+        base = self._model = self._model or HybridMatcher()
+        self._store.refresh()
+        made, tell = self._store.facts, progress or (lambda *far: None)
+        learnt = None if dry_run else unfinished(self._store)
+        if learnt:
+            found = Adaptation.of_learnt(learnt)
+        else:
+            learnt, found = learn_and_prove(self._store, base, Plan(minutes, seed, steps), tell)
+        if dry_run or not found.proof.holds:
+            return found
+        with writing(self._folder, self._tell):
+            self._store.refresh()
+            if self._store.facts != made:
+                raise LibraryError(f"{self.address} was encoded again by another process meanwhile. Adapt it again.")
+            self._store.put_learnt(learnt)
+            self._encode_with(learnt.applied(base), counted(tell, len(self._store)))
+        return replace(found, adopted=True)
+
+    def undo_adapting(self, progress: Told | None = None) -> None:
+        """Go back to the model as it was before the last adaptation; all documents are encoded again."""
+        base = self._model = self._model or HybridMatcher()
+        with writing(self._folder, self._tell):
+            self._store.refresh()
+            learnt = self._store.learnt()
+            if learnt is None:
+                raise LibraryError(f"{self.address} is not adapted, so there is nothing to undo.")
+            earlier = self._store.learnt(learnt.before)
+            matcher = earlier.applied(base) if earlier else base
+            self._encode_with(matcher, counted(progress or (lambda *far: None), len(self._store)))
+            self._store.forget_learnt(learnt.digest)
 
     def remove(self, ids: str | Sequence[str]) -> None:
         """Remove documents; a file that is still there comes back with the next `add`."""
