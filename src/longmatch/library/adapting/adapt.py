@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, joined
 from longmatch.library.adapting.proof import PASSAGE, Proof, passages_read, prove
@@ -83,15 +82,8 @@ def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Repor
         documents.append(document)
         report("reading", len(documents), len(learnt_ids))
     until = began + LEARNING * 60 * plan.minutes
-    change, steps = learn_halves(
-        before.backbone,
-        documents,
-        before.statistics,
-        plan.steps,
-        plan.seed,
-        until,
-        lambda *far: report("learning", *far),
-    )
+    limits, told = (plan.steps, plan.seed, until), partial(report, "learning")
+    change, steps = learn_halves(before.backbone, documents, before.statistics, *limits, told)
     learnt = Learnt(
         base=base.backbone.change,
         before=earlier.digest if earlier else "",
@@ -166,8 +158,8 @@ def _background(
     rng = np.random.default_rng(seed)
     chosen = [d.tokens[i] for d in documents for i in rng.choice(len(d), min(each, len(d)), replace=False)][:CARRIED]
     after = base.backbone.changed(change_from_bytes(learnt.change), learnt.digest)
-    seen: list[Tensor] = [torch.from_numpy(backbone.encode(chosen)) for backbone in (before.backbone, after)]
-    return background_to_bytes(before.statistics.sentences.carried(*seen))
+    old, new = (torch.from_numpy(backbone.encode(chosen)) for backbone in (before.backbone, after))
+    return background_to_bytes(before.statistics.sentences.carried(old, new))
 
 
 def _check(matcher: HybridMatcher, address: str) -> None:

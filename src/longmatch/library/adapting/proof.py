@@ -92,8 +92,8 @@ class Proof:
     @staticmethod
     def of_dict(told: dict[str, Any]) -> "Proof":
         """What `to_dict` told."""
-        measured = {name: Measured(**told[name]) for name in ("score", "meaning")}
-        return Proof(**measured, **{name: told[name] for name in ("documents", "passages", "among")})
+        score, meaning = (Measured(**told[name]) for name in ("score", "meaning"))
+        return Proof(score, meaning, told["documents"], told["passages"], told["among"])
 
 
 def prove(
