@@ -49,16 +49,21 @@ from longmatch.evaluation.encodings.layers import Words, restore_stream
 from longmatch.evaluation.encodings.store import Store, Stored
 from longmatch.evaluation.encodings.tokens import DocumentTokens
 from longmatch.evaluation.measures import calibration_error
+from longmatch.evaluation.scoring.scorer import no_sentences
 from longmatch.evaluation.scoring.sides import KNOWN, SIDES, SideScorer
 from longmatch.evaluation.weighing import FLOORS, Lists, fit, lists_of, worth
 from longmatch.matching.calibration import Calibration, Scale
+from longmatch.matching.levels import Side
 from longmatch.models.background import CALIBRATION, CHANGE, CHANGED, FOLDER, read_background, shipped_statistics
+from longmatch.models.hybrid.collection import Rarity
+from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.lexical.terms import Terms
+from longmatch.models.lexical.weights import TermMatrix, tfidf
 from longmatch.parallel import half_the_cores, use_processes
 from longmatch.training.default.batches import Drawn, Shape, batches
 from longmatch.training.default.learn import Pace, learn
-from longmatch.training.default.material import Material, both_ways, bounds, lexical_rows
+from longmatch.training.default.material import Material, both_ways, bounds
 
 SETS = ("acl", "wiki", "papers", "legal", "peps")
 MOST = 12_000_000  # bytes of safetensors that ship
@@ -219,12 +224,16 @@ def material_of(path: Path, layers: Path) -> Material:
     taken = set(kept)
     found = [arrays for number, arrays in enumerate(tokens.each("ids", "sentence_lengths")) if number in taken]
     streams = [restore_stream(arrays) for n, arrays in enumerate(words.each("words", "bounds")) if n in taken]
+    terms = [Terms(stream) for stream in streams]
+    nothing = Side(torch.empty(0), torch.empty(0))
+    rarity = Rarity.of([Encoding(no_sentences(), nothing, one) for one in terms], shipped_statistics())
     material = Material(
         corpus.name,
         np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
         bounds(np.concatenate([arrays["sentence_lengths"] for arrays in found])),
-        bounds([len(arrays["sentence_lengths"]) for arrays in found]),
-        *lexical_rows([Terms(stream) for stream in streams], shipped_statistics()),
+        bounds(np.array([len(arrays["sentence_lengths"]) for arrays in found])),
+        TermMatrix.of([tfidf(one.words.counts, rarity.words) for one in terms]).matrix.tocsr(),
+        TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
         both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),
     )
     print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)

@@ -31,10 +31,14 @@ class LowRankLinear(nn.Module):
         return changed
 
 
-def make_changeable(model: nn.Module, rank: int) -> list[nn.Parameter]:
-    """Freeze a network but for a change of that rank to each linear layer; returned is what can be learnt."""
+def make_changeable(model: nn.Module, rank: int, upper: float = 1.0) -> list[nn.Parameter]:
+    """Freeze a network but for a change of that rank to each linear layer, or to the last share of them.
+
+    Returned is what can be learnt.
+    """
     model.requires_grad_(False)
-    for parent, name, layer in list(_linear_layers(model)):
+    layers = list(_linear_layers(model))
+    for parent, name, layer in layers[round((1 - upper) * len(layers)) :]:
         setattr(parent, name, LowRankLinear(layer, min(rank, layer.in_features, layer.out_features)))
     return [p for p in model.parameters() if p.requires_grad]
 

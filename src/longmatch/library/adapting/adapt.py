@@ -83,7 +83,7 @@ def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Repor
         report("reading", len(documents), len(learnt_ids))
     until = began + LEARNING * 60 * plan.minutes
     limits, told = (plan.steps, plan.seed, until), partial(report, "learning")
-    change, steps = learn_halves(before.backbone, documents, before.statistics, *limits, told)
+    change, steps = learn_halves(before.backbone, documents, *limits, told)
     learnt = Learnt(
         base=base.backbone.change,
         before=earlier.digest if earlier else "",

@@ -15,7 +15,7 @@ from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
-from longmatch.models.lexical.terms import Counts, Stream, Terms
+from longmatch.models.lexical.terms import Counts, Stream
 from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
 
 Floats = npt.NDArray[np.float64]
@@ -42,15 +42,10 @@ class Rarity:
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
         """From the documents themselves, with the background as a prior as far as it knows their words."""
-        return Rarity.of_terms([encoding.terms for encoding in encodings], statistics)
-
-    @staticmethod
-    def of_terms(documents: Sequence[Terms], statistics: Statistics) -> "Rarity":
-        """The same, where no more than the words is known."""
-        familiarity = _familiarity(documents, statistics.words)
-        split = len(documents) < FEW and familiarity < 0.5  # then sentences stand in for documents
-        words = Frequencies.of(c for d in documents for c in _texts(d.words, split))
-        phrases = Frequencies.of(c for d in documents for c in _texts(d.phrases, split))
+        familiarity = _familiarity(encodings, statistics.words)
+        split = len(encodings) < FEW and familiarity < 0.5  # then sentences stand in for documents
+        words = Frequencies.of(c for e in encodings for c in _texts(e.terms.words, split))
+        phrases = Frequencies.of(c for e in encodings for c in _texts(e.terms.phrases, split))
         worth = max(LEAST_WORTH, WORTH * familiarity)
         return Rarity(
             Blend(words, statistics.words, worth),
@@ -68,11 +63,11 @@ def _texts(stream: Stream, split: bool) -> list[Counts]:
     return stream.sentence_counts() if split else [stream.counts]
 
 
-def _familiarity(documents: Sequence[Terms], background: Frequencies) -> float:
+def _familiarity(encodings: Sequence[Encoding], background: Frequencies) -> float:
     """The share of the running words that the background text knows: near 1 in its language, near 0 in others."""
     known = total = 0
-    for document in documents:
-        counts = document.words.counts
+    for encoding in encodings:
+        counts = encoding.terms.words.counts
         total += int(counts.counts.sum())
         known += int(counts.counts[background(counts.ids) > 0].sum())
     return known / total if total else 1.0

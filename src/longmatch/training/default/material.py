@@ -8,11 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import Rarity
-from longmatch.models.lexical.terms import Terms
-from longmatch.models.lexical.weights import TermMatrix, tfidf
-
 BLOCK = 256  # documents compared with all at a time
 
 Ints = npt.NDArray[np.int64]
@@ -55,14 +50,6 @@ class Material:
     def answered(self, rows: Ints, columns: Ints) -> npt.NDArray[np.bool_]:
         """Which of the columns belong to which of the rows."""
         return np.array([[int(c) in self.answers.get(int(r), ()) for c in columns] for r in rows], dtype=bool)
-
-
-def lexical_rows(documents: Sequence[Terms], statistics: Statistics) -> tuple[sp.csr_array, sp.csr_array]:
-    """Documents by their words and by their phrases, as rare as these are among them: rows of length 1."""
-    rarity = Rarity.of_terms(documents, statistics)
-    words = TermMatrix.of([tfidf(terms.words.counts, rarity.words) for terms in documents])
-    phrases = TermMatrix.of([tfidf(terms.phrases.counts, rarity.phrases) for terms in documents])
-    return words.matrix.tocsr(), phrases.matrix.tocsr()
 
 
 def bounds(lengths: npt.ArrayLike) -> Ints:

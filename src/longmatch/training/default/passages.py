@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
-from longmatch.models.background import Statistics
 from longmatch.models.lexical.terms import Terms
-from longmatch.training.default.material import Ints, Material, both_ways, bounds, lexical_rows
+from longmatch.training.default.material import Ints, Material, both_ways, bounds
 
 RUNS = 8  # of sentences, into which a document of few paragraphs is cut
 
@@ -40,14 +40,20 @@ def halves(paragraph: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(run % 2 == 0), np.flatnonzero(run % 2 == 1)
 
 
-def material_of_halves(documents: Sequence[Reading], statistics: Statistics) -> Material:
-    """Documents 2k and 2k + 1 are the halves of document k."""
+def material_of_halves(documents: Sequence[Reading]) -> Material:
+    """Documents 2k and 2k + 1 are the halves of document k.
+
+    Words and phrases are left out: halves share so many of them that nothing would be left to learn, and the documents
+    most like one by its words, which elsewhere are the hardest to tell from it, may well belong with it.
+    """
     parts = [document.part(rows) for document in documents for rows in halves(document.paragraph)]
+    wordless = sp.csr_array((len(parts), 1))
     return Material(
         "halves",
         np.concatenate([tokens for part in parts for tokens in part.tokens]).astype(np.int32),
         bounds([len(tokens) for part in parts for tokens in part.tokens]),
         bounds([len(part) for part in parts]),
-        *lexical_rows([part.terms for part in parts], statistics),
+        wordless,
+        wordless,
         both_ways([(2 * k, 2 * k + 1) for k in range(len(documents))]),
     )

@@ -10,14 +10,13 @@ from torch import Tensor, nn
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.low_rank import change_of
-from longmatch.models.background import Statistics
 from longmatch.training.default.batches import Shape, batches
 from longmatch.training.default.learn import Pace, learn
 from longmatch.training.default.material import Material
 from longmatch.training.default.passages import Reading, material_of_halves
 
-SHAPE = Shape(anchors=32, negatives=0, sentences=8, tokens=48)
-PACE = Pace(rank=8, learning_rate=1e-3)
+SHAPE = Shape(anchors=24, negatives=0, sentences=6, tokens=40)
+PACE = Pace(rank=8, learning_rate=1e-3, upper=0.5)
 STEPS = 60  # more than these give little
 FEWEST = 10  # below these nothing is learnt, however short the time
 
@@ -27,7 +26,6 @@ Told = Callable[[int, int], None]  # steps done, and of how many
 def learn_halves(
     backbone: Backbone,
     documents: Sequence[Reading],
-    statistics: Statistics,
     steps: int | None,
     seed: int,
     until: float,
@@ -38,7 +36,7 @@ def learn_halves(
     The backbone stays as it is. Where no number of steps is given, it is what fits in until `until`, by the clock of
     `time.monotonic`.
     """
-    material = material_of_halves(documents, statistics)
+    material = material_of_halves(documents)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = deepcopy(backbone.model).float()
