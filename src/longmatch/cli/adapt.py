@@ -32,10 +32,10 @@ def adapt(
 ) -> None:
     """Let the model learn from a library's own documents. They need no labels.
 
-    A tenth of the documents is held back. Passages of their one half are looked for with passages of the other half,
-    with the model as it was and with what it has learnt. It is adopted only where the score finds them better with p <
-    0.05; or, where the score found at least 98 % before, loses no more than 0.2 points and the meaning of sentences alone
-    is better with p < 0.05. Else the library stays as it was. Adopting encodes all documents again.
+    A tenth of the documents is held back. Passages of one half of each are looked for with passages of its other half,
+    with the model as it was and with what it has learnt. That is adopted only where the score finds them better (mean
+    reciprocal rank, p < 0.05); or, where the score had 0.98 before and falls by no more than 0.002, the meaning of
+    sentences alone does. Else the library stays as it was. Adopting encodes all documents again.
     """
     from longmatch.library.library import Library
     from longmatch.library.store import beside

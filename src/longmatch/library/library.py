@@ -202,8 +202,12 @@ class Library:
     @property
     def version(self) -> int:
         """A number that changes with every change of the documents, whichever process made it."""
-        self._store.refresh()
+        self.refresh()
         return self._store.version
+
+    def refresh(self) -> None:
+        """See what other processes have changed: documents, and the model if they have adapted it."""
+        self._store.refresh()
 
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The ids and the documents' vectors: (documents, width)."""
@@ -329,10 +333,8 @@ class Library:
         the score. With `rerank`, a model of its own, the best `depth` (at least k) are read by it and have its score;
         `progress` is told of them, and the passages that explain a hit are still the library's.
         """
-        self._store.refresh()
-        asked, own = self._ask(query)
+        asked, own, asking = self._put(query)
         count = max(k, depth) if rerank else k
-        asking = self._asking()
         allowed = self._store.filtered(where) if where else None
         living = Living.of(asking.index, allowed, without=own)
         nearest = self._nearest(len(living), condition(where) if where else None)
@@ -363,6 +365,16 @@ class Library:
         if documents < self.exact_below or not self._store.has_vector_index():
             return None
         return lambda vector, count: self._store.nearest(vector, count, where)
+
+    def _put(self, query: Query) -> tuple[Encoding, str | None, Asking]:
+        """A query's encoding, its own id, and what it is put to; all by one model, should another process change it."""
+        while True:
+            self._store.refresh()
+            made = self._store.facts
+            encoding, own = self._ask(query)
+            asking = self._asking()
+            if self._store.facts == made or isinstance(query, Encoding):
+                return encoding, own, asking
 
     def _ask(self, query: Query) -> tuple[Encoding, str | None]:
         """A query's encoding, and the id of the document of the library that it is."""
