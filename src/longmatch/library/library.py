@@ -136,8 +136,7 @@ class Library:
     @property
     def _now(self) -> Store | None:
         """The store with what other processes have committed; None where there is no library yet."""
-        if self._held is not None:
-            self._held.refresh()
+        self.refresh()
         return self._held
 
     def __len__(self) -> int:
@@ -202,12 +201,13 @@ class Library:
     @property
     def version(self) -> int:
         """A number that changes with every change of the documents, whichever process made it."""
-        self.refresh()
+        self._store.refresh()
         return self._store.version
 
     def refresh(self) -> None:
         """See what other processes have changed: documents, and the model if they have adapted it."""
-        self._store.refresh()
+        if self._held is not None:
+            self._held.refresh()
 
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The ids and the documents' vectors: (documents, width)."""
