@@ -47,12 +47,13 @@ def new(tiny: HybridMatcher, adapted: Path, siblings: list[Document]) -> Answers
 
 
 def answers(library: Library, queries: list[Document]) -> Answers:
-    return [[(hit.id, round(hit.score, 4)) for hit in library.rank(query, k=DOCUMENTS)] for query in queries]
+    return [[(hit.id, round(hit.score, 4)) for hit in library.rank(query, k=4)] for query in queries]
 
 
 def worth(found: Answers, queries: list[Document]) -> float:
-    """The mean reciprocal rank of the library's document of the same stem."""
-    places = [[id for id, _ in some].index(query.id) for query, some in zip(queries, found, strict=True)]
+    """The mean reciprocal rank of the library's document of the same stem, 0 where it is not among the best."""
+    ranked = [[id for id, _ in some] for some in found]
+    places = [ids.index(query.id) if query.id in ids else np.inf for query, ids in zip(queries, ranked, strict=True)]
     return float(np.mean([1 / (1 + place) for place in places]))
 
 
