@@ -14,7 +14,8 @@ from longmatch.cli.options import AsJson
 from longmatch.cli.progress import warn
 
 if TYPE_CHECKING:
-    from longmatch.library.adapting.adapt import Adaptation, Report
+    from longmatch.library.adapting.adapt import Adaptation
+    from longmatch.library.again import Stages
 
 
 def adapt(
@@ -76,7 +77,7 @@ def print_adaptation(found: "Adaptation", library: str, dry_run: bool) -> None:
 
 
 @contextmanager
-def stages() -> Iterator["Report"]:
+def stages() -> Iterator["Stages"]:
     """A bar for each thing that is done, gone when all is."""
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
     console = Console(stderr=True)

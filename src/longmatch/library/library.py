@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,8 @@ from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
-from longmatch.library.adapting.adapt import Adaptation, Plan, counted, learn_and_prove, unfinished
-from longmatch.library.adapting.adapt import Report as Told
 from longmatch.library.adding import Adding, Report, Way
-from longmatch.library.again import encode_again
+from longmatch.library.again import Stages, counted, encode_again
 from longmatch.library.asking import WHOLE, Asking
 from longmatch.library.claims import Added
 from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
@@ -46,6 +44,9 @@ from longmatch.models.hybrid.within import within
 from longmatch.models.matcher import Hit, Matcher, Progress
 from longmatch.models.reranking import DEPTH
 from longmatch.models.sdr.model import SdrMatcher
+
+if TYPE_CHECKING:
+    from longmatch.library.adapting.adapt import Adaptation
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 By: TypeAlias = Literal["default", "sdr"]
@@ -265,22 +266,25 @@ class Library:
         seed: int = 0,
         steps: int | None = None,
         dry_run: bool = False,
-        progress: Told | None = None,
-    ) -> Adaptation:
+        progress: Stages | None = None,
+    ) -> "Adaptation":
         """Let the model learn from the library's own documents; used from then on if it proves better, else not at all.
 
         Learning and proving take about so many `minutes`. Adopting it encodes all documents again: interrupted before
         that is done, the library is as it was, and the next `adapt` goes on with it. `dry_run` adopts nothing. `steps`
         fixes how long is learnt, whatever the time: with the same seed, it learns the same.
         """
+        from longmatch.library.adapting.adapt import Adaptation, Plan, learn_and_prove, unfinished
+
         base = self._model = self._model or HybridMatcher()
         self._store.refresh()
-        made, tell = self._store.facts, progress or (lambda *far: None)
+        made = self._store.facts
         learnt = None if dry_run else unfinished(self._store)
         if learnt:
             found = Adaptation.of_learnt(learnt)
         else:
-            learnt, found = learn_and_prove(self._store, base, Plan(minutes, seed, steps), tell)
+            plan = Plan(minutes, seed, steps)
+            learnt, found = learn_and_prove(self._store, base, plan, progress or (lambda *far: None))
         if dry_run or not found.proof.holds:
             return found
         with writing(self._folder, self._tell):
@@ -288,10 +292,10 @@ class Library:
             if self._store.facts != made:
                 raise LibraryError(f"{self.address} was encoded again by another process meanwhile. Adapt it again.")
             self._store.put_learnt(learnt)
-            self._encode_with(learnt.applied(base), counted(tell, len(self._store)))
+            self._encode_with(learnt.applied(base), counted(progress, len(self._store)))
         return replace(found, adopted=True)
 
-    def undo_adapting(self, progress: Told | None = None) -> None:
+    def undo_adapting(self, progress: Stages | None = None) -> None:
         """Go back to the model as it was before the last adaptation; all documents are encoded again."""
         base = self._model = self._model or HybridMatcher()
         with writing(self._folder, self._tell):
@@ -300,8 +304,7 @@ class Library:
             if learnt is None:
                 raise LibraryError(f"{self.address} is not adapted, so there is nothing to undo.")
             earlier = self._store.learnt(learnt.before)
-            matcher = earlier.applied(base) if earlier else base
-            self._encode_with(matcher, counted(progress or (lambda *far: None), len(self._store)))
+            self._encode_with(earlier.applied(base) if earlier else base, counted(progress, len(self._store)))
             self._store.forget_learnt(learnt.digest)
 
     def remove(self, ids: str | Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longmatch.library.adapting.adapt import Report
+from longmatch.library.again import Stages
 from longmatch.library.library import Library
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.training.default import unlabelled
@@ -18,7 +18,7 @@ DOCUMENTS, STEPS = 42, 16
 Copy = Callable[[Path], Library]
 
 
-def interrupt_at(stage: str) -> Report:
+def interrupt_at(stage: str) -> Stages:
     """Stops when a stage is reported."""
 
     def report(what: str, done: int, of_all: int) -> None:

@@ -21,9 +21,7 @@ FULL, LOWERED = Measured(0.99, 0.9885, 0.8), Measured(0.99, 0.98, 0.9)
         (LOWERED, BETTER, False),
     ],
 )
-def test_the_score_must_be_better_or_full_with_a_better_meaning(
-    score: Measured, meaning: Measured, holds: bool
-) -> None:
+def test_the_score_must_be_better_or_full_and_meaning_better(score: Measured, meaning: Measured, holds: bool) -> None:
     proof = Proof(score, meaning, documents=20, passages=120, among=79)
     assert proof.holds is holds
     assert Proof.of_dict(proof.to_dict()) == proof

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -13,6 +13,7 @@ import torch
 
 from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, joined
 from longmatch.library.adapting.proof import PASSAGE, Proof, passages_read, prove
+from longmatch.library.again import Stages
 from longmatch.library.asking import WHOLE
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.fitting import fitting
@@ -22,8 +23,6 @@ from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.training.default.passages import Reading, halves
 from longmatch.training.default.unlabelled import learn_halves
 from longmatch.units import sentences
-
-Report = Callable[[str, int, int], None]  # what is being done, how much of it is, and how much there is
 
 LEAST = 40  # documents a library must have
 HELD = (20, 300)  # a tenth of the documents is held back, but no fewer and no more
@@ -67,7 +66,7 @@ class Adaptation:
         return Adaptation(Proof.of_dict(told["proof"]), told["documents"], told["steps"])
 
 
-def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Report) -> tuple[Learnt, Adaptation]:
+def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Stages) -> tuple[Learnt, Adaptation]:
     """Learn on top of what the library has learnt already; nothing is written.
 
     `base` is the matcher without anything learnt from this library.
@@ -126,18 +125,6 @@ def readings(store: Store, ids: Sequence[str], matcher: HybridMatcher, together:
         for row in store.fetch(ids[start : start + together], columns):
             pieces = sentences(matcher.tokenize([row.document()])[0], matcher.backbone.max_tokens)
             yield Reading([pieces.ids(i) for i in range(len(pieces))], pieces.paragraph, row.terms())
-
-
-def counted(report: Report, documents: int) -> Callable[[int], None]:
-    """What is told of documents encoded again, a few at a time, as a report."""
-    done = 0
-
-    def tell(count: int) -> None:
-        nonlocal done
-        done += count
-        report("encoding again", done, documents)
-
-    return tell
 
 
 def unfinished(store: Store) -> Learnt | None:
