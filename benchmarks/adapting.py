@@ -43,9 +43,8 @@ def main() -> None:
         print(json.dumps(Library(adapted).adapt(steps=options.steps).to_dict(), indent=2), flush=True)
     before, after = (np.array(worth(Library(place, create=False), folder)) for place in (plain, adapted))
     found = compare_queries(after, before)
-    print(
-        f"{len(before)} training queries, nDCG@10: {before.mean():.4f} plain, {after.mean():.4f} adapted, p {found.p:.3f}"
-    )
+    figures = f"{before.mean():.4f} plain, {after.mean():.4f} adapted (p = {found.p:.3f})"
+    print(f"{len(before)} training queries, nDCG@10: {figures}")
 
 
 def write_files(folder: DataFolder, into: Path, count: int, least: int, most: int) -> None:
