@@ -72,9 +72,11 @@ def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Stage
     `base` is the matcher without anything learnt from this library.
     """
     began = time.monotonic()
-    earlier, before = store.learnt(), fitting(base, store)
-    _check(before, store.address)
     held_ids, learnt_ids = split(store, plan.seed)
+    earlier, before = store.learnt(), fitting(base, store)
+    if earlier and before is base:
+        raise LibraryError(f"The model given for {store.address} is adapted already. Open the library without a model.")
+    _check_pooling(before, store.address)
     held = list(readings(store, held_ids, before))
     documents = []
     for document in readings(store, learnt_ids, before):
@@ -149,7 +151,7 @@ def _background(
     return background_to_bytes(before.statistics.sentences.carried(old, new))
 
 
-def _check(matcher: HybridMatcher, address: str) -> None:
+def _check_pooling(matcher: HybridMatcher, address: str) -> None:
     mode = matcher.backbone.pooling.mode
     if mode != "mean":
         raise LibraryError(
