@@ -18,8 +18,8 @@ import numpy as np
 from longmatch.datasets.collection import DataFolder
 from longmatch.documents.document import Document, Section
 from longmatch.documents.jsonl import iterate_jsonl
-from longmatch.evaluation.measures import nDCG
 from longmatch.evaluation.measures.answers import find_answers
+from longmatch.evaluation.measures.ranking import nDCG
 from longmatch.evaluation.significance import compare_queries
 from longmatch.library.library import Library
 
