@@ -1,6 +1,6 @@
 """What `longmatch adapt` gives on a collection whose labels it never sees.
 
-    python benchmarks/adapting.py DATA/peps WORK [--documents 260] [--words 400 1700] [--steps 40]
+    python benchmarks/adapting.py DATA/peps WORK [--documents 260] [--words 400 1700] [--steps 60] [--seed 2]
 
 Indexes some documents of a set in WORK/plain, adapts a copy, WORK/adapted, and prints the proof that `adapt` goes by;
 beside it, nDCG@10 of both libraries on the set's training queries, as far as their answers are among the documents.
@@ -31,7 +31,8 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--documents", type=int, default=260)
     parser.add_argument("--words", type=int, nargs=2, default=(400, 1700), help="the least and the most of a document")
-    parser.add_argument("--steps", type=int, default=None)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=2)
     options = parser.parse_args()
     folder = DataFolder(options.data)
     plain, adapted = options.work / "plain", options.work / "adapted"
@@ -40,7 +41,9 @@ def main() -> None:
         Library(plain).add(options.work / "files")
     if not adapted.exists():
         shutil.copytree(plain, adapted)
-        print(json.dumps(Library(adapted).adapt(steps=options.steps).to_dict(), indent=2), flush=True)
+        print(
+            json.dumps(Library(adapted).adapt(steps=options.steps, seed=options.seed).to_dict(), indent=2), flush=True
+        )
     before, after = (np.array(worth(Library(place, create=False), folder)) for place in (plain, adapted))
     found = compare_queries(after, before)
     figures = f"{before.mean():.4f} plain, {after.mean():.4f} adapted (p = {found.p:.3f})"

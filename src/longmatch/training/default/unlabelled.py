@@ -16,7 +16,7 @@ from longmatch.training.default.material import Material
 from longmatch.training.default.passages import Reading, material_of_halves
 
 SHAPE = Shape(anchors=24, negatives=0, sentences=6, tokens=40)
-PACE = Pace(rank=8, learning_rate=1e-3, upper=0.5)
+PACE = Pace(rank=8, learning_rate=3e-3, upper=0.5)
 STEPS = 60  # more than these give little
 FEWEST = 10  # below these nothing is learnt, however short the time
 
