@@ -41,9 +41,8 @@ def main() -> None:
         Library(plain).add(options.work / "files")
     if not adapted.exists():
         shutil.copytree(plain, adapted)
-        print(
-            json.dumps(Library(adapted).adapt(steps=options.steps, seed=options.seed).to_dict(), indent=2), flush=True
-        )
+        done = Library(adapted).adapt(steps=options.steps, seed=options.seed)
+        print(json.dumps(done.to_dict(), indent=2), flush=True)
     before, after = (np.array(worth(Library(place, create=False), folder)) for place in (plain, adapted))
     found = compare_queries(after, before)
     figures = f"{before.mean():.4f} plain, {after.mean():.4f} adapted (p = {found.p:.3f})"
