@@ -35,7 +35,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from make_background import SENTENCE_DOCUMENTS, sentence_vectors
 from rich.console import Console
@@ -67,7 +66,7 @@ from longmatch.models.lexical.weights import TermMatrix, tfidf
 from longmatch.parallel import half_the_cores, use_processes
 from longmatch.training.default.batches import Drawn, Shape, batches
 from longmatch.training.default.learn import Pace, learn
-from longmatch.training.default.material import Material, both_ways
+from longmatch.training.default.material import Material, both_ways, bounds
 
 SETS = ("acl", "wiki", "papers", "legal", "peps")
 MOST = 12_000_000  # bytes of safetensors that ship
@@ -242,18 +241,14 @@ def material_of(path: Path, layers: Path) -> Material:
     material = Material(
         corpus.name,
         np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
-        _bounds(np.concatenate([arrays["sentence_lengths"] for arrays in found])),
-        _bounds(np.array([len(arrays["sentence_lengths"]) for arrays in found])),
+        bounds(np.concatenate([arrays["sentence_lengths"] for arrays in found])),
+        bounds(np.array([len(arrays["sentence_lengths"]) for arrays in found])),
         TermMatrix.of([tfidf(one.words.counts, rarity.words) for one in terms]).matrix.tocsr(),
         TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
         both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),
     )
     print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)
     return material
-
-
-def _bounds(lengths: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    return np.concatenate([[0], lengths.cumsum(dtype=np.int64)]).astype(np.int64)
 
 
 def write_features(options: argparse.Namespace, layers: Path) -> None:

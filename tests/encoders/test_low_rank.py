@@ -11,7 +11,16 @@ from transformers import AutoModel, BertConfig, BertModel
 
 from longmatch.encoders import openvino
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import add_change, load_change, make_changeable, save_change
+from longmatch.encoders.low_rank import (
+    add_change,
+    change_from_bytes,
+    change_of,
+    change_to_bytes,
+    joined,
+    load_change,
+    make_changeable,
+    save_change,
+)
 from longmatch.errors import LongmatchError
 
 
@@ -102,3 +111,32 @@ def test_a_change_that_does_not_fit_is_one_sentence(tiny_bert: Path, tmp_path: P
     save_change(changed_at_random(small_bert()), tmp_path / "change.safetensors")
     with pytest.raises(LongmatchError, match="no layer"):
         Backbone.load(str(tiny_bert), device="cpu", change=tmp_path / "change.safetensors")
+
+
+def test_two_changes_joined_do_what_they_do_after_each_other() -> None:
+    first, second = (change_of(changed_at_random(small_bert(), rank)) for rank in (4, 2))
+    after_each_other, at_once = small_bert(), small_bert()
+    add_change(after_each_other, first)
+    add_change(after_each_other, second)
+    add_change(at_once, change_from_bytes(change_to_bytes(joined(first, second))))
+    assert torch.allclose(outcome(at_once), outcome(after_each_other), atol=1e-5)
+    assert not torch.allclose(outcome(at_once), outcome(small_bert()), atol=1e-3)
+
+
+def test_a_share_of_the_layers_is_the_last_ones() -> None:
+    model = small_bert()
+    make_changeable(model, 2, upper=0.5)
+    names = change_of(model)
+    assert names and all(name.startswith("encoder.layer.1.") for name in names)
+
+
+def test_a_changed_backbone_leaves_the_one_it_was_made_of_as_it_was(tiny_bert: Path) -> None:
+    plain = Backbone.load(str(tiny_bert), precision="float32")
+    before = plain.encode_texts(["The river rose."])
+    model = deepcopy(plain.model)
+    for parameter in make_changeable(model, 2):
+        parameter.data.normal_(std=0.2)
+    changed = plain.changed(change_of(model), "digest")
+    assert (changed.change, plain.change) == ("digest", "")
+    assert not np.allclose(changed.encode_texts(["The river rose."]), before, atol=1e-3)
+    assert np.array_equal(plain.encode_texts(["The river rose."]), before)

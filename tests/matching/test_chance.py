@@ -58,3 +58,11 @@ def test_a_tabled_size_takes_its_own_value(at):
 def test_a_corrected_cosine_is_0_at_chance_and_1_for_the_same_sentence():
     found = corrected(torch.tensor([0.4, 1.0, 0.7]), torch.tensor([0.4, 0.4, 0.4]))
     assert found.tolist() == pytest.approx([0.0, 1.0, 0.5])
+
+
+def test_a_background_is_carried_along_by_the_map_that_other_sentences_took():
+    rows, turn = unit_rows(400, 8, seed=2), torch.linalg.qr(torch.eye(8) + 0.3 * unit_rows(8, 8, seed=3)).Q
+    background = Background(unit_rows(50, 8, seed=4))
+    carried = background.carried(rows, rows @ turn, ridge=1e-6)
+    assert torch.allclose(carried.vectors, background.vectors @ turn, atol=1e-3)
+    assert torch.allclose(background.carried(rows, rows).vectors, background.vectors, atol=1e-6)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from longmatch.cli.adapt import adapt
 from longmatch.cli.compare import compare
 from longmatch.cli.data import data_app
 from longmatch.cli.evaluate import evaluate
@@ -37,6 +38,7 @@ app.command(cls=WithRay)(index)
 app.command()(pairs)
 app.command()(show)
 app.command()(serve)
+app.command()(adapt)
 app.command()(remove)
 app.command()(train)
 app.command()(evaluate)

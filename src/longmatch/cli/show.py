@@ -48,6 +48,10 @@ def show(
     computed = f" ({facts['computes']})" if facts["computes"] else ""
     encoded = f"encoded with {facts['backbone']}{computed}, vectors in {facts['vectors']}"
     typer.echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")
+    if adapted := facts["adapted"]:
+        score = adapted["proof"]["score"]
+        proven = f"{score['before']:.3f} before, {score['after']:.3f} after (p = {score['p']:.4f})"
+        typer.echo(f"Adapted to its documents at {adapted['when']}. Held-back passages found: {proven}.")
 
 
 def _facts(document: Any) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Encoder:
     def ready(self) -> None:
         """Load the model, and see that it is the library's."""
         from longmatch.encoders.threads import set_threads
-        from longmatch.library.facts import Facts
+        from longmatch.library.fitting import fitting
         from longmatch.library.store import Store
 
         set_threads(self._threads)
@@ -62,8 +62,7 @@ class Encoder:
                 f"{self._address} is not there on the machine {socket.gethostname()}. Put the library where all "
                 "machines of the cluster find it: a shared folder, or an address of object storage."
             ) from error
-        self._matcher = self._make()
-        store.facts.check(Facts.of(self._matcher), self._address)
+        self._matcher = fitting(self._make(), store)
         self._kind = store.facts.vectors
 
     def encode(self, picked: Sequence[Sequence[Picked]], *blocks: Sequence[Document]) -> tuple[list[str], int]:

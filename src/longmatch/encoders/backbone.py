@@ -1,7 +1,8 @@
 """A pretrained transformer that turns pieces of text into vectors."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,12 @@ class Backbone:
         """The same network, its token vectors made into one in another way: mean, cls or max."""
         pooling, specials = Pooling(mode, self.pooling.max_length), (self.first_token, self.last_token)
         return Backbone(self.model, self.tokenizer, pooling, specials, self.name, lambda _: self.engine, self.change)
+
+    def changed(self, change: Mapping[str, Tensor], digest: str) -> "Backbone":
+        """Another backbone, with a low-rank change added to this one's weights; `digest` names all it has learnt."""
+        model, specials = deepcopy(self.model), (self.first_token, self.last_token)
+        add_change(model, change)
+        return Backbone(model, self.tokenizer, self.pooling, specials, self.name, self._make_engine, digest)
 
     @property
     def width(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, load_file, save, save_file
 from torch import Tensor, nn
 
 DOWN, UP = ".down", ".up"
@@ -31,10 +31,14 @@ class LowRankLinear(nn.Module):
         return changed
 
 
-def make_changeable(model: nn.Module, rank: int) -> list[nn.Parameter]:
-    """Freeze a network but for a change of that rank to each linear layer; returned is what can be learnt."""
+def make_changeable(model: nn.Module, rank: int, upper: float = 1.0) -> list[nn.Parameter]:
+    """Freeze a network but for a change of that rank to each linear layer, or to the last share of them.
+
+    Returned is what can be learnt.
+    """
     model.requires_grad_(False)
-    for parent, name, layer in list(_linear_layers(model)):
+    layers = list(_linear_layers(model))
+    for parent, name, layer in layers[round((1 - upper) * len(layers)) :]:
         setattr(parent, name, LowRankLinear(layer, min(rank, layer.in_features, layer.out_features)))
     return [p for p in model.parameters() if p.requires_grad]
 
@@ -57,6 +61,24 @@ def save_change(model: nn.Module, path: Path) -> None:
 def load_change(path: Path) -> dict[str, Tensor]:
     """Read what `save_change` wrote."""
     return load_file(path)
+
+
+def change_to_bytes(change: Mapping[str, Tensor]) -> bytes:
+    """The same that `save_change` writes to a file."""
+    return save(dict(change))
+
+
+def change_from_bytes(content: bytes) -> dict[str, Tensor]:
+    """Read what `change_to_bytes` made."""
+    return load(content)
+
+
+def joined(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """One change that does what two do after each other: their products are summed, so their ranks add up."""
+    found = dict(first) | dict(second)
+    for key in first.keys() & second.keys():
+        found[key] = torch.cat([first[key], second[key]], dim=0 if key.endswith(DOWN) else 1).contiguous()
+    return found
 
 
 @torch.no_grad()

@@ -11,6 +11,7 @@ from longmatch.library.vectors import Kind
 from longmatch.models.hybrid.model import HybridMatcher
 
 Report = Callable[[int], None]
+Stages = Callable[[str, int, int], None]  # what is being done, how much of it is, and how much there is
 
 
 def encode_again(store: Store, matcher: HybridMatcher, kind: Kind, report: Report | None = None) -> Store:
@@ -28,6 +29,19 @@ def encode_again(store: Store, matcher: HybridMatcher, kind: Kind, report: Repor
             report(len(rows))
     store.become(fresh)
     return Store.open(store.address)
+
+
+def counted(report: Stages | None, documents: int) -> Report:
+    """Tells of documents encoded again, a few at a time, as of a stage of longer work."""
+    done = 0
+
+    def tell(count: int) -> None:
+        nonlocal done
+        done += count
+        if report:
+            report("encoding again", done, documents)
+
+    return tell
 
 
 def _beside(address: str, facts: Facts) -> Store:

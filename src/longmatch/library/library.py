@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,14 @@ from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
 from longmatch.library.adding import Adding, Report, Way
-from longmatch.library.again import encode_again
+from longmatch.library.again import Stages, counted, encode_again
 from longmatch.library.asking import WHOLE, Asking
 from longmatch.library.claims import Added
 from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
 from longmatch.library.facts import Facts, background_sum
 from longmatch.library.files import Sources
 from longmatch.library.filters import condition
+from longmatch.library.fitting import fitting, with_learnt
 from longmatch.library.hierarchical import rank_hierarchically
 from longmatch.library.index.index import Index
 from longmatch.library.lock import writing, writing_if_free
@@ -43,6 +44,9 @@ from longmatch.models.hybrid.within import within
 from longmatch.models.matcher import Hit, Matcher, Progress
 from longmatch.models.reranking import DEPTH
 from longmatch.models.sdr.model import SdrMatcher
+
+if TYPE_CHECKING:
+    from longmatch.library.adapting.adapt import Adaptation
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 By: TypeAlias = Literal["default", "sdr"]
@@ -79,7 +83,9 @@ class Library:
         keep_few_pools()
         self.address = os.fspath(path)
         self.candidates, self.exact_below, self._tell = candidates, exact_below, tell
-        self._model, self._checked = model, False
+        self._model = model  # as it is without what the library has learnt
+        self._fitting: tuple[Facts, HybridMatcher] | None = None
+        self._general: tuple[Facts, Statistics] | None = None
         self._vectors = vectors
         self._is_local = "://" not in self.address
         self._sources = Sources(Path(self.address).resolve().parent if self._is_local else None)
@@ -100,18 +106,25 @@ class Library:
 
     @property
     def matcher(self) -> HybridMatcher:
-        """The model, checked against the one that made the library."""
+        """The model, with what the library has learnt, checked against the one that made it."""
         if self._model is None:
             self._model = HybridMatcher()
-        if not self._checked and self._held is not None:
-            self._held.facts.check(Facts.of(self._model), self.address)
-            self._checked = True
-        return self._model
+        if self._held is None:
+            return self._model
+        if self._fitting is None or self._fitting[0] != self._held.facts:
+            self._fitting = self._held.facts, fitting(self._model, self._held)
+        return self._fitting[1]
 
     @property
     def statistics(self) -> Statistics:
-        """What is common in text in general."""
-        return self._model.statistics if self._model else shipped_statistics()
+        """What is common in text in general; no model is opened for them."""
+        general = self._model.statistics if self._model else shipped_statistics()
+        if self._held is None:
+            return general
+        if self._general is None or self._general[0] != self._held.facts:
+            learnt = self._held.learnt()
+            self._general = self._held.facts, learnt.statistics(general) if learnt else general
+        return self._general[1]
 
     @property
     def _folder(self) -> Path:
@@ -124,8 +137,7 @@ class Library:
     @property
     def _now(self) -> Store | None:
         """The store with what other processes have committed; None where there is no library yet."""
-        if self._held is not None:
-            self._held.refresh()
+        self.refresh()
         return self._held
 
     def __len__(self) -> int:
@@ -170,6 +182,7 @@ class Library:
             "computes": made.computes,
             "vectors": made.vectors,
             "schema": made.schema,
+            "adapted": learnt.told if (learnt := self._store.learnt()) else None,
         }
 
     def pairs(self, minimum: float = 0.8, progress: Callable[[int], None] | None = None) -> Pairs:
@@ -191,6 +204,11 @@ class Library:
         """A number that changes with every change of the documents, whichever process made it."""
         self._store.refresh()
         return self._store.version
+
+    def refresh(self) -> None:
+        """See what other processes have changed: documents, and the model if they have adapted it."""
+        if self._held is not None:
+            self._held.refresh()
 
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The ids and the documents' vectors: (documents, width)."""
@@ -228,13 +246,66 @@ class Library:
 
     def encode_again(self, progress: Callable[[int], None] | None = None) -> None:
         """Encode all documents again with this model; `progress` is told of documents done."""
-        matcher = self._model = self._model or HybridMatcher()
+        self._model = self._model or HybridMatcher()
         with writing(self._folder, self._tell):
-            self._held = encode_again(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
-            self._index, self._checked = None, False
-            with in_a_sentence(self.address):
-                writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)
-            writer.finish(self.exact_below)
+            self._store.refresh()
+            self._encode_with(with_learnt(self._model, self._store), progress)
+
+    def _encode_with(self, matcher: HybridMatcher, progress: Callable[[int], None] | None) -> None:
+        """Encode all documents with a matcher; the lock is held."""
+        self._held = encode_again(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
+        self._index = None
+        with in_a_sentence(self.address):
+            writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)
+        writer.finish(self.exact_below)
+
+    def adapt(
+        self,
+        minutes: float = 10.0,
+        *,
+        seed: int = 0,
+        steps: int | None = None,
+        dry_run: bool = False,
+        progress: Stages | None = None,
+    ) -> "Adaptation":
+        """Let the model learn from the library's own documents; used from then on if it proves better, else not at all.
+
+        Learning and proving take about so many `minutes`. Adopting it encodes all documents again: interrupted before
+        that is done, the library is as it was, and the next `adapt` goes on with it. `dry_run` adopts nothing. `steps`
+        fixes how long is learnt, whatever the time: with the same seed, it learns the same.
+        """
+        from longmatch.library.adapting.adapt import Adaptation, Plan, learn_and_prove, unfinished
+
+        base = self._model = self._model or HybridMatcher()
+        self._store.refresh()
+        made = self._store.facts
+        learnt = None if dry_run else unfinished(self._store)
+        if learnt:
+            found = Adaptation.of_learnt(learnt)
+        else:
+            plan = Plan(minutes, seed, steps)
+            learnt, found = learn_and_prove(self._store, base, plan, progress or (lambda *far: None))
+        if dry_run or not found.proof.holds:
+            return found
+        with writing(self._folder, self._tell):
+            self._store.refresh()
+            if self._store.facts != made:
+                raise LibraryError(f"{self.address} was encoded again by another process meanwhile. Adapt it again.")
+            self._store.put_learnt(learnt)
+            self._encode_with(learnt.applied(base), counted(progress, len(self._store)))
+        return replace(found, adopted=True)
+
+    def undo_adapting(self, progress: Stages | None = None) -> None:
+        """Go back to the model as it was before the last adaptation; all documents are encoded again."""
+        base = self._model = self._model or HybridMatcher()
+        with writing(self._folder, self._tell):
+            self._store.refresh()
+            learnt = self._store.learnt()
+            if learnt is None:
+                raise LibraryError(f"{self.address} is not adapted, so there is nothing to undo.")
+            earlier = self._store.learnt(learnt.before)
+            self._encode_with(earlier.applied(base) if earlier else base, counted(progress, len(self._store)))
+            self._store.forget_learnt(learnt.digest)
 
     def remove(self, ids: str | Sequence[str]) -> None:
         """Remove documents; a file that is still there comes back with the next `add`."""
@@ -265,10 +336,8 @@ class Library:
         the score. With `rerank`, a model of its own, the best `depth` (at least k) are read by it and have its score;
         `progress` is told of them, and the passages that explain a hit are still the library's.
         """
-        self._store.refresh()
-        asked, own = self._ask(query)
+        asked, own, asking = self._put(query)
         count = max(k, depth) if rerank else k
-        asking = self._asking()
         allowed = self._store.filtered(where) if where else None
         living = Living.of(asking.index, allowed, without=own)
         nearest = self._nearest(len(living), condition(where) if where else None)
@@ -299,6 +368,16 @@ class Library:
         if documents < self.exact_below or not self._store.has_vector_index():
             return None
         return lambda vector, count: self._store.nearest(vector, count, where)
+
+    def _put(self, query: Query) -> tuple[Encoding, str | None, Asking]:
+        """A query's encoding, its own id, and what it is put to; all by one model, should another process change it."""
+        while True:
+            self._store.refresh()
+            made = self._store.facts
+            encoding, own = self._ask(query)
+            asking = self._asking()
+            if self._store.facts == made or isinstance(query, Encoding):
+                return encoding, own, asking
 
     def _ask(self, query: Query) -> tuple[Encoding, str | None]:
         """A query's encoding, and the id of the document of the library that it is."""

@@ -160,11 +160,14 @@ class Row:
         expectations = torch.from_numpy(self.array("expectations").astype(np.float32)).reshape(-1, len(SIZES))
         return Side(unpack(self.array("vectors"), len(expectations)), expectations)
 
+    def pieces(self) -> list[npt.NDArray[np.int64]]:
+        """Start, end, tokens, paragraph and section of what the model reads."""
+        kept = self.table["pieces"].chunk(0)[self.place].values
+        return [kept.field(i).to_numpy().astype(np.int64) for i in range(5)]
+
     def encoding(self) -> Encoding:
         """The document as the matcher encoded it."""
-        pieces = self.table["pieces"].chunk(0)[self.place].values
-        columns = (pieces.field(i).to_numpy().astype(np.int64) for i in range(5))
-        return Encoding(Sentences(self.document(), *columns), self.side(), self.terms())
+        return Encoding(Sentences(self.document(), *self.pieces()), self.side(), self.terms())
 
 
 def rows_of(table: pa.Table) -> list[Row]:

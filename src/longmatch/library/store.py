@@ -14,10 +14,12 @@ import pyarrow as pa
 from longmatch.library.errors import NotALibrary, filter_error, in_a_sentence, is_filter_error
 from longmatch.library.facts import Facts
 from longmatch.library.filters import condition
+from longmatch.library.learnt import LEARNT_SCHEMA, Learnt
 from longmatch.library.rows import Row, rows_of, schema_for
 
 DOCUMENTS, FILES = "documents", "files"
 AGAIN = "documents_again"  # documents being encoded with another model
+LEARNT = "learnt"  # what the backbone has learnt from the documents
 FACTS = "longmatch"  # the key of the facts in the table's own description
 BESIDE = ".longmatch"  # the library kept in a folder of documents, so that the second question is quick
 INDEX_CACHE, METADATA_CACHE = 1 << 28, 1 << 26  # the most bytes kept in memory of what was read
@@ -52,10 +54,7 @@ class Store:
         with in_a_sentence(address):
             if not _is_there(database, address, table):
                 raise NotALibrary(f"{address} is not a library. Make one: longmatch index {address} FILES.")
-            text = (database.open_table(table).schema.metadata or {}).get(FACTS.encode())
-            if text is None:
-                raise NotALibrary(f"{address} holds tables that longmatch did not make. Name another folder.")
-            return cls(address, database, Facts.from_json(text.decode(), address), table)
+            return cls(address, database, _facts_of(database.open_table(table), address), table)
 
     @classmethod
     def create(cls, address: str, facts: Facts, table: str = DOCUMENTS) -> "Store":
@@ -89,9 +88,12 @@ class Store:
         return int(self._documents.version)
 
     def refresh(self) -> None:
-        """See what other processes have committed."""
+        """See what other processes have committed; one may have encoded all documents with another model."""
         with in_a_sentence(self.address):
+            before = self.version
             self._documents.checkout_latest()
+            if self.version != before:
+                self.facts = _facts_of(self._documents, self.address)
             self._renew()
 
     def _renew(self) -> None:
@@ -172,6 +174,27 @@ class Store:
     def _files(self) -> Any:
         return self._database.open_table(FILES)
 
+    def learnt(self, digest: str | None = None) -> Learnt | None:
+        """What the backbone that made the vectors has learnt from the documents, or what goes by that digest."""
+        wanted = self.facts.change if digest is None else digest
+        with in_a_sentence(self.address):
+            if not wanted or not _is_there(self._database, self.address, LEARNT):
+                return None
+            rows = _query(self._database.open_table(LEARNT), LEARNT_SCHEMA.names, among("digest", [wanted])).to_arrow()
+        return Learnt.of_row(rows.to_pylist()[0]) if len(rows) else None
+
+    def put_learnt(self, learnt: Learnt) -> None:
+        """Keep what was learnt; it counts from the moment the facts name it."""
+        with in_a_sentence(self.address):
+            if not _is_there(self._database, self.address, LEARNT):
+                self._database.create_table(LEARNT, schema=LEARNT_SCHEMA)
+            _merge(self._database.open_table(LEARNT), "digest", learnt.row())
+
+    def forget_learnt(self, digest: str) -> None:
+        """Drop what was learnt and is no longer used."""
+        with in_a_sentence(self.address):
+            self._database.open_table(LEARNT).delete(among("digest", [digest]))
+
     def tidy(self, exact_below: int) -> None:
         """Join small commits, bring the indices up to date, and drop what no version needs any more."""
         from lancedb.index import FTS, BTree, IvfRq
@@ -236,6 +259,13 @@ def _connect(address: str, create: bool) -> Any:
         raise NotALibrary(f"{address} {what}. Make a library: longmatch index {address} FILES.")
     with in_a_sentence(address):
         return lancedb.connect(address, session=lancedb.Session(INDEX_CACHE, METADATA_CACHE))
+
+
+def _facts_of(table: Any, address: str) -> Facts:
+    text = (table.schema.metadata or {}).get(FACTS.encode())
+    if text is None:
+        raise NotALibrary(f"{address} holds tables that longmatch did not make. Name another folder.")
+    return Facts.from_json(text.decode(), address)
 
 
 def _is_there(database: Any, address: str, table: str) -> bool:

@@ -35,6 +35,16 @@ class Background:
         parts = [(part @ self.vectors.T).sort(dim=1).values @ weights for part in vectors.split(rows)]
         return torch.cat(parts) if parts else vectors.new_zeros((0, len(SIZES)))
 
+    def carried(self, before: Tensor, after: Tensor, ridge: float = 1e-3) -> "Background":
+        """The unrelated sentences as a changed backbone sees them, though their texts are not kept.
+
+        `before` and `after` are vectors of other sentences (sentences, width) without and with the change. The linear
+        map that takes the ones nearest to the others is applied; what few sentences cannot tell is left as it was.
+        """
+        grams = before.T @ before + ridge * len(before) * torch.eye(before.shape[1])
+        moves = torch.linalg.solve(grams, before.T @ (after - before))  # (width, width)
+        return Background(torch.nn.functional.normalize(self.vectors + self.vectors @ moves, dim=1))
+
 
 def interpolation(sizes: Tensor) -> Tensor:
     """Weights over SIZES for documents of so many sentences: (documents, len(SIZES)).

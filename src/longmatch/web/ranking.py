@@ -62,12 +62,13 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
 def _query(state: State, id: str, job: Job) -> str | Encoding:
     """As `State.query_now`, with progress while an upload is encoded."""
     upload = state.uploads.get(id)
-    if upload is None or upload.encoding is not None:
+    if upload is None:
         return state.query_now(id)
-    matcher = state.library.matcher
+    matcher = state.matcher_now()
+    if kept := upload.encoded_by(matcher):
+        return kept
     watched = HybridMatcher(WatchedBackbone(matcher.backbone, job), matcher.statistics)
-    upload.encoding = watched.encode([upload.document])[0]
-    return upload.encoding
+    return upload.keep(watched.encode([upload.document])[0], matcher)
 
 
 class WatchedBackbone(Backbone):

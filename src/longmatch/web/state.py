@@ -13,6 +13,7 @@ from longmatch.documents.document import Document
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Jobs
 from longmatch.web.limits import Limits
@@ -83,9 +84,13 @@ class State:
         upload = self.uploads.get(id)
         if upload is None:
             return self.described(id).id
-        if upload.encoding is None:
-            upload.encoding = self.library.matcher.encode([upload.document])[0]
-        return upload.encoding
+        matcher = self.matcher_now()
+        return upload.encoded_by(matcher) or upload.keep(matcher.encode([upload.document])[0], matcher)
+
+    def matcher_now(self) -> HybridMatcher:
+        """The library's model, as other processes have left it."""
+        self.library.refresh()
+        return self.library.matcher
 
     async def comparison(self, a: str, b: str, model: str | None = None) -> Match:
         """Two documents compared, or the sections of one where both are the same; kept for a while."""

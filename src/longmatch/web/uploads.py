@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from longmatch.documents.document import Document
 from longmatch.models.hybrid.encoding import Encoding
+from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading.process import read_apart
@@ -23,6 +24,16 @@ class Upload:
 
     document: Document
     encoding: Encoding | None = None
+    encoder: HybridMatcher | None = None  # what made it: another process may have adapted the library since
+
+    def encoded_by(self, matcher: HybridMatcher) -> Encoding | None:
+        """The encoding, where this very matcher made it."""
+        return self.encoding if self.encoder is matcher else None
+
+    def keep(self, encoding: Encoding, matcher: HybridMatcher) -> Encoding:
+        """Keep an encoding and what made it."""
+        self.encoding, self.encoder = encoding, matcher
+        return encoding
 
 
 class Uploads:

@@ -67,7 +67,7 @@ class Scorer(ABC):
                 yield number, scores
 
 
-def no_sentences(title: str = "") -> Sentences:
-    """In place of sentences where only scores are wanted, and no passages."""
-    nowhere = np.empty(0, dtype=np.int64)
+def no_sentences(title: str = "", count: int = 0) -> Sentences:
+    """In place of sentences where only scores are wanted, and no passages; so many of them."""
+    nowhere = np.zeros(count, dtype=np.int64)
     return Sentences(Document("", title, "", ()), nowhere, nowhere, nowhere, nowhere, nowhere)

@@ -63,6 +63,13 @@ class Stream:
         """The counts of each sentence."""
         return [Counts.of(self.ids[start:end]) for start, end in pairwise(self.offsets.tolist())]
 
+    def part(self, sentences: Ints) -> "Stream":
+        """Some of the sentences, in the order given."""
+        lengths = np.diff(self.offsets)[sentences]
+        offsets = np.concatenate([[0], lengths.cumsum()]).astype(np.int64)
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[sentences] - offsets[:-1], lengths)
+        return Stream(self.ids[places], offsets)
+
     @cached_property
     def sentence(self) -> Ints:
         """The sentence each term stands in."""
@@ -79,6 +86,10 @@ class Terms:
     def phrases(self) -> Stream:
         """Runs of two and three words that do not cross the end of a sentence."""
         return phrases_of(self.words)
+
+    def part(self, sentences: Ints) -> "Terms":
+        """Those of some sentences."""
+        return Terms(self.words.part(sentences))
 
 
 def terms_of(document: Document, spans: Iterable[tuple[int, int]] | None = None) -> Terms:

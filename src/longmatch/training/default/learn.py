@@ -19,6 +19,7 @@ class Pace:
 
     steps: int = 400
     rank: int = 32
+    upper: float = 1.0  # share of the layers that change, the last ones: the fewer, the quicker
     learning_rate: float = 4e-4
     warm_up: float = 0.1  # share of the steps
     decay: float = 0.01
@@ -30,7 +31,7 @@ Told = Callable[[int, float], None]  # the step and its loss
 def learn(model: nn.Module, drawn: Iterable[Drawn], pace: Pace, told: Told | None = None) -> CombinedScore:
     """Change a backbone in place, where `add_change` or `change_of` find it; returned are the weights of the sides."""
     device = next(model.parameters()).device
-    changed = make_changeable(model, pace.rank)
+    changed = make_changeable(model, pace.rank, pace.upper)
     model.to(device).train()
     score = CombinedScore().to(device)
     groups = [

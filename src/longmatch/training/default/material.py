@@ -52,6 +52,15 @@ class Material:
         return np.array([[int(c) in self.answers.get(int(r), ()) for c in columns] for r in rows], dtype=bool)
 
 
+def bounds(lengths: npt.ArrayLike) -> Ints:
+    """Where each of so many runs begins, and the end.
+
+    >>> bounds([2, 3]).tolist()
+    [0, 2, 5]
+    """
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
 def both_ways(pairs: Sequence[tuple[int, int]]) -> dict[int, frozenset[int]]:
     """Of each document those it belongs together with.
 

@@ -1,0 +1,1 @@
+"""How a library's model learns from the library's own documents, and proves it before it is used."""
