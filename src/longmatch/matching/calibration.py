@@ -80,7 +80,7 @@ class Calibration:
 
     def score(self, sides: Sides) -> Floats:
         """The score of documents whose sides are so similar; a side left out counts as at chance."""
-        most = self._probability(self.evidence(dict.fromkeys(sides, np.ones(1))))
+        most = self._probability(self.evidence({name: np.ones(1) for name in sides if name not in BESIDE}))
         return np.asarray(np.minimum(self._probability(self.evidence(sides)) / most, 1.0))
 
     def _probability(self, evidence: Floats) -> Floats:

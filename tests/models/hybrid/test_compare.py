@@ -69,7 +69,7 @@ def test_contributions_sum_to_1_with_their_lexical_part_inside(match):
 
 
 def test_the_shares_of_the_sides_sum_to_1(match):
-    assert set(match.parts) == {"words", "phrases", "meaning"}
+    assert set(match.parts) == {"words", "phrases", "meaning", "named"}
     assert sum(match.parts.values()) == pytest.approx(1)
 
 
