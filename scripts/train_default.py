@@ -70,6 +70,7 @@ from longmatch.training.default.material import Material, both_ways, bounds
 
 SETS = ("acl", "wiki", "papers", "legal", "peps")
 MOST = 12_000_000  # bytes of safetensors that ship
+ONE_FORK = threading.Lock()  # libraries that lock files refuse to be forked by two threads at once
 WEIGHTS = "weights.json"
 ALONE = tuple((side,) for side in SIDES)
 GROWING = (SIDES[:2], SIDES[:3], (*SIDES[:2], "named"), (*SIDES[:3], "named"), (*SIDES[:3], "named", "title"))
@@ -142,7 +143,8 @@ def do_and_leave(job: Callable[[], None]) -> None:
 
 def run_to_its_end(process: BaseProcess) -> int | None:
     """Its exit code."""
-    process.start()
+    with ONE_FORK:
+        process.start()
     process.join()
     return process.exitcode
 
