@@ -6,12 +6,9 @@ from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
-from safetensors.torch import load, save
-from torch.nn.functional import normalize
 
 from longmatch.encoders.low_rank import change_from_bytes
-from longmatch.matching.chance import Background
-from longmatch.models.background import Statistics
+from longmatch.models.background import Statistics, background_from_bytes
 from longmatch.models.hybrid.model import HybridMatcher
 
 LEARNT_SCHEMA = pa.schema(
@@ -71,13 +68,3 @@ class Learnt:
     def of_row(row: dict[str, Any]) -> "Learnt":
         """What `row` made."""
         return Learnt(**{name: value for name, value in row.items() if name != "digest"})
-
-
-def background_to_bytes(background: Background) -> bytes:
-    """In half precision, as the shipped ones."""
-    return save({"vectors": background.vectors.half().contiguous()})
-
-
-def background_from_bytes(content: bytes) -> Background:
-    """Read what `background_to_bytes` made."""
-    return Background(normalize(load(content)["vectors"].float(), dim=1))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load, load_file, save
 
 from longmatch.encoders.pretrained import DEFAULT_NAME, file_digest, locate
 from longmatch.errors import LongmatchError
@@ -55,8 +55,18 @@ def shipped_frequencies() -> tuple[Frequencies, Frequencies]:
 
 @cache
 def read_background(path: Path) -> Background:
-    """Vectors of unrelated sentences, kept in half precision."""
-    return Background(torch.nn.functional.normalize(load_file(path)["vectors"].float(), dim=1))
+    """Vectors of unrelated sentences, from a file."""
+    return background_from_bytes(path.read_bytes())
+
+
+def background_from_bytes(content: bytes) -> Background:
+    """What `background_to_bytes` made."""
+    return Background(torch.nn.functional.normalize(load(content)["vectors"].float(), dim=1))
+
+
+def background_to_bytes(background: Background) -> bytes:
+    """To be kept, in half precision."""
+    return save({"vectors": background.vectors.half().contiguous()})
 
 
 def shipped_change() -> Path | None:

@@ -17,8 +17,9 @@ from longmatch.library.again import Stages
 from longmatch.library.asking import WHOLE
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.fitting import fitting
-from longmatch.library.learnt import Learnt, background_to_bytes
+from longmatch.library.learnt import Learnt
 from longmatch.library.store import AGAIN, Store
+from longmatch.models.background import background_to_bytes
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.training.default.passages import Reading, halves
 from longmatch.training.default.unlabelled import learn_halves
