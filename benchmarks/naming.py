@@ -9,7 +9,7 @@ and without names as the default takes them: nothing is chosen there.
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -142,7 +142,7 @@ def _lists(columns: Columns, similarity: Similarity | None) -> Lists:
     if similarity is not None:
         sides[:, SIDES.index("named")] = similarity(columns)
     bare = columns.lists
-    return Lists(sides, bare.grades, bare.offsets, bare.wanted, bare.lengths)
+    return replace(bare, sides=sides)
 
 
 def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> Iterator[tuple[Split, Columns]]:
@@ -220,7 +220,7 @@ def _columns(
         dict(zip(RARITIES, table[3:5], strict=True)),
         {key: (table[8 + i], table[5 + i]) for i, key in enumerate(RARITIES)},
         usual,
-        Lists(empty, grades, offsets, wanted, empty),
+        Lists(empty, grades, offsets, wanted, empty, np.ones(len(SIDES), dtype=np.float32)),
     )
 
 

@@ -24,7 +24,8 @@ def drawn(deciding: int, queries: int = 40, documents: int = 30) -> Lists:
     for start, end in itertools.pairwise(offsets):
         grades[start + np.argsort(-sides[start:end, deciding])[:2]] = 1
     wanted = np.tile([1, 1] + [0] * (DEPTH - 2), (queries, 1))
-    return Lists(sides, grades, offsets, wanted, np.ones((len(sides), 2), dtype=np.float32))
+    lengths, trust = np.ones((len(sides), 2), dtype=np.float32), np.ones(len(SIDES), dtype=np.float32)
+    return Lists(sides, grades, offsets, wanted, lengths, trust)
 
 
 @pytest.mark.parametrize("deciding", [0, 2])

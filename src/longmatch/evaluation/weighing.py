@@ -38,6 +38,7 @@ class Lists:
     offsets: Ints
     wanted: Ints  # (queries, DEPTH), falling
     lengths: Floats  # words of the query and of the document: (documents, 2)
+    trust: Floats  # in each side, in this collection
 
     def __len__(self) -> int:
         return len(self.wanted)
@@ -78,13 +79,14 @@ def lists_of(
             progress(1)
     parts, grades, wanted, lengths = zip(*found, strict=True)
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
-    return Lists(np.concatenate(parts), np.concatenate(grades), offsets, np.stack(wanted), np.concatenate(lengths))
+    flat = np.concatenate(parts), np.concatenate(grades), offsets, np.stack(wanted), np.concatenate(lengths)
+    return Lists(*flat, scorer.trust.astype(np.float32))
 
 
 def transformed(lists: Lists, columns: Sequence[int]) -> Floats:
-    """The logarithm of each side above its floor: sides multiply, and what no side has counts little."""
+    """The logarithm of each side above its floor, as far as it is trusted: what no side has counts little."""
     sides = lists.sides.astype(np.float64)
-    found = [lifted(sides[:, column], FLOORS[SIDES[column]]) for column in columns]
+    found = [lists.trust[column] * lifted(sides[:, column], FLOORS[SIDES[column]]) for column in columns]
     return np.stack(found, axis=1).astype(np.float32)
 
 

@@ -18,7 +18,6 @@ from longmatch.library.question import Question
 from longmatch.library.rows import TERMS, Row
 from longmatch.library.search import Living, Nearest, score
 from longmatch.matching.calibration import Calibration
-from longmatch.models.hybrid.collection import calibration_for
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
 SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
@@ -113,7 +112,7 @@ class _Search:
 
 def _promising(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> list[str]:
     """Those that can reach a score: by all but meaning, and by as much of that as their vectors allow."""
-    calibration = calibration_for(asking.index.familiarity(), asking.statistics)
+    calibration = asking.statistics.calibration.trusting(*asking.index.trust)
     sides = question.sides(others, asking.index, (*calibration.sides, "topic"))
     topic = sides["topic"] if "topic" in calibration.sides else sides.pop("topic")
     if "meaning" in calibration.sides:

@@ -16,7 +16,6 @@ from longmatch.library.store import Store
 from longmatch.matching.calibration import Calibration, Sides
 from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import calibration_for
 from longmatch.models.hybrid.encoding import Encoding
 
 CANDIDATES = 60
@@ -113,7 +112,7 @@ def score(
     rows = store.fetch(ids, SCORED)
     if not rows:
         return Scored((), np.zeros(0))
-    calibration = calibration_for(index.familiarity(), statistics)
+    calibration = statistics.calibration.trusting(*index.trust)
     sides = Question.of_encoding(query, index).sides(rows, index, calibration.sides)
     if "meaning" in calibration.sides:
         sides["meaning"] = meaning_scores(query.side, rows)

@@ -11,8 +11,9 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Sides = Mapping[str, Floats]
 
-UNDERSTOOD = ("meaning", "topic")  # the sides that a backbone reads, and so only in languages it knows
-BESIDE = ("title", "titled", "named")  # the sides on which a copy has no more than a relative may have
+UNDERSTOOD = ("meaning", "topic", "told")  # the sides that a backbone reads, and so only in languages it knows
+TITLED = ("title", "titled", "told")  # the sides that go by what titles say
+BESIDE = (*TITLED, "named")  # the sides on which a copy has no more than a relative may have
 
 
 def lifted(similarity: Floats, floor: float) -> Floats:
@@ -68,10 +69,11 @@ class Calibration:
         """The sides that count; the others need not be known."""
         return tuple(name for name, scale in self.scales.items() if scale.weight)
 
-    def trusting(self, share: float) -> "Calibration":
-        """For a language known to that share: what a backbone reads counts that much, for and against."""
-        known = {name: share if name in UNDERSTOOD else 1.0 for name in self.scales}
-        scales = {name: replace(scale, weight=scale.weight * known[name]) for name, scale in self.scales.items()}
+    def trusting(self, language: float, titles: float = 1.0) -> "Calibration":
+        """For a language known to that share, and titles that say that much: for and against, they count no more."""
+        known = {name: language if name in UNDERSTOOD else 1.0 for name in self.scales}
+        said = {name: titles if name in TITLED else 1.0 for name in self.scales}
+        scales = {name: replace(s, weight=s.weight * known[name] * said[name]) for name, s in self.scales.items()}
         return replace(self, scales=scales)
 
     def evidence(self, sides: Sides) -> Floats:

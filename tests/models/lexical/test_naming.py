@@ -104,3 +104,13 @@ def test_a_name_is_written_as_it_stands_in_the_text() -> None:
     assert written(first, last, sentence) == "History of the  Lighthouse Keepers"
     assert written(last, first, sentence) == ""
     assert written(*title_terms("lighthouse")[:2], sentence) == "Lighthouse"
+
+
+def test_the_usual_title_has_one_term_up_to_three_words_and_four_from_six_on():
+    def usual(*titles: str) -> float:
+        return Titles.of(stacked([title_terms(title) for title in titles])).usual
+
+    assert usual("Mercury", "Alan Turing", "The Enigma machine") == 1
+    assert usual("On the shapes of growing plants") == 4
+    assert usual("Mercury", "On the shapes of growing plants", "1984") == 2.5  # numbers name nothing
+    assert usual("", "12") == 0

@@ -10,6 +10,7 @@ from longmatch.evaluation.encodings.layers import scoring_device
 from longmatch.evaluation.encodings.store import Stored
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.default import DefaultScorer
+from longmatch.matching.calibration import Calibration, Scale
 
 QUERIES = 16  # whose sides are held at a time
 TITLE = 400  # characters of a title that are read
@@ -32,6 +33,12 @@ class SideScorer(DefaultScorer):
         super().open(stored, corpus)
         vectors = self.matcher.backbone.encode_texts([title[:TITLE] or "." for title in self._titles])
         self._told = torch.as_tensor(vectors).to(scoring_device(), torch.float32)
+
+    @property
+    def trust(self) -> Floats:
+        """How far each side is trusted in this corpus."""
+        each = Calibration({name: Scale(1.0, 1.0, 0.0) for name in SIDES}, 1.0, 0.0).trusting(*self._rarity.trust)
+        return np.array([each.scales[name].weight for name in SIDES])
 
     def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, Sides]]:
         """For some documents, by their numbers: by side, the value with every document of the corpus.

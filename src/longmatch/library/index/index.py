@@ -25,7 +25,7 @@ from longmatch.library.index.segment import (
 )
 from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, counted
 from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import LEAST_WORTH, PHRASE_POWER, WORTH, Rarity
+from longmatch.models.hybrid.collection import LEAST_WORTH, PHRASE_POWER, WORTH, Rarity, trust_in
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
 from longmatch.models.lexical.naming import TERMS, Titles
@@ -123,6 +123,11 @@ class Index:
         if self._named is None or self._named[0] is not self.roster:
             self._named = self.roster, Titles.of(self.living("titles").reshape(-1, TERMS))
         return self._named[1]
+
+    @property
+    def trust(self) -> tuple[float, float]:
+        """How far the language of the living documents is known, and how much their titles say."""
+        return trust_in(self.familiarity(), self.titles)
 
     def names(self, ids: Sequence[str]) -> Hashes:
         """The terms by which texts name some living documents: (documents, terms of a title)."""

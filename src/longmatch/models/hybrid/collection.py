@@ -26,6 +26,7 @@ PHRASE_POWER = 1.5  # rare phrases are quotations: they weigh more than rarity a
 LEAST_WORTH = 1.0  # in a language it does not know, so that what every sentence holds still weighs something
 FAMILIAR = (0.4, 0.8)  # share of known words up to which the language is a foreign one, from which it is known
 FEW = 20  # documents that cannot tell by themselves which words are common
+TELLING = (1.5, 2.5)  # terms of the usual title up to which titles are names, from which they say what a text is about
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,13 @@ class Rarity:
     titles: Titles
 
     def calibration(self, statistics: Statistics) -> Calibration:
-        """The shipped calibration, as far as background and backbone know the language."""
-        return calibration_for(self.familiarity, statistics)
+        """The shipped calibration, as far as it can be trusted here."""
+        return statistics.calibration.trusting(*self.trust)
+
+    @property
+    def trust(self) -> tuple[float, float]:
+        """How far the language is known, and how much titles say."""
+        return trust_in(self.familiarity, self.titles)
 
     def of_names(self, names: Names) -> Floats:
         """How rare each title is, from 0 to 1: as its rarest term, or as documents that have it for a title."""
@@ -65,9 +71,13 @@ class Rarity:
         )
 
 
-def calibration_for(familiarity: float, statistics: Statistics) -> Calibration:
-    """The shipped calibration, trusted as far as that share of known words tells that the language is known."""
-    return statistics.calibration.trusting(float(np.interp(familiarity, FAMILIAR, (0, 1))))
+def trust_in(familiarity: float, titles: Titles) -> tuple[float, float]:
+    """How far the language of documents is known, by the share of their words that are, and how much titles say.
+
+    Titles of one or two words are names; longer ones say what a text is about. Few documents cannot tell.
+    """
+    said = float(np.interp(titles.usual, TELLING, (0, 1))) if len(titles) >= FEW else 0.0
+    return float(np.interp(familiarity, FAMILIAR, (0, 1))), said
 
 
 def _texts(stream: Stream, split: bool) -> list[Counts]:

@@ -66,6 +66,17 @@ class Titles:
         known = terms[terms[:, 0] != NOTHING]
         return Titles(np.ascontiguousarray(known[np.argsort(known[:, 0], kind="stable")].T))
 
+    @cached_property
+    def usual(self) -> float:
+        """How many different terms a title has in the mean: 1 up to three words, all from six on; 0 without titles."""
+        if not self.terms.size:
+            return 0.0
+        rising = np.sort(self.terms, axis=0)
+        return 1 + float((np.diff(rising, axis=0) != 0).sum()) / self.terms.shape[1]
+
+    def __len__(self) -> int:
+        return self.terms.shape[1]
+
     def named(self, terms: Hashes, more: Hashes) -> "Names":
         """The titles, `more` of them besides, whose terms are all among these, which are in rising order."""
         first, last = (np.searchsorted(self.terms[0], terms, side) for side in ("left", "right"))
