@@ -53,7 +53,7 @@ from longmatch.evaluation.encodings.store import Store, Stored
 from longmatch.evaluation.encodings.tokens import DocumentTokens
 from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.scoring.scorer import no_sentences
-from longmatch.evaluation.scoring.sides import KNOWN, SIDES, SideScorer
+from longmatch.evaluation.scoring.sides import SIDES, SideScorer
 from longmatch.evaluation.weighing import FLOORS, Lists, fit, lists_of, worth
 from longmatch.matching.calibration import Calibration, Scale
 from longmatch.matching.levels import Side
@@ -99,7 +99,7 @@ def main() -> None:
     verbs.choices["features"].add_argument("--sources", type=int, default=None, help="of the pairs of a split at most")
     verbs.add_parser("calibrate").add_argument("out", type=Path)
     verbs.add_parser("weigh").add_argument("out", type=Path, nargs="+")
-    verbs.choices["weigh"].add_argument("--sides", nargs="+", choices=KNOWN, default=list(SIDES[:3]))
+    verbs.choices["weigh"].add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES[:3]))
     verbs.add_parser("ship").add_argument("out", type=Path)
     options = parser.parse_args()
     use_processes(half_the_cores())
@@ -288,7 +288,7 @@ def weigh(folders: Sequence[Path], chosen: Sequence[str]) -> None:
                 table.add_row("the others", " ".join(sides), *_percent(values), "")
         Console(width=150).print(table)
         learnt = fit([lists[name, "train"] for name in names], [SIDES.index(side) for side in chosen])
-        each = dict.fromkeys(KNOWN, 0.0) | dict(zip(chosen, learnt.astype(np.float64).round(4).tolist(), strict=True))
+        each = dict.fromkeys(SIDES, 0.0) | dict(zip(chosen, learnt.astype(np.float64).round(4).tolist(), strict=True))
         facts = {side: {"weight": weight, "floor": FLOORS[side]} for side, weight in each.items()}
         (folder / WEIGHTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 

@@ -30,7 +30,7 @@ class Scale:
     chance: float
 
     def evidence(self, similarity: Floats) -> Floats:
-        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents, negative for less."""
+        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents and where x is not known (nan)."""
         return self._above(self.chance, similarity)
 
     def above_nothing(self, similarity: Floats) -> Floats:
@@ -38,7 +38,8 @@ class Scale:
         return self._above(0.0, similarity)
 
     def _above(self, least: float, similarity: Floats) -> Floats:
-        return np.asarray(self.weight * (lifted(similarity, self.floor) - np.log(least + self.floor)))
+        above = lifted(similarity, self.floor) - np.log(least + self.floor)
+        return np.asarray(self.weight * np.where(np.isnan(above), 0.0, above))
 
 
 @dataclass(frozen=True)
