@@ -47,7 +47,7 @@ class Calibration:
     """Weighs the sides of a comparison against each other and makes their sum a probability.
 
     The score is sigmoid(slope * evidence + bias), the chance that two documents belong together as the labelled pairs
-    it was fitted on show it, in units of what a document has with itself, which is very near 1.
+    it was fitted on show it, in units of what two would have that are alike on every side, which is very near 1.
     """
 
     scales: Mapping[str, Scale]
@@ -83,8 +83,8 @@ class Calibration:
 
     def score(self, sides: Sides) -> Floats:
         """The score of documents whose sides are so similar; a side left out counts as at chance."""
-        most = self._probability(self.evidence({name: np.ones(1) for name in sides if name not in BESIDE}))
-        return np.asarray(np.minimum(self._probability(self.evidence(sides)) / most, 1.0))
+        most = self._probability(self.evidence({name: np.ones(1) for name in sides}))
+        return np.asarray(self._probability(self.evidence(sides)) / most)
 
     def _probability(self, evidence: Floats) -> Floats:
         return np.asarray(1 / (1 + np.exp(-(self.slope * evidence + self.bias))))
