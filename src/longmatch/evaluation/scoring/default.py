@@ -62,8 +62,7 @@ class DefaultScorer(Scorer):
         """Read where they count."""
         if not {"title", "titled", "named"} & set(self.sides):
             return [""] * len(corpus)
-        titles = {record.id: record.title for record in corpus.folder.records()}
-        return [titles.get(id, "") for id in corpus.ids]
+        return corpus.titles
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """A slice is read once for all queries of the block."""
