@@ -13,11 +13,11 @@ labels alone, and no document that stands in none of them. `features` writes OUT
 of its best documents, and OUT/SET-SPLIT-pairs.npz, those of labelled and of unrelated pairs. `weigh` learns from the
 training queries how the sides are weighed and prints nDCG@10 on the validation queries, of each set with the others
 alone too: with what was learnt without it (`--each` writes that to OUT/without-SET), that is the honest figure for a
-collection nobody has seen. What the sides named with `--sides` weigh is written to OUT/weights.json. `tell` prints nDCG@10 on the test queries,
-which nothing was chosen by: of single sides, of these weights, and with each set left out of all learning. `calibrate` makes
-the weighed sum a probability: it measures what unrelated documents have on each side, fits slope and bias on the
-training pairs of the sets that have pairs, writes OUT/calibration.json and prints the calibration error on training and
-validation pairs. `ship` copies what was learnt into the package.
+collection nobody has seen. What the sides named with `--sides` weigh is written to OUT/weights.json. `tell` prints
+nDCG@10 on the test queries, which nothing was chosen by: of single sides, of these weights, and with each set left out
+of all learning. `calibrate` makes the weighed sum a probability: it measures what unrelated documents have on each
+side, fits slope and bias on the training pairs of the sets that have pairs, writes OUT/calibration.json and prints the
+calibration error on training and validation pairs. `ship` copies what was learnt into the package.
 """
 
 import argparse
@@ -31,7 +31,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -43,6 +43,7 @@ from make_background import SENTENCE_DOCUMENTS, sentence_vectors
 from rich.console import Console
 from rich.table import Table
 from safetensors.torch import save_file
+from tokenizers import Tokenizer
 
 from longmatch.datasets.collection import DataFolder
 from longmatch.documents.jsonl import iterate_jsonl
@@ -68,6 +69,7 @@ from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.lexical.terms import Terms
 from longmatch.models.lexical.weights import TermMatrix, tfidf
+from longmatch.models.vectors import TITLE
 from longmatch.parallel import half_the_cores, use_processes
 from longmatch.training.default.batches import Drawn, Shape, batches
 from longmatch.training.default.learn import Pace, learn
@@ -231,9 +233,14 @@ def scorer_of(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScore
 def tokens_and_words(path: Path, layers: Path) -> tuple[Corpus, Stored, Stored]:
     """A set's documents as tokens and as words, made where they are not there yet."""
     corpus = Corpus(DataFolder(path))
-    tokenizer = Backbone.load(device="cpu", precision="float32").tokenizer  # a GPU cannot be handed on to a fork
-    tokens, words = Store(layers, corpus).build([DocumentTokens(tokenizer), Words()])
+    tokens, words = Store(layers, corpus).build([DocumentTokens(tokenizer_of_backbone()), Words()])
     return corpus, tokens, words
+
+
+@cache
+def tokenizer_of_backbone() -> Tokenizer:
+    """On the CPU: a GPU cannot be handed on to a fork."""
+    return Backbone.load(device="cpu", precision="float32").tokenizer
 
 
 def material_of(path: Path, layers: Path) -> Material:
@@ -250,8 +257,10 @@ def material_of(path: Path, layers: Path) -> Material:
     found = [arrays for number, arrays in enumerate(tokens.each("ids", "sentence_lengths")) if number in taken]
     streams = [restore_stream(arrays) for n, arrays in enumerate(words.each("words", "bounds")) if n in taken]
     terms = [Terms(stream) for stream in streams]
-    nothing = Side(torch.empty(0), torch.empty(0))
-    rarity = Rarity.of([Encoding(no_sentences(), nothing, one) for one in terms], shipped_statistics())
+    titles, nothing = [corpus.titles[number] for number in kept], Side(torch.empty(0), torch.empty(0))
+    encodings = [Encoding(no_sentences(title), nothing, one) for title, one in zip(titles, terms, strict=True)]
+    rarity = Rarity.of(encodings, shipped_statistics())
+    read = tokenizer_of_backbone().encode_batch([title[:TITLE] for title in titles], add_special_tokens=False)
     material = Material(
         corpus.name,
         np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
@@ -260,8 +269,14 @@ def material_of(path: Path, layers: Path) -> Material:
         TermMatrix.of([tfidf(one.words.counts, rarity.words) for one in terms]).matrix.tocsr(),
         TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
         both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),
+        np.concatenate([one.ids for one in read]).astype(np.int32),
+        bounds([len(one.ids) for one in read]),
+        rarity.trust[1],
     )
-    print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)
+    if material.has_telling_titles:
+        _ = material.rare_tokens  # made here, not by each of those that learn
+    said = f"{len(material)} documents, {len(material.negatives)} to be asked for, trust in titles {material.trust:.2f}"
+    print(f"{material.name}: {said}", flush=True)
     return material
 
 
