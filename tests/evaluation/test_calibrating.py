@@ -11,7 +11,7 @@ from longmatch.evaluation.calibrating import PairSides, calibrated, pair_sides, 
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.measures import calibration_error
-from longmatch.evaluation.scoring.sides import KNOWN, SideScorer
+from longmatch.evaluation.scoring.sides import SIDES, SideScorer
 from longmatch.matching.calibration import Scale
 
 from ..library.tiny import tiny_matcher
@@ -62,8 +62,8 @@ def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is
     assert sorted(found.labels.tolist()) == [False, True, True]
     assert len(found.unrelated["words"]) == 2 + 3  # boats: cakes, stars; bread: boats, ships, stars
     encodings = matcher.encode(list(corpus.folder.documents()))
-    every = matcher.collect(encodings).sides(encodings[corpus.number["boats"]], KNOWN)
+    every = matcher.collect(encodings).sides(encodings[corpus.number["boats"]], SIDES)
     ships = corpus.number["ships"]
-    for side in KNOWN:
+    for side in SIDES:
         assert np.isclose(found.labelled[side], every[side][ships], atol=2e-3).any(), side
     assert len(pair_sides(corpus, scorer, "train", sources=1).labels) in (1, 2)
