@@ -31,7 +31,7 @@ from longmatch.models.lexical.frequencies import Blend, Frequencies
 from longmatch.models.lexical.naming import TERMS, Titles
 from longmatch.models.lexical.terms import Counts, Hashes, Terms
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """How many of a document's terms can be found by. Scores are made from all of them."""

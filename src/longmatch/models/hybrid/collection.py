@@ -22,7 +22,7 @@ from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
 Floats = npt.NDArray[np.float64]
 
 WORTH = 200.0  # how many documents of the collection the background text counts for
-PHRASE_POWER = 1.5  # rare phrases are quotations: they weigh more than rarity alone says
+PHRASE_POWER = 3.0  # rare phrases are quotations: they weigh far more than rarity alone says
 LEAST_WORTH = 1.0  # in a language it does not know, so that what every sentence holds still weighs something
 FAMILIAR = (0.4, 0.8)  # share of known words up to which the language is a foreign one, from which it is known
 FEW = 20  # documents that cannot tell by themselves which words are common
