@@ -15,7 +15,6 @@ from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchError
 from longmatch.losses import masked_block_loss
-from longmatch.losses.masked_words import IGNORED
 from longmatch.models.smith.batch import MaskedBatch, Masking
 from longmatch.models.smith.pretraining import WORDS, SmithForPretraining
 from longmatch.models.smith.reading import Guesses, layout, read_masked
@@ -174,7 +173,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     def _losses(self, found: Guesses, batch: MaskedBatch) -> dict[str, Tensor]:
         """Equation 7."""
-        words = self.model.word_loss(found.words, batch.words[batch.words != IGNORED])
+        words = self.model.word_loss(found.words, batch.hidden_words)
         with torch.autocast(words.device.type, enabled=False):
             blocks = masked_block_loss(found.predicted, found.original)
         return {"loss": words + blocks, "masked_word_loss": words, "masked_block_loss": blocks}
@@ -184,7 +183,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         """Sums over a batch's hidden words and blocks."""
         pieces = [_packed(read_masked(self.model, piece)) for piece in batch.groups(self._budget)]
         found = _unpacked(torch.cat(pieces), list(batch.groups(self._budget)))
-        losses, labels = self._losses(found, batch), batch.words[batch.words != IGNORED]
+        losses, labels = self._losses(found, batch), batch.hidden_words
         pairs = zip(found.words.split(WORDS), labels.split(WORDS), strict=True)
         blocks, picked = len(found.predicted), (found.predicted @ found.original.T).float()
         right = picked.argmax(1) == torch.arange(blocks, device=picked.device) if blocks else picked.new_zeros(0)
