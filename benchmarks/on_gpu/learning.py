@@ -76,7 +76,7 @@ def training(model: Any, encoder: Any, batch: Any, plain: Any, loss: Callable[[T
         return torch.equal(*found)
 
     facts = {"tokens": batch.tokens, "tokens_at_once": budget}
-    return Job(run, vectors, batch.tokens, 0.0, facts, gradient, repeats, in_a_row=4)
+    return Job(run, vectors, batch.tokens, 0.0, facts, gradient, repeats, in_a_row=4 if ON_GPU else 1)
 
 
 def colde(documents: list[Tokens], sizes: Sizes) -> Job:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from longmatch.encoders.engine import Ints, TorchEngine, several_at_once
 from longmatch.encoders.flat import Flat, groups_within
+from longmatch.encoders.moving import fetched
 from longmatch.encoders.packed.reading import pooled, read_packed
 
 AHEAD = 3  # batches laid out before they are read, and as many that a GPU is told to read before it is done
@@ -42,19 +43,7 @@ class PackedEngine(TorchEngine):
     def _start(self, text: Flat, mode: str) -> Callable[[], Tensor]:
         """Begin to read; what waits for the vectors."""
         with torch.inference_mode(False), torch.no_grad():
-            if self.device.type != "cuda":
-                found = self._vectors_of(text.to(self.device), mode)
-                return lambda: found
-            vectors = self._vectors_of(text.to(self.device), mode)
-            copied = torch.empty(vectors.shape, pin_memory=True).copy_(vectors, non_blocking=True)
-            done = torch.cuda.Event()
-            done.record()
-
-        def wait() -> Tensor:
-            done.synchronize()
-            return copied
-
-        return wait
+            return fetched(self._vectors_of(text.to(self.device), mode))
 
     def _vectors_of(self, text: Flat, mode: str) -> Tensor:
         return torch.nn.functional.normalize(pooled(read_packed(self.model, text), text, mode), dim=1)
