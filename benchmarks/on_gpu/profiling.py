@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as watch
 
@@ -58,8 +57,8 @@ def profile(job: Job, way: str) -> dict[str, Any]:
 
 def spans(seen: Any, on_gpu: bool) -> list[Span]:
     """What a profiler saw, on one of the two; names that stand for many kernels are left out."""
-    wanted = DeviceType.CUDA if on_gpu else DeviceType.CPU
-    events = (event for event in seen.events() if event.device_type == wanted and not _is_name(event))
+    wanted = "CUDA" if on_gpu else "CPU"
+    events = (event for event in seen.events() if event.device_type.name == wanted and not _is_name(event))
     return [Span(event.name[:120], event.time_range.start, event.time_range.end) for event in events]
 
 
