@@ -1,9 +1,13 @@
 """Where the time goes: the kernels that take longest, how long the GPU is busy, and what it waits for."""
 
+import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import torch
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as watch
 
@@ -52,7 +56,23 @@ def profile(job: Job, way: str) -> dict[str, Any]:
     found["processor"] = by_own_time(both)
     found["waits"] = [row for row in longest(host, 200) if any(word in row["name"] for word in SYNCHRONISING)]
     found["gaps"] = gaps(spans(both, ON_GPU), host)
+    found["asks"] = asks(job, way)
     return found
+
+
+def asks(job: Job, way: str) -> list[str]:
+    """The lines of code at which the processor asks the GPU for something and waits until it has done all its work."""
+    if not ON_GPU:
+        return []
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            job.run(way)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    places = Counter(f"{'/'.join(Path(one.filename).parts[-3:])}:{one.lineno}" for one in said)
+    return [f"{place}: {count} times" for place, count in places.most_common(MANY)]
 
 
 def spans(seen: Any, on_gpu: bool) -> list[Span]:

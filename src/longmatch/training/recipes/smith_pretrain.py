@@ -20,6 +20,7 @@ from longmatch.models.smith.pretraining import WORDS, SmithForPretraining
 from longmatch.models.smith.reading import Guesses, layout, read_masked
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
+from longmatch.training.fitting import tokens_at_once
 from longmatch.training.limits import at_least
 from longmatch.training.recipe import Recipe
 from longmatch.training.recipes.smith_shape import SmithShape
@@ -152,7 +153,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     @property
     def _budget(self) -> int:
-        return self.settings.token_budget(self.model.device.type == "cuda")
+        return tokens_at_once(self.settings, self.model.smith.sentence_level, self.model.device)
 
     def _masked(self, numbers: Ints, random: np.random.Generator, anywhere: bool = False) -> MaskedBatch:
         documents = [self.data.shelf[number] for number in numbers.tolist()]
