@@ -179,17 +179,18 @@ def test_on_a_gpu_a_bert_is_packed_in_16_bits_unless_told_otherwise(model, monke
     assert not packs(half)
 
 
-def test_vectors_may_stand_in_the_place_of_words(model):
+def test_vectors_may_stand_in_the_place_of_words_each_with_its_position(model):
     flat = flat_of()
     ids, mask = padded(flat)
-    words = torch.randn(flat.tokens, model.config.hidden_size, generator=torch.Generator().manual_seed(1))
-    shown = torch.zeros(*ids.shape, model.config.hidden_size)
+    draw = torch.Generator().manual_seed(1)
+    words = torch.randn(flat.tokens, model.config.hidden_size, generator=draw)
+    shown, places = torch.zeros(*ids.shape, model.config.hidden_size), torch.randint(60, ids.shape, generator=draw)
     shown[mask] = words
     first = 0 if model.config.model_type == "bert" else 2
-    places = torch.arange(first, first + ids.shape[1])[None]
     with torch.no_grad():
-        hidden = model(inputs_embeds=shown, attention_mask=mask.long(), position_ids=places).last_hidden_state
-        assert (read_packed(model, flat, words=words) - hidden[mask]).abs().max() < 1e-5
+        hidden = model(inputs_embeds=shown, attention_mask=mask.long(), position_ids=places + first).last_hidden_state
+        ours = read_packed(model, Flat(places[mask], flat.lengths), words=words)
+        assert (ours - hidden[mask]).abs().max() < 1e-5
 
 
 def test_one_compiled_layer_serves_all_layers_and_any_number_of_tokens(model, monkeypatch):

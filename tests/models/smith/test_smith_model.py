@@ -57,10 +57,12 @@ def test_the_first_block_speaks_for_the_document_in_the_light_of_the_others(bloc
 
 
 @torch.no_grad()
-def test_a_block_s_place_counts(blocks):
+def test_a_block_s_place_counts_padded_or_not(blocks, monkeypatch):
     model = tiny_smith()
     there, elsewhere = (model.aggregate(blocks, place, COUNTS).documents for place in (PLACE, PLACE + 1))
     assert not torch.allclose(there, elsewhere, atol=1e-3)
+    monkeypatch.setenv("LONGMATCH_PACKED", "1")
+    assert torch.allclose(model.aggregate(blocks, PLACE + 1, COUNTS).documents, elsewhere, atol=1e-5)
 
 
 @torch.no_grad()

@@ -46,8 +46,8 @@ def read_packed(model: Any, text: Flat, added: Tensor | None = None, words: Tens
     """The vectors of all tokens, in their order: (tokens, width), as `model` gives them for padded sequences.
 
     `added` (sequences, width) is added to the embeddings of each sequence's words; `words` (tokens, width) are in the
-    place of those embeddings, and the text's ids are not looked at. Computed in the precision of autocast, if there is
-    one, else in that of the weights.
+    place of those embeddings, and the text's ids are their positions then. Computed in the precision of autocast, if
+    there is one, else in that of the weights.
     """
     device, dropping = text.ids.device, model.training and model.config.hidden_dropout_prob > 0
     learning, precision = torch.is_grad_enabled(), _precision(model, device)
@@ -83,12 +83,12 @@ def _read(model: Any, text: Flat, added: Tensor | None, words: Tensor | None, dt
     embeddings = model.embeddings
     table = embeddings.position_embeddings
     first = 0 if table.padding_idx is None else table.padding_idx + 1
-    places = torch.arange(first, first + text.tokens, device=own.device) - offsets[own]
     if words is None:
         known = embeddings.word_embeddings
         x = embedding(text.ids, known.weight.to(dtype), known.padding_idx)
+        places = torch.arange(first, first + text.tokens, device=own.device) - offsets[own]
     else:
-        x = _longer(words.to(dtype), text.tokens)
+        x, places = _longer(words.to(dtype), text.tokens), text.ids + first
     if added is not None:
         x = x + embedding(own, _longer(added.to(dtype), len(text)))
     x = x + embedding(places, (table.weight + embeddings.token_type_embeddings.weight[0]).to(dtype))
