@@ -16,7 +16,7 @@ def gpu(monkeypatch) -> Iterator[ModuleType]:
     import gpu
 
     yield gpu
-    for name in ("gpu", "training"):
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("gpu", "on_gpu", "training")]:
         del sys.modules[name]
 
 
@@ -43,15 +43,19 @@ def test_every_way_is_measured_and_gives_the_vectors_of_padded_batches(gpu, text
             assert "error" not in row, row["error"]
             assert row["least_cosine"] > 0.9999 and row["tokens_a_second"] > 0 and row["share"] > 0
         assert told[part]["ways"]["padded"]["times"] == 1
-        assert told[f"{part} kernels"]
-    assert "tokens a second" in capsys.readouterr().out
+        seen = told[f"{part} profile"]
+        assert seen["kernels"] and seen["processor"] and 0 < seen["busy"] < 1.5
+    said = capsys.readouterr().out
+    assert "tokens a second" in said and "the GPU is busy for" in said
 
 
 def test_a_way_that_fails_is_noted_and_the_others_go_on(gpu, text, tmp_path, monkeypatch):
     def fails(*_: object) -> None:
         raise RuntimeError("no such kernel")
 
-    monkeypatch.setattr(gpu, "encode_padded", fails)
+    from on_gpu import encoding
+
+    monkeypatch.setattr(encoding, "encode_padded", fails)
     out = tmp_path / "gpu.json"
     gpu.main([str(text), "--out", str(out), "--only", "encode", "--compare", "padded,eager"])
     ways = json.loads(out.read_text())["encode"]["ways"]
@@ -64,5 +68,25 @@ def test_the_work_of_a_layer_is_counted_by_hand(gpu):
 
     config = BertConfig(vocab_size=50, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
     weights = 4 * 8 * 8 + 2 * 8 * 16
-    found = gpu.forward_work(BertModel(config).encoder, config, torch.tensor([3, 5]))
+    from on_gpu.models import forward_work
+
+    found = forward_work(BertModel(config).encoder, config, torch.tensor([3, 5]))
     assert found == 2 * weights * 8 + 4 * 8 * (9 + 25)
+
+
+def test_a_gpu_is_busy_while_at_least_one_kernel_runs(gpu):
+    from on_gpu.profiling import Span, busy
+
+    assert busy([Span("b", 5, 7), Span("a", 0, 4), Span("inside", 1, 2), Span("over", 3, 6)]) == 7
+    assert busy([]) == 0
+
+
+def test_the_longest_gap_is_told_with_what_the_processor_did_in_it(gpu):
+    from on_gpu.profiling import Span, gaps
+
+    kernels = [Span("first", 0, 1_000), Span("second", 4_000, 5_000), Span("third", 5_500, 6_000)]
+    host = [Span("step", 0, 9_000), Span("cudaStreamSynchronize", 1_200, 3_900), Span("early", 0, 500)]
+    longest, other = gaps(kernels, host)
+    assert longest["between"] == "first ... second" and longest["ms"] == 3
+    assert longest["meanwhile"] == ["step: 3.000 ms", "cudaStreamSynchronize: 2.700 ms"]
+    assert other["ms"] == 0.5

@@ -51,6 +51,7 @@ def test_groups_cover_all_in_order_and_keep_to_the_budget(lengths, budget):
     groups = list(groups_within(torch.tensor(lengths, dtype=torch.long), budget))
     assert [i for first, last in groups for i in range(first, last)] == list(range(len(lengths)))
     assert all(last - first == 1 or sum(lengths[first:last]) <= budget for first, last in groups)
+    assert all(sum(lengths[first : last + 1]) > budget for first, last in groups[:-1])  # one more would be too many
 
 
 def test_the_mean_is_that_of_the_backbones_own_vectors(tiny_bert):

@@ -9,6 +9,7 @@ import torch
 from filelock import FileLock
 
 from longmatch.errors import LongmatchError
+from longmatch.training.trainer import RecipeTrainer
 
 from .conftest import Train, flat
 from .tiny_recipe import NAME, TinyModel
@@ -107,8 +108,12 @@ def test_killed_after_it_stopped_early_it_does_not_train_on(tiny: Train):
     assert torch.equal(resumed.weights, done.weights)
 
 
-@pytest.mark.parametrize(("number", "last"), [(13, 10), (2, None)])
-def test_a_loss_that_is_no_number_stops_the_run_and_the_last_good_state_stays(tiny: Train, tmp_path, number, last):
+@pytest.mark.parametrize("looks_back", [False, True])  # as on a GPU
+@pytest.mark.parametrize(("number", "last"), [(13, 10), (9, 5), (2, None)])
+def test_a_loss_that_is_no_number_stops_the_run_and_the_last_good_state_stays(
+    tiny: Train, tmp_path, monkeypatch, number, last, looks_back
+):
+    monkeypatch.setattr(RecipeTrainer, "_looks_back", looks_back)
     spoiling = tmp_path / "spoil"
     whole = tiny("whole", spoil=str(spoiling))
     spoiling.write_text(str(number))

@@ -13,7 +13,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from longmatch.encoders.batches import padded, token_batches
+from longmatch.encoders.batches import lengths_of, padded, token_batches
 from longmatch.encoders.choosing import EngineName, choose, native_precision, probes, wished
 from longmatch.encoders.engine import Batch, Engine, Ints, Numbers, Precision, TorchEngine
 from longmatch.encoders.low_rank import add_change, load_change
@@ -163,12 +163,12 @@ class Backbone:
     def _encode(
         self, pieces: Sequence[npt.NDArray[np.int64]], engine: Engine, progress: Progress | None = None
     ) -> Vectors:
-        lengths = np.array([len(piece) for piece in pieces], dtype=np.int64)
+        lengths = lengths_of(pieces)
         if len(lengths) and lengths.max() > self.max_tokens:
             raise ValueError(f"a piece of {lengths.max()} tokens; {self.name} reads {self.max_tokens}")
         specials = self.first_token, self.last_token
         if isinstance(engine, PackedEngine):
-            found = engine.encode(pieces, specials, self.pooling.mode, self.token_budget)
+            found = engine.encode(pieces, lengths, specials, self.pooling.mode, self.token_budget)
         else:
             found = self._padded(pieces, lengths, specials, engine)
         vectors = np.zeros((len(pieces), self.width), dtype=np.float32)

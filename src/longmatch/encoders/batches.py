@@ -1,11 +1,16 @@
 """Batches cut by a budget of tokens, longest first, so that little of a batch is padding."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 MULTIPLE = 8  # tokens: for each new size of batch something is prepared and kept, so there must be few sizes
+
+
+def lengths_of(pieces: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """How many tokens each piece has."""
+    return np.fromiter(map(len, pieces), np.int64, len(pieces))
 
 
 def padded(lengths: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:

@@ -65,15 +65,14 @@ class Engine(Protocol):
 
 
 B = TypeVar("B")
+F = TypeVar("F")
 
 
-def several_at_once(
-    batches: Iterable[B], start: Callable[[B], Callable[[], Tensor]], most: int
-) -> Iterator[tuple[B, Tensor]]:
+def several_at_once(batches: Iterable[B], start: Callable[[B], Callable[[], F]], most: int) -> Iterator[tuple[B, F]]:
     """Up to `most` batches under way, handed out in their order; `start` begins one and returns what waits for it."""
-    busy: deque[tuple[B, Callable[[], Tensor]]] = deque()
+    busy: deque[tuple[B, Callable[[], F]]] = deque()
 
-    def first_done() -> tuple[B, Tensor]:
+    def first_done() -> tuple[B, F]:
         batch, wait = busy.popleft()
         return batch, wait()
 

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from longmatch.encoders.batches import token_batches
+from longmatch.encoders.batches import lengths_of, token_batches
+from longmatch.encoders.moving import moved
 from longmatch.encoders.ragged import offsets_of
 
 CPU_BUDGET, GPU_BUDGET = 1_024, 32_768  # tokens read side by side: small ones stay in a CPU's cache
@@ -30,11 +31,12 @@ class Flat:
     @staticmethod
     def of(pieces: Sequence[npt.NDArray[np.int64]], specials: tuple[int, int]) -> "Flat":
         """Put the start and end tokens around each piece, and all of them in a row."""
-        lengths = np.array([len(piece) + 2 for piece in pieces], dtype=np.int64)
+        lengths = lengths_of(pieces) + 2
         ends = lengths.cumsum()
-        ids = np.full(lengths.sum(), -1, dtype=np.int64)
-        ids[ends - lengths], ids[ends - 1] = specials
-        ids[ids < 0] = np.concatenate(pieces)
+        ids, inside = np.empty(lengths.sum(), dtype=np.int64), np.ones(lengths.sum(), dtype=bool)
+        for places, special in zip((ends - lengths, ends - 1), specials, strict=True):
+            ids[places], inside[places] = special, False
+        ids[inside] = np.concatenate(pieces)
         return Flat(torch.from_numpy(ids), torch.from_numpy(lengths))
 
     def __len__(self) -> int:
@@ -47,7 +49,7 @@ class Flat:
 
     def to(self, device: torch.device) -> "Flat":
         """The same on another device."""
-        return replace(self, ids=self.ids.to(device))
+        return replace(self, ids=moved(self.ids, device))
 
     def between(self, first: int, last: int) -> "Flat":
         """A run of the pieces."""
@@ -125,11 +127,9 @@ def groups_within(lengths: Tensor, budget: int) -> Iterator[tuple[int, int]]:
     >>> list(groups_within(torch.tensor([3, 4, 9, 1, 1]), budget=8))
     [(0, 2), (2, 3), (3, 5)]
     """
-    first = tokens = 0
-    for number, length in enumerate(lengths.tolist()):
-        if number > first and tokens + length > budget:
-            yield first, number
-            first, tokens = number, 0
-        tokens += length
-    if len(lengths):
-        yield first, len(lengths)
+    ends, first = lengths.cumsum(0), 0
+    while first < len(lengths):
+        before = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(torch.searchsorted(ends, before + budget, right=True)))
+        yield first, last
+        first = last

@@ -41,7 +41,6 @@ def masked_word_loss(logits: Tensor, labels: Tensor) -> Tensor:
     >>> masked_word_loss(torch.zeros(1, 2, 4), torch.tensor([[3, IGNORED]])).item() == torch.tensor(4.0).log().item()
     True
     """
-    hidden = int((labels != IGNORED).sum())
-    if not hidden:
-        return logits.sum() * 0.0
-    return nn.functional.cross_entropy(logits.float().flatten(0, -2), labels.flatten(), ignore_index=IGNORED)
+    rows, words = logits.float().flatten(0, -2), labels.flatten()
+    total = nn.functional.cross_entropy(rows, words, ignore_index=IGNORED, reduction="sum")
+    return total / (words != IGNORED).sum().clamp(min=1)

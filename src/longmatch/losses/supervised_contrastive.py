@@ -21,13 +21,13 @@ def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: fl
     ...      < supervised_contrastive_loss(vectors, torch.tensor([0, 1, 0, 1])))
     True
     """
+    if len(vectors) < 2:
+        return vectors.float().sum() * 0.0  # nothing to learn, but a gradient of 0 to follow
     z = nn.functional.normalize(vectors.float(), dim=1)
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     similarity = (z @ z.T / temperature).masked_fill(itself, float("-inf"))
     log_probability = (similarity - similarity.logsumexp(1, keepdim=True)).masked_fill(itself, 0.0)
     positive = (labels.bool() if labels.dim() == 2 else labels[:, None] == labels) & ~itself
     counts = positive.sum(1)
-    anchors = counts > 0
-    if not bool(anchors.any()):
-        return similarity.new_zeros(()) * vectors.sum()  # nothing to learn, but a gradient of 0 to follow
-    return -((log_probability * positive).sum(1)[anchors] / counts[anchors]).mean()
+    losses = -(log_probability * positive).sum(1) / counts.clamp(min=1)
+    return losses.sum() / (counts > 0).sum().clamp(min=1)

@@ -19,6 +19,6 @@ def average_gradients(model: torch.nn.Module, batches: int, processes: int) -> N
         distributed.all_reduce(flat)
         for weight, part in zip(weights, flat.split([w.numel() for w in weights]), strict=True):
             weight.grad = part.view_as(weight)
-    for weight in weights:
-        if weight.grad is not None and batches > 1:
-            weight.grad /= batches
+    gradients = [weight.grad for weight in weights if weight.grad is not None]
+    if gradients and batches > 1:
+        torch._foreach_div_(gradients, batches)

@@ -1,6 +1,6 @@
 """One Trainer for all models: Hugging Face's, reading batches by their number and leaving the loss to a recipe."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from torch.nn.utils import get_total_norm
 from torch.utils.data import DataLoader, Sampler
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
+from longmatch.encoders.moving import fetched
 from longmatch.errors import LongmatchError
 from longmatch.training.checkpoints import checkpoint_of, last_checkpoint, step_of
 from longmatch.training.flow import DECIDING, Flow, Plan
@@ -40,6 +41,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         self.remove_callback(PrinterCallback)
         self._sums: dict[str, Tensor] = {}  # of each loss, since the log's last line
         self._batches = 0
+        self._asked: tuple[int, Callable[[], Tensor]] | None = None  # a step, and what tells its loss and gradient
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """The batches that are still to come, drawn in other processes."""
@@ -69,21 +71,36 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         self._batches += 1
         if self.accelerator.sync_gradients:
             average_gradients(self.recipe.model, self.plan.batches_per_step, self.args.world_size)
-            self._check_finite()
+            self._ask_if_finite()
         return losses["loss"].detach() / self.settings.accumulate
 
-    def _check_finite(self) -> None:
-        """Stop before a loss or a gradient that is no number gets into the weights."""
+    def _ask_if_finite(self) -> None:
+        """Look whether loss and gradient are numbers; on a GPU at those of the step before, not to wait for it."""
         norm = get_total_norm([weight.grad for weight in self.recipe.model.parameters() if weight.grad is not None])
         found = torch.stack([(self._sums["loss"] / self._batches).float(), norm.float()])
         if self.args.world_size > 1:
             distributed.all_reduce(found)  # all processes stop, or none
-        loss, length = (found / self.args.world_size).tolist()
+        self._check_finite()
+        self._asked = self.state.global_step + 1, fetched(found / self.args.world_size)
+        if not self._looks_back:
+            self._check_finite()
+
+    @property
+    def _looks_back(self) -> bool:
+        return bool(self.args.device.type == "cuda")
+
+    def _check_finite(self) -> None:
+        """Stop before weights from a loss or a gradient that is no number are measured or saved."""
+        if self._asked is None:
+            return
+        step, told = self._asked
+        self._asked = None
+        loss, length = told().tolist()
         self.watch.loss = loss
         if not isfinite(loss):
-            raise self._stopped(f"loss at step {self.state.global_step + 1} is {loss}")
+            raise self._stopped(f"loss at step {step} is {loss}")
         if not isfinite(length):
-            raise self._stopped(f"gradient at step {self.state.global_step + 1} is {length}")
+            raise self._stopped(f"gradient at step {step} is {length}")
 
     def _stopped(self, why: str) -> LongmatchError:
         last = last_checkpoint(self.checkpoints)
@@ -96,6 +113,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
     @torch.no_grad()
     def evaluate(self, *unused: Any, **others: Any) -> dict[str, float]:
         """The recipe's measures on the validation split, by the first process."""
+        self._check_finite()
         self.recipe.model.eval()
         found: list[dict[str, float]] = [{}]
         if self.is_world_process_zero():
@@ -135,6 +153,10 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
             self._load_from_checkpoint(str(checkpoint_of(self.checkpoints, best)))
         line = next(line for line in self.state.log_history if line["step"] == best and DECIDING in line)
         return {key.removeprefix("eval_"): line[key] for key in line if key.startswith("eval_") and key != DECIDING}
+
+    def _save_checkpoint(self, *given: Any) -> None:
+        self._check_finite()
+        super()._save_checkpoint(*given)
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         """Config and weights, without the Trainer's pickle of its settings."""

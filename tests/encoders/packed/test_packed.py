@@ -147,14 +147,50 @@ def test_autocast_reads_in_bfloat16(model):
     assert torch.cosine_similarity(states.float(), judge(model, flat)).min() > 0.999
 
 
-def test_a_bert_is_packed_where_that_is_asked_for(model, monkeypatch):
+def test_on_a_processor_a_bert_is_packed_where_that_is_asked_for(model, monkeypatch):
     assert not packs(model)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert not packs(model)
     monkeypatch.setenv("LONGMATCH_PACKED", "0")
     assert not packs(model)
     monkeypatch.setenv("LONGMATCH_PACKED", "1")
     assert packs(model) and not packs(torch.nn.Linear(2, 2))
     model.config.hidden_act = "relu"
     assert not packs(model)
+
+
+class OnGpu:
+    """Of a BERT on a GPU all that `packs` looks at."""
+
+    embeddings = encoder = None
+    device = torch.device("cuda")
+
+    def __init__(self, config, dtype) -> None:
+        self.config, self.dtype = config, dtype
+
+    def parameters(self):
+        return iter([torch.zeros(1, dtype=self.dtype)])
+
+
+def test_on_a_gpu_a_bert_is_packed_in_16_bits_unless_told_otherwise(model, monkeypatch):
+    half, full = OnGpu(model.config, torch.bfloat16), OnGpu(model.config, torch.float32)
+    assert packs(half) and not packs(full)
+    monkeypatch.setenv("LONGMATCH_PACKED", "0")
+    assert not packs(half)
+
+
+def test_vectors_may_stand_in_the_place_of_words_each_with_its_position(model):
+    flat = flat_of()
+    ids, mask = padded(flat)
+    draw = torch.Generator().manual_seed(1)
+    words = torch.randn(flat.tokens, model.config.hidden_size, generator=draw)
+    shown, places = torch.zeros(*ids.shape, model.config.hidden_size), torch.randint(60, ids.shape, generator=draw)
+    shown[mask] = words
+    first = 0 if model.config.model_type == "bert" else 2
+    with torch.no_grad():
+        hidden = model(inputs_embeds=shown, attention_mask=mask.long(), position_ids=places + first).last_hidden_state
+        ours = read_packed(model, Flat(places[mask], flat.lengths), words=words)
+        assert (ours - hidden[mask]).abs().max() < 1e-5
 
 
 def test_one_compiled_layer_serves_all_layers_and_any_number_of_tokens(model, monkeypatch):

@@ -2,9 +2,11 @@
 
 import pytest
 import torch
+from torch.nn.utils.rnn import pack_sequence
 
+from longmatch.encoders.ragged import offsets_of
 from longmatch.models.colde.config import ColdeConfig
-from longmatch.models.colde.model import ColdeModel
+from longmatch.models.colde.model import ColdeModel, packed_runs
 
 TINY = {"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
         "intermediate_size": 32, "vocab_size": 50, "max_position_embeddings": 12}  # fmt: skip
@@ -115,3 +117,20 @@ def test_a_new_model_sees_its_backbone_as_it_was_trained(tiny_bert):
     with torch.no_grad():
         chunk = model.encode_chunks(ids, mask, torch.tensor([1]), torch.tensor([3]))
         assert torch.allclose(chunk, plain(input_ids=ids, attention_mask=mask).last_hidden_state.mean(1), atol=1e-5)
+
+
+@pytest.mark.parametrize("lengths", [[1], [2, 5, 1, 5, 3], [4, 4, 4], [1, 2, 3]])
+def test_the_lstm_reads_runs_as_torch_packs_them(lengths):
+    torch.manual_seed(0)
+    lstm, rows = torch.nn.LSTM(4, 3, bidirectional=True), torch.randn(sum(lengths), 4)
+    found = []
+    for packed in (
+        lambda: packed_runs(rows, offsets_of(torch.tensor(lengths))),
+        lambda: pack_sequence(list(rows.split(lengths)), enforce_sorted=False),
+    ):
+        rows.requires_grad_().grad = None
+        _, (last, _) = lstm(packed())
+        (last**2).sum().backward()
+        found.append((last.detach(), rows.grad.clone()))
+    for ours, theirs in zip(*found, strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-6)

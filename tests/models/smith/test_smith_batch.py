@@ -110,6 +110,20 @@ def test_blocks_read_without_padding_have_the_vectors_of_padded_ones(documents, 
         assert torch.allclose(read_blocks(model, batch), padded, atol=1e-5)
 
 
+def test_documents_read_without_padding_have_the_vectors_and_gradients_of_padded_ones(documents, monkeypatch):
+    model = tiny_smith()
+    batch, found = layout(model, (2, 3)).lay_out(documents), []
+    for packed in ("0", "1"):
+        monkeypatch.setenv("LONGMATCH_PACKED", packed)
+        model.zero_grad()
+        vectors = read(model, batch).documents
+        (vectors**3).sum().backward()
+        weight = model.document_level.encoder.layer[0].attention.self.key.weight
+        found.append((vectors.detach(), weight.grad.clone()))
+    for ours, theirs in zip(*found, strict=True):
+        assert torch.allclose(ours, theirs, atol=1e-5) and theirs.abs().max() > 0
+
+
 def test_hidden_words_and_blocks_are_the_same_without_padding(documents, monkeypatch):
     torch.manual_seed(0)
     model = SmithForPretraining(tiny_smith()).eval()

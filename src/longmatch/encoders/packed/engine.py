@@ -1,14 +1,18 @@
-"""Reads pieces of text without padding, the next batch prepared while a GPU reads the last."""
+"""Reads pieces of text without padding, the next batches laid out by a thread of their own while a GPU reads."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from longmatch.encoders.engine import Ints, TorchEngine, several_at_once
 from longmatch.encoders.flat import Flat, groups_within
+from longmatch.encoders.moving import fetched
 from longmatch.encoders.packed.reading import pooled, read_packed
 
+AHEAD = 3  # batches laid out before they are read, and as many that a GPU is told to read before it is done
 TOGETHER = 4  # budgets that a GPU reads at a time: it reads one faster than a processor tells it what to do
 
 
@@ -16,37 +20,30 @@ class PackedEngine(TorchEngine):
     """The Hugging Face module's weights, over pieces of about one length that lie one after another."""
 
     def encode(
-        self, pieces: Sequence[Ints], specials: tuple[int, int], mode: str, budget: int
+        self, pieces: Sequence[Ints], lengths: Ints, specials: tuple[int, int], mode: str, budget: int
     ) -> Iterator[tuple[Ints, Tensor]]:
-        """Which pieces, and one vector of length 1 each, on the CPU; about `budget` tokens at a time, on a GPU more."""
+        """Which pieces, and one vector of length 1 each, on the CPU; about `budget` tokens at a time, on a GPU more.
+
+        `lengths` are those of the pieces, without start and end token.
+        """
         budget *= TOGETHER if self.device.type == "cuda" else 1
-        lengths = torch.tensor([len(piece) + 2 for piece in pieces])
-        order = lengths.argsort(descending=True, stable=True)
-        rows = [order[first:last].numpy() for first, last in groups_within(lengths[order], budget)]
+        order = np.argsort(-lengths.astype(np.int16), kind="stable")  # numbers so short are sorted in one pass
+        runs = groups_within(torch.from_numpy(lengths[order] + 2), budget)
 
-        def start(rows: Ints) -> Callable[[], Tensor]:
+        def laid_out(rows: Ints) -> Flat:
             text = Flat.of([pieces[row] for row in rows.tolist()], specials)
-            return self._start(text, mode)
+            return Flat(text.ids.pin_memory(), text.lengths) if self.device.type == "cuda" else text
 
-        return several_at_once(rows, start, most=2)
+        with ThreadPoolExecutor(1) as pool:
+            batches = (order[first:last] for first, last in runs)
+            texts = several_at_once(batches, lambda rows: pool.submit(laid_out, rows).result, most=AHEAD)
+            for (rows, _), vectors in several_at_once(texts, lambda batch: self._start(batch[1], mode), most=AHEAD):
+                yield rows, vectors
 
     def _start(self, text: Flat, mode: str) -> Callable[[], Tensor]:
         """Begin to read; what waits for the vectors."""
         with torch.inference_mode(False), torch.no_grad():
-            if self.device.type != "cuda":
-                found = self._vectors_of(text.to(self.device), mode)
-                return lambda: found
-            ids = text.ids.pin_memory().to(self.device, non_blocking=True)
-            vectors = self._vectors_of(Flat(ids, text.lengths), mode)
-            copied = torch.empty(vectors.shape, pin_memory=True).copy_(vectors, non_blocking=True)
-            done = torch.cuda.Event()
-            done.record()
-
-        def wait() -> Tensor:
-            done.synchronize()
-            return copied
-
-        return wait
+            return fetched(self._vectors_of(text.to(self.device), mode))
 
     def _vectors_of(self, text: Flat, mode: str) -> Tensor:
         return torch.nn.functional.normalize(pooled(read_packed(self.model, text), text, mode), dim=1)

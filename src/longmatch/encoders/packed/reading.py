@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from longmatch.encoders.flat import Flat
+from longmatch.encoders.moving import moved
+from longmatch.encoders.packed.attention import HALF
 from longmatch.encoders.packed.layers import read_layers
 from longmatch.encoders.ragged import offsets_of, segment_max
 
@@ -17,8 +19,15 @@ MULTIPLE = 512  # tokens: on a GPU their number is filled up to it, so that few 
 
 
 def packs(model: Any) -> bool:
-    """Whether `model` is read without padding: a BERT is, where LONGMATCH_PACKED is 1."""
-    return os.environ.get("LONGMATCH_PACKED") == "1" and is_known(model)
+    """Whether `model` is read without padding: a BERT that a GPU computes in 16 bits is.
+
+    LONGMATCH_PACKED is 1: any BERT, anywhere; 0: none.
+    """
+    said = os.environ.get("LONGMATCH_PACKED")
+    if said == "0" or not is_known(model):
+        return False
+    device = model.device
+    return said == "1" or (device.type == "cuda" and _precision(model, device) in HALF)
 
 
 def is_known(model: Any) -> bool:
@@ -33,17 +42,18 @@ def is_known(model: Any) -> bool:
     )
 
 
-def read_packed(model: Any, text: Flat, added: Tensor | None = None) -> Tensor:
+def read_packed(model: Any, text: Flat, added: Tensor | None = None, words: Tensor | None = None) -> Tensor:
     """The vectors of all tokens, in their order: (tokens, width), as `model` gives them for padded sequences.
 
-    `added` (sequences, width) is added to the embeddings of each sequence's words. Computed in the precision of
-    autocast, if there is one, else in that of the weights.
+    `added` (sequences, width) is added to the embeddings of each sequence's words; `words` (tokens, width) are in the
+    place of those embeddings, and the text's ids are their positions then. Computed in the precision of autocast, if
+    there is one, else in that of the weights.
     """
     device, dropping = text.ids.device, model.training and model.config.hidden_dropout_prob > 0
     learning, precision = torch.is_grad_enabled(), _precision(model, device)
     with torch.autocast(device.type, enabled=False), torch.set_grad_enabled(learning or dropping):
         # with dropout a pass without gradients is that with them, so that both drop the same
-        found = _read(model, _filled(text) if device.type == "cuda" else text, added, precision)
+        found = _read(model, _filled(text) if device.type == "cuda" else text, added, words, precision)
     return found[: text.tokens] if learning else found[: text.tokens].detach()
 
 
@@ -57,9 +67,9 @@ def tokens_that_fit(model: Any, device: torch.device) -> int | None:
 
 def pooled(states: Tensor, text: Flat, mode: str = "mean") -> Tensor:
     """One vector a sequence from those of all tokens: the mean, the maximum or the first; in float32."""
-    offsets = _moved(offsets_of(text.lengths), states.device)
+    offsets = moved(offsets_of(text.lengths), states.device)
     if mode == "cls":
-        return states[offsets[:-1]].float()
+        return states.index_select(0, offsets[:-1]).float()
     if mode == "max":
         return segment_max(states.float(), offsets)
     lengths = offsets.diff()[:, None]
@@ -67,17 +77,20 @@ def pooled(states: Tensor, text: Flat, mode: str = "mean") -> Tensor:
     return found / lengths
 
 
-def _read(model: Any, text: Flat, added: Tensor | None, dtype: torch.dtype) -> Tensor:
-    offsets = _moved(offsets_of(text.lengths), text.ids.device)
+def _read(model: Any, text: Flat, added: Tensor | None, words: Tensor | None, dtype: torch.dtype) -> Tensor:
+    offsets = moved(offsets_of(text.lengths), text.ids.device)
     own = torch.repeat_interleave(offsets.diff(), output_size=text.tokens)  # the sequence of each token
     embeddings = model.embeddings
     table = embeddings.position_embeddings
     first = 0 if table.padding_idx is None else table.padding_idx + 1
-    places = torch.arange(first, first + text.tokens, device=own.device) - offsets[own]
-    words = embeddings.word_embeddings
-    x = embedding(text.ids, words.weight.to(dtype), words.padding_idx)
+    if words is None:
+        known = embeddings.word_embeddings
+        x = embedding(text.ids, known.weight.to(dtype), known.padding_idx)
+        places = torch.arange(first, first + text.tokens, device=own.device) - offsets[own]
+    else:
+        x, places = _longer(words.to(dtype), text.tokens), text.ids + first
     if added is not None:
-        x = x + embedding(own, nn.functional.pad(added.to(dtype), (0, 0, 0, len(text) - len(added))))
+        x = x + embedding(own, _longer(added.to(dtype), len(text)))
     x = x + embedding(places, (table.weight + embeddings.token_type_embeddings.weight[0]).to(dtype))
     norm = embeddings.LayerNorm
     x = nn.functional.layer_norm(x, norm.normalized_shape, norm.weight.to(dtype), norm.bias.to(dtype), norm.eps)
@@ -101,6 +114,6 @@ def _precision(model: Any, device: torch.device) -> torch.dtype:
     return found
 
 
-def _moved(numbers: Tensor, device: torch.device) -> Tensor:
-    """On the device, without waiting until it has done all its work."""
-    return numbers.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else numbers
+def _longer(rows: Tensor, count: int) -> Tensor:
+    """With rows of zeros at the end, up to so many."""
+    return nn.functional.pad(rows, (0, 0, 0, count - len(rows)))

@@ -5,10 +5,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
 from transformers import AutoModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.flat import mean_of_tokens
+from longmatch.encoders.moving import moved
 from longmatch.encoders.positions import positions_of
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import segment_mean
@@ -106,7 +108,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             chunks = sequence = chunks.to(self.projection.weight.dtype)
             attention = chunks.new_zeros((len(chunks), len(chunks)))
             if self.config.recurrent:
-                added, attention = self.attention(chunks, section.to(chunks.device), document.to(chunks.device))
+                added, attention = self.attention(chunks, moved(section, chunks.device), moved(document, chunks.device))
                 sequence = chunks + added
             section_offsets = run_offsets(document * (int(section.max()) + 1) + section)
             return ColdeOutput(
@@ -120,12 +122,10 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
     def _summarise(self, sequence: Tensor, offsets: Tensor) -> Tensor:
         """One vector for each run of chunks: the LSTM's last states of both directions, projected, of length 1."""
         if self.config.recurrent:
-            runs = list(sequence.split(offsets.diff().tolist()))
-            packed = nn.utils.rnn.pack_sequence(runs, enforce_sorted=False)
-            _, (last, _) = self.recurrence(packed)  # (2, runs, width / 2): read at each run's own end, not over padding
+            _, (last, _) = self.recurrence(packed_runs(sequence, offsets.cpu()))  # (2, runs, width / 2)
             summary = torch.cat([last[0], last[1]], dim=1)
         else:
-            summary = segment_mean(sequence, offsets.to(sequence.device))
+            summary = segment_mean(sequence, moved(offsets, sequence.device))
         return nn.functional.normalize(self.projection(summary), dim=1)
 
 
@@ -137,3 +137,16 @@ def run_offsets(keys: Tensor) -> Tensor:
     """
     changes = (keys.diff() != 0).nonzero().flatten() + 1
     return torch.cat([changes.new_zeros(1), changes, changes.new_tensor([len(keys)])])
+
+
+def packed_runs(rows: Tensor, offsets: Tensor) -> PackedSequence:
+    """Runs of rows as an LSTM reads them, each to its own end, not over padding: what `pack_sequence` gives.
+
+    By one step that picks all rows: run by run a GPU would wait for the processor. `offsets` are on the CPU.
+    """
+    lengths, order = offsets.diff().sort(descending=True, stable=True)
+    steps = torch.arange(int(lengths[0]))[:, None]
+    there = steps < lengths  # (steps, runs)
+    index = (offsets[:-1][order] + steps)[there]
+    order, back = moved(order, rows.device), moved(order.argsort(), rows.device)
+    return PackedSequence(rows.index_select(0, moved(index, rows.device)), there.sum(1), order, back)

@@ -2,6 +2,7 @@
 
 from torch import Tensor
 
+from longmatch.encoders.moving import moved
 from longmatch.encoders.packed import packs, pooled, read_packed
 from longmatch.models.colde.batch import ChunkBatch, Layout
 from longmatch.models.colde.model import ColdeModel, ColdeOutput
@@ -16,11 +17,11 @@ def layout(model: ColdeModel, specials: tuple[int, int], max_tokens: int | None 
 def read_chunks(model: ColdeModel, batch: ChunkBatch) -> Tensor:
     """One vector a chunk, in the batch's order: (chunks, backbone width)."""
     if packs(model.backbone):
-        added = model.added_to_words(batch.section.to(batch.device), batch.place.to(batch.device))
+        added = model.added_to_words(moved(batch.section, batch.device), moved(batch.place, batch.device))
         return pooled(read_packed(model.backbone, batch.text, added), batch.text)
 
     def encode(ids: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
-        section, place = (numbers[rows].to(batch.device) for numbers in (batch.section, batch.place))
+        section, place = (moved(numbers[rows], batch.device) for numbers in (batch.section, batch.place))
         return model.encode_chunks(ids, mask.long(), section, place)
 
     return batch.text.each(encode)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from longmatch.encoders.flat import Flat, InPieces
+from longmatch.encoders.moving import moved
 from longmatch.encoders.ragged import offsets_of
 from longmatch.losses import mask_words
 from longmatch.losses.masked_words import IGNORED
@@ -29,7 +30,7 @@ class BlockBatch(InPieces):
     def place(self) -> Tensor:
         """Which block of its document each is: (blocks,)."""
         starts = torch.repeat_interleave(offsets_of(self.counts)[:-1], self.counts)
-        return (torch.arange(len(starts)) - starts).to(self.device)
+        return moved(torch.arange(len(starts)) - starts, self.device)
 
     def runs(self, budget: int) -> Iterator[tuple[int, int]]:
         """Runs of documents of at most `budget` tokens each; a longer document is a run of its own."""
@@ -81,7 +82,7 @@ class MaskedBatch:
     """Documents some of whose words are hidden, and some of whose blocks are to be hidden from the document level."""
 
     blocks: BlockBatch
-    words: Tensor  # (tokens,) the hidden words where there are any, IGNORED elsewhere
+    words: Tensor  # (tokens,) the hidden words where there are any, IGNORED elsewhere; on the CPU, as `masked` is
     masked: Tensor  # (blocks,) which are hidden
 
     @property
@@ -94,9 +95,24 @@ class MaskedBatch:
         """How many words are hidden."""
         return int((self.words != IGNORED).sum())
 
+    @property
+    def hidden_words(self) -> Tensor:
+        """Which words are hidden, one after another: (hidden words,)."""
+        return moved(self.words[self.words != IGNORED], self.blocks.device)
+
+    @property
+    def word_places(self) -> Tensor:
+        """Where they stand among the tokens: (hidden words,)."""
+        return moved((self.words != IGNORED).nonzero().flatten(), self.blocks.device)
+
+    @property
+    def block_places(self) -> Tensor:
+        """Which blocks are hidden: (hidden blocks,)."""
+        return moved(self.masked.nonzero().flatten(), self.blocks.device)
+
     def to(self, device: torch.device) -> "MaskedBatch":
-        """The same on another device."""
-        return MaskedBatch(self.blocks.to(device), self.words.to(device), self.masked.to(device))
+        """The same, its text on another device."""
+        return replace(self, blocks=self.blocks.to(device))
 
     def groups(self, budget: int) -> Iterator["MaskedBatch"]:
         """As many documents at a time as the budget holds."""

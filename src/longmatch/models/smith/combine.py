@@ -40,7 +40,7 @@ class Combined(nn.Module):
     def weights(self, blocks: Tensor, offsets: Tensor) -> Tensor:
         """softmax(h_i W v) over the blocks of each document: (blocks, 1)."""
         scores = self.question(self.projection(blocks))
-        own = segment_ids(offsets)
+        own = segment_ids(offsets, len(blocks))
         raised = (scores - segment_max(scores.detach(), offsets)[own]).exp()
         weights: Tensor = raised / segment_sum(raised, offsets)[own]
         return weights

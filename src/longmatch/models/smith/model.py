@@ -9,6 +9,8 @@ from transformers import AutoModel, BertModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.flat import Flat
+from longmatch.encoders.moving import moved
+from longmatch.encoders.packed import packs, read_packed
 from longmatch.encoders.positions import positions_of
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import offsets_of
@@ -112,18 +114,24 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
             return nn.functional.normalize(self.block(hidden[:, 0].to(self.block.weight.dtype)), dim=1)
 
     def aggregate(self, blocks: Tensor, place: Tensor, counts: Tensor) -> SmithOutput:
-        """The document level, from block vectors (blocks, width); in full precision, for there are few of them."""
+        """The document level, from block vectors (blocks, width); what it says is combined in full precision."""
+        context, offsets = self.read_blocks(blocks, place, counts), moved(offsets_of(counts), blocks.device)
         with torch.autocast(blocks.device.type, enabled=False):
-            context = self.read_blocks(blocks, place, counts)
-            offsets = offsets_of(counts).to(blocks.device)
-            return SmithOutput(documents=self.combined(blocks, context[offsets[:-1]], offsets), context=context)
+            first = context.index_select(0, offsets[:-1])
+            return SmithOutput(documents=self.combined(blocks, first, offsets), context=context)
 
     def read_blocks(self, blocks: Tensor, place: Tensor, counts: Tensor) -> Tensor:
         """Each block in the light of its document's others: (blocks, width). `counts` is on the CPU.
 
-        Documents of about one length are padded together, and padding is masked. The position embedding is added, as
-        BERT adds a word's, before layer 1.
+        The position embedding is added, as BERT adds a word's, before layer 1.
         """
+        if packs(self.document_level):
+            return read_packed(self.document_level, Flat(place, counts), words=blocks).to(blocks.dtype)
+        with torch.autocast(blocks.device.type, enabled=False):  # there are few of them
+            return self._read_padded(blocks, place, counts)
+
+    def _read_padded(self, blocks: Tensor, place: Tensor, counts: Tensor) -> Tensor:
+        """Documents of about one length are padded together, and padding is masked."""
         where, found = [], []
         for _, index, mask in Flat(place, counts).by_length():
             states = self.document_level(

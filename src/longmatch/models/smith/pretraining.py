@@ -29,11 +29,13 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
         self.words = WordHead(inner.hidden_size, embeddings, getattr(inner, "hidden_act", "gelu"))
         self.hidden_block = nn.Parameter(nn.functional.normalize(torch.randn(smith.width), dim=0))
 
-    def guess_blocks(self, blocks: Tensor, masked: Tensor, place: Tensor, counts: Tensor) -> Tensor:
-        """What the document level says of the hidden blocks, one learned vector standing in for each of them."""
-        with torch.autocast(blocks.device.type, enabled=False):
-            shown = torch.where(masked[:, None], self.hidden_block, blocks)
-            return self.smith.read_blocks(shown, place, counts)[masked]
+    def guess_blocks(self, blocks: Tensor, hidden: Tensor, place: Tensor, counts: Tensor) -> Tensor:
+        """What the document level says of the hidden blocks, one learned vector standing in for each of them.
+
+        `hidden` are their numbers: (hidden blocks,).
+        """
+        shown = blocks.index_copy(0, hidden, self.hidden_block.to(blocks.dtype).expand(len(hidden), -1))
+        return self.smith.read_blocks(shown, place, counts).index_select(0, hidden)
 
     def say_words(self, hidden: Tensor) -> Tensor:
         """For each token vector (tokens, width), how likely each word of the vocabulary: (tokens, vocabulary)."""

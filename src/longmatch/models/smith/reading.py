@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from longmatch.encoders.moving import moved
 from longmatch.encoders.packed import packs, pooled, read_packed
 from longmatch.losses.masked_words import IGNORED
 from longmatch.models.smith.batch import BlockBatch, Layout, MaskedBatch
@@ -43,10 +44,10 @@ def read_masked(model: SmithForPretraining, batch: MaskedBatch) -> Guesses:
     """One pass over the masked words serves both tasks: the blocks to be picked out are read with words hidden too."""
     packed = packs(model.smith.sentence_level)
     blocks, words = (_masked_packed if packed else _masked_by_length)(model, batch)
-    original = blocks[batch.masked]
-    predicted = original
+    places = batch.block_places
+    original = predicted = blocks.index_select(0, places)
     if len(original):
-        predicted = model.guess_blocks(blocks, batch.masked, batch.blocks.place, batch.blocks.counts)
+        predicted = model.guess_blocks(blocks, places, batch.blocks.place, batch.blocks.counts)
     return Guesses(predicted, original, words)
 
 
@@ -54,19 +55,21 @@ def _masked_packed(model: SmithForPretraining, batch: MaskedBatch) -> tuple[Tens
     """The vectors of all blocks, and of the hidden words' tokens."""
     text = batch.blocks.text
     states = read_packed(model.smith.sentence_level, text)
-    return model.smith.block_vectors(pooled(states, text, "cls")[:, None]), states[batch.words != IGNORED].float()
+    return model.smith.block_vectors(pooled(states, text, "cls")[:, None]), states.index_select(
+        0, batch.word_places
+    ).float()
 
 
 def _masked_by_length(model: SmithForPretraining, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     """The same, blocks of about one length padded together."""
     order, vectors, where, words = [], [], [], []
-    text = batch.blocks.text
+    text, all_words = batch.blocks.text, moved(batch.words, batch.blocks.device)
     for rows, places, mask in text.by_length():
         states = model.smith.read_tokens(text.ids[places] * mask, mask.long())
-        hidden = mask & (batch.words[places] != IGNORED)
+        hidden = mask & (all_words[places] != IGNORED)
         order.append(rows)
         vectors.append(model.smith.block_vectors(states))
         where.append(places[hidden])
         words.append(states[hidden])
-    blocks = torch.cat(vectors)[torch.cat(order).argsort().to(batch.words.device)]
+    blocks = torch.cat(vectors)[moved(torch.cat(order).argsort(), batch.blocks.device)]
     return blocks, torch.cat(words).float()[torch.cat(where).argsort()]

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from longmatch.encoders.packed import tokens_that_fit
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
@@ -18,6 +17,7 @@ from longmatch.losses import cosine_loss, supervised_contrastive_loss
 from longmatch.models.colde.batch import ChunkBatch, Layout
 from longmatch.models.colde.model import ColdeModel
 from longmatch.models.colde.reading import layout, read
+from longmatch.training.fitting import tokens_at_once
 from longmatch.training.limits import above_zero, at_least
 from longmatch.training.recipes.of_pairs import PairBatch, PairRecipe
 from longmatch.training.settings import TrainingSettings
@@ -99,8 +99,7 @@ class ColdeRecipe(PairRecipe[ChunkBatch]):
 
     @property
     def _budget(self) -> int:
-        fit = tokens_that_fit(self.model.backbone, self.model.device)
-        return self.settings.tokens_at_once or fit or super()._budget
+        return tokens_at_once(self.settings, self.model.backbone, self.model.device)
 
     def _vectors(self, documents: ChunkBatch) -> Tensor:
         found = read(self.model, documents)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from longmatch.encoders.moving import moved
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
 from longmatch.training.pairs import cosine_measures
@@ -68,7 +69,7 @@ class PairBatch(Generic[D]):
 
     def to(self, device: torch.device) -> "PairBatch[D]":
         """The same on another device."""
-        return PairBatch(self.documents.to(device), self.together.to(device))
+        return PairBatch(self.documents.to(device), moved(self.together, device))
 
 
 class PairRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):

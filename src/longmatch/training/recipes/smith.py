@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from longmatch.encoders.packed import tokens_that_fit
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchError
@@ -15,6 +14,7 @@ from longmatch.models.smith.batch import BlockBatch, Layout
 from longmatch.models.smith.model import SmithModel
 from longmatch.models.smith.opening import open_smith
 from longmatch.models.smith.reading import layout, read
+from longmatch.training.fitting import tokens_at_once
 from longmatch.training.limits import above_zero, at_least
 from longmatch.training.recipes.of_pairs import PairBatch, PairRecipe
 from longmatch.training.recipes.smith_shape import OF_THE_ENCODER, SmithShape, fewer
@@ -89,8 +89,7 @@ class SmithRecipe(PairRecipe[BlockBatch]):
 
     @property
     def _budget(self) -> int:
-        fit = tokens_that_fit(self.model.sentence_level, self.model.device)
-        return self.settings.tokens_at_once or fit or super()._budget
+        return tokens_at_once(self.settings, self.model.sentence_level, self.model.device)
 
     def _vectors(self, documents: BlockBatch) -> Tensor:
         found: Tensor = read(self.model, documents).documents

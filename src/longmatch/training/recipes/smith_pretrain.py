@@ -15,12 +15,12 @@ from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchError
 from longmatch.losses import masked_block_loss
-from longmatch.losses.masked_words import IGNORED
 from longmatch.models.smith.batch import MaskedBatch, Masking
 from longmatch.models.smith.pretraining import WORDS, SmithForPretraining
 from longmatch.models.smith.reading import Guesses, layout, read_masked
 from longmatch.training.caching import cached_backward
 from longmatch.training.data import TrainingData
+from longmatch.training.fitting import tokens_at_once
 from longmatch.training.limits import at_least
 from longmatch.training.recipe import Recipe
 from longmatch.training.recipes.smith_shape import SmithShape
@@ -153,7 +153,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     @property
     def _budget(self) -> int:
-        return self.settings.token_budget(self.model.device.type == "cuda")
+        return tokens_at_once(self.settings, self.model.smith.sentence_level, self.model.device)
 
     def _masked(self, numbers: Ints, random: np.random.Generator, anywhere: bool = False) -> MaskedBatch:
         documents = [self.data.shelf[number] for number in numbers.tolist()]
@@ -174,7 +174,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     def _losses(self, found: Guesses, batch: MaskedBatch) -> dict[str, Tensor]:
         """Equation 7."""
-        words = self.model.word_loss(found.words, batch.words[batch.words != IGNORED])
+        words = self.model.word_loss(found.words, batch.hidden_words)
         with torch.autocast(words.device.type, enabled=False):
             blocks = masked_block_loss(found.predicted, found.original)
         return {"loss": words + blocks, "masked_word_loss": words, "masked_block_loss": blocks}
@@ -184,7 +184,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         """Sums over a batch's hidden words and blocks."""
         pieces = [_packed(read_masked(self.model, piece)) for piece in batch.groups(self._budget)]
         found = _unpacked(torch.cat(pieces), list(batch.groups(self._budget)))
-        losses, labels = self._losses(found, batch), batch.words[batch.words != IGNORED]
+        losses, labels = self._losses(found, batch), batch.hidden_words
         pairs = zip(found.words.split(WORDS), labels.split(WORDS), strict=True)
         blocks, picked = len(found.predicted), (found.predicted @ found.original.T).float()
         right = picked.argmax(1) == torch.arange(blocks, device=picked.device) if blocks else picked.new_zeros(0)

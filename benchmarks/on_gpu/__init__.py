@@ -1,0 +1,1 @@
+"""The parts of gpu.py: what is read, by which ways, and how that is measured."""
