@@ -55,6 +55,12 @@ def test_each_side_is_the_cosine_it_says(weighed: HybridMatcher, made: list[Enco
     assert found.sides["titled"][0] == pytest.approx(words[1].dot(titles[0]))
 
 
+def test_the_probability_does_not_depend_on_what_the_score_weighs(weighed: HybridMatcher, made: list[Encoding]) -> None:
+    words_alone = replace(weighed.statistics, calibration=Calibration({"words": Scale(1.0, 0.01, 0.0)}, 1.0, 0.0))
+    found = [Explanation.of(made[0], made[1], statistics) for statistics in (weighed.statistics, words_alone)]
+    assert found[0].probability == found[1].probability and set(found[1].sides) == {"words"}
+
+
 def test_parts_name_topic_and_titles_and_contributions_sum_to_1_without_them(
     weighed: HybridMatcher, made: list[Encoding]
 ) -> None:
