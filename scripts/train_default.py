@@ -2,7 +2,8 @@
 
     python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--each]
     python scripts/train_default.py features DATA OUT [--sets ...] [--splits train validation] [--queries 400]
-    python scripts/train_default.py weigh OUT [OUT...] [--sides words phrases meaning]
+    python scripts/train_default.py weigh OUT [OUT...] [--sides words phrases meaning title told named]
+    python scripts/train_default.py tell OUT [--sides ...]
     python scripts/train_default.py calibrate OUT
     python scripts/train_default.py ship OUT
 
@@ -12,11 +13,13 @@ labels alone, and no document that stands in none of them. `features` writes OUT
 of its best documents, and OUT/SET-SPLIT-pairs.npz, those of labelled and of unrelated pairs. `weigh` learns from the
 training queries how the sides are weighed and prints nDCG@10 on the validation queries, of each set with the others
 alone too: with what was learnt without it (`--each` writes that to OUT/without-SET), that is the honest figure for a
-collection nobody has seen. What the sides named with `--sides` weigh is written to OUT/weights.json. `calibrate` makes
-the weighed sum a score: it measures what unrelated documents have on each side, fits slope and bias on the training
-pairs of the sets that have pairs and writes OUT/calibration.json. From the same pairs it learns how likely it is that
-two documents belong together, writes OUT/probability.json and prints the calibration error of both on all pairs there
-are, and that of the probability with each set left out. `ship` copies what was learnt into the package.
+collection nobody has seen. What the sides named with `--sides` weigh is written to OUT/weights.json. `tell` prints
+nDCG@10 on the test queries, which nothing was chosen by: of single sides, of these weights, and with each set left out
+of all learning. `calibrate` makes the weighed sum a score: it measures what unrelated documents have on each side, fits
+slope and bias on the training pairs of the sets that have pairs and writes OUT/calibration.json. From the same pairs it
+learns how likely it is that two documents belong together, writes OUT/probability.json and prints the calibration error
+of both on all pairs there are, and that of the probability with each set left out. `ship` copies what was learnt into
+the package.
 """
 
 import argparse
@@ -48,16 +51,16 @@ from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.low_rank import save_change
 from longmatch.errors import LongmatchError
-from longmatch.evaluation.calibrating import PairSides, alike, calibrated, pair_sides, probability_of, shorter
+from longmatch.evaluation.calibrating import PairSides, calibrated, error_of_all, pair_sides, probability_of, told
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.layers import Words, restore_stream
 from longmatch.evaluation.encodings.store import Store, Stored
 from longmatch.evaluation.encodings.tokens import DocumentTokens
-from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.scorer import no_sentences
-from longmatch.evaluation.scoring.sides import KNOWN, SIDES, SideScorer
-from longmatch.evaluation.weighing import FLOORS, Lists, fit, lists_of, worth
+from longmatch.evaluation.scoring.sides import SIDES, SideScorer
+from longmatch.evaluation.significance import compare_queries
+from longmatch.evaluation.weighing import FLOORS, Lists, fit, lists_of, worth, worth_of_each
 from longmatch.matching.calibration import Calibration, Scale
 from longmatch.matching.levels import Side
 from longmatch.matching.probability import Probability
@@ -85,8 +88,11 @@ MOST = 12_000_000  # bytes of safetensors that ship
 ONE_FORK = threading.Lock()  # libraries that lock files refuse to be forked by two threads at once
 WEIGHTS = "weights.json"
 ALONE = tuple((side,) for side in SIDES)
-GROWING = (SIDES[:2], SIDES[:3], (*SIDES[:2], "named"), (*SIDES[:3], "named"), (*SIDES[:3], "named", "title"))
-TRIED = (*ALONE, *GROWING, (*SIDES[:3], "named", "told"), (*SIDES[:5], "named", "told"), SIDES)
+THREE = ("words", "phrases", "meaning")
+WEIGHED = (*THREE, "title", "told", "named")
+GROWING = (THREE[:2], THREE, (*THREE, "named"), (*THREE, "title", "named"), (*THREE, "told", "named"), WEIGHED)
+LESS = tuple(tuple(side for side in WEIGHED if side != left_out) for left_out in THREE)
+TRIED = (*ALONE, *GROWING, *LESS, SIDES)
 
 
 def main() -> None:
@@ -111,12 +117,16 @@ def main() -> None:
     verbs.choices["features"].add_argument("--sources", type=int, default=None, help="of the pairs of a split at most")
     verbs.add_parser("calibrate").add_argument("out", type=Path)
     verbs.add_parser("weigh").add_argument("out", type=Path, nargs="+")
-    verbs.choices["weigh"].add_argument("--sides", nargs="+", choices=KNOWN, default=list(SIDES[:3]))
+    verbs.add_parser("tell").add_argument("out", type=Path)
+    for name in ("weigh", "tell"):
+        verbs.choices[name].add_argument("--sides", nargs="+", choices=SIDES, default=list(WEIGHED))
     verbs.add_parser("ship").add_argument("out", type=Path)
     options = parser.parse_args()
     use_processes(half_the_cores())
     if options.verb == "weigh":
         weigh(options.out, options.sides)
+    elif options.verb == "tell":
+        tell(options.out, options.sides)
     elif options.verb in ("calibrate", "ship"):
         {"calibrate": calibrate, "ship": ship}[options.verb](options.out)
     else:
@@ -288,7 +298,7 @@ def write_features(options: argparse.Namespace, layers: Path) -> None:
 def weigh(folders: Sequence[Path], chosen: Sequence[str]) -> None:
     """nDCG@10 on the validation queries for each choice of sides, learnt on all sets and on all others."""
     for folder in folders:
-        names = sorted({path.name.rpartition("-")[0] for path in folder.glob("*-train.npz")})
+        names = sets_in(folder)
         lists = {(name, s): Lists.read(folder / f"{name}-{s}.npz") for name in names for s in ("train", "validation")}
         table = Table("learnt on", "sides", *names, "mean", "weights", title=str(folder))
         for sides in TRIED:
@@ -302,9 +312,54 @@ def weigh(folders: Sequence[Path], chosen: Sequence[str]) -> None:
                 table.add_row("the others", " ".join(sides), *_percent(values), "")
         Console(width=150).print(table)
         learnt = fit([lists[name, "train"] for name in names], [SIDES.index(side) for side in chosen])
-        each = dict.fromkeys(KNOWN, 0.0) | dict(zip(chosen, learnt.astype(np.float64).round(4).tolist(), strict=True))
+        each = dict.fromkeys(SIDES, 0.0) | dict(zip(chosen, learnt.astype(np.float64).round(4).tolist(), strict=True))
         facts = {side: {"weight": weight, "floor": FLOORS[side]} for side, weight in each.items()}
         (folder / WEIGHTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def tell(folder: Path, sides: Sequence[str]) -> None:
+    """nDCG@10 on the test queries; the p of a randomisation test over queries against words alone."""
+    table = Table("", "sides", *(names := sets_in(folder)), "mean", "above words", title=f"{folder}, test queries")
+    columns, words = [SIDES.index(side) for side in sides], each_of(folder, names, "words")
+    for side in THREE:
+        table.add_row("one side", side, *told_against(each_of(folder, names, side), words))
+    learnt = fit([Lists.read(folder / f"{name}-train.npz") for name in names], columns)
+    lists = [Lists.read(folder / f"{name}-test.npz") for name in names]
+    table.add_row("learnt on all", " ".join(sides), *told_against(known_worth(lists, columns, learnt), words))
+    left_out = []
+    for name in names:
+        apart = folder / f"without-{name}"
+        apart = apart if apart.is_dir() else folder  # no change was learnt: its sides are those of all
+        weights = fit([Lists.read(apart / f"{other}-train.npz") for other in names if other != name], columns)
+        left_out += known_worth([Lists.read(apart / f"{name}-test.npz")], columns, weights)
+    table.add_row("learnt on the others", " ".join(sides), *told_against(left_out, words))
+    Console(width=150).print(table)
+
+
+def sets_in(folder: Path) -> list[str]:
+    """The sets whose training lists are there."""
+    return sorted({path.name.rpartition("-")[0] for path in folder.glob("*-train.npz")})
+
+
+def each_of(folder: Path, names: Sequence[str], side: str) -> list[Floats]:
+    """nDCG@10 of every test query by one side."""
+    lists = [Lists.read(folder / f"{name}-test.npz") for name in names]
+    return known_worth(lists, [SIDES.index(side)], np.ones(1, dtype=np.float32))
+
+
+def known_worth(sets: Sequence[Lists], columns: Sequence[int], weights: npt.NDArray[np.float32]) -> list[Floats]:
+    """nDCG@10 of every query of some sets."""
+    return [worth_of_each(lists, columns, weights) for lists in sets]
+
+
+def told_against(mine: Sequence[Floats], words: Sequence[Floats]) -> list[str]:
+    """The mean of each set, with the p of its difference; of all; and how much that is above, set by set."""
+    means = [float(np.mean(each)) for each in mine]
+    above = np.mean([value / float(np.mean(each)) - 1 for value, each in zip(means, words, strict=True)])
+    values = [
+        f"{100 * value:.1f} ({compare_queries(a, b).p:.4f})" for value, a, b in zip(means, mine, words, strict=True)
+    ]
+    return [*values, f"{100 * float(np.mean(means)):.1f}", f"{100 * float(above):+.1f} %"]
 
 
 def calibrate(folder: Path) -> None:
@@ -313,38 +368,27 @@ def calibrate(folder: Path) -> None:
     weights = {side: Scale(**scale, chance=0.0) for side, scale in facts.items()}
     found = {path.name.removesuffix("-pairs.npz"): PairSides.read(path) for path in sorted(folder.glob("*-pairs.npz"))}
     learnt = {name.removesuffix("-train"): pairs for name, pairs in found.items() if name.endswith("-train")}
-    made = calibrated(list(learnt.values()), weights)
+    made, likely = calibrated(list(learnt.values()), weights), probability_of(list(learnt.values()))
     made.write(folder / CALIBRATION)
-    likely = probability_of(list(learnt.values()))
     likely.write(folder / PROBABILITY)
+    rest = {name: [pairs for other, pairs in learnt.items() if other != name] for name in learnt}
+    without = {name: probability_of(others) for name, others in rest.items() if others}
     scores = {name: made.score({side: pairs.labelled[side] for side in made.sides}) for name, pairs in found.items()}
-    told = {name: _told(likely, pairs.labelled) for name, pairs in found.items()}
-    others = {name: [pairs for other, pairs in learnt.items() if other != name] for name in learnt}
-    unseen = {name: probability_of(rest) for name, rest in others.items() if rest}
-    left_out = {name: _told(unseen.get(name.rpartition("-")[0], likely), p.labelled) for name, p in found.items()}
-    table = Table("set, split", "pairs", "belong together", title="calibration errors")
-    for column in ("score", "probability", "set left out", "told of unrelated pairs"):
-        table.add_column(column)
+    said = {name: told(likely, pairs.labelled) for name, pairs in found.items()}
+    unseen = {name: told(without.get(name.rpartition("-")[0], likely), p.labelled) for name, p in found.items()}
+    columns = ("score", "probability", "set left out", "told of unrelated pairs")
+    table = Table("set, split", "pairs", "belong together", *columns, title="calibration errors")
     for split in sorted({name.rpartition("-")[2] for name in found}):
         names = [name for name in found if name.endswith(f"-{split}")]
         for name, each in [*((name, [name]) for name in names), (f"all, {split}", names)]:
             labels = [found[one].labels for one in each]
-            errors = (_error(labels, [by[one] for one in each]) for by in (scores, told, left_out))
-            unrelated = np.mean([_told(likely, found[one].unrelated).mean() for one in each])
+            errors = (error_of_all(labels, [by[one] for one in each]) for by in (scores, said, unseen))
+            unrelated = np.mean([told(likely, found[one].unrelated).mean() for one in each])
             shown = (np.mean([one.mean() for one in labels]), *errors, unrelated)
             table.add_row(name, str(sum(map(len, labels))), *(f"{value:.3f}" for value in shown))
     Console(width=120).print(table)
     for name in (CALIBRATION, PROBABILITY):
         print((folder / name).read_text(encoding="utf-8"))
-
-
-def _told(likely: Probability, sides: Mapping[str, Floats]) -> Floats:
-    return likely.of({name: sides[name] for name in likely.scales}, shorter(sides))
-
-
-def _error(labels: Sequence[npt.NDArray[np.bool_]], said: Sequence[Floats]) -> float:
-    """Every set counting alike."""
-    return calibration_error(np.concatenate(labels), np.concatenate(said), weights=alike(labels))
 
 
 def ship(folder: Path) -> None:

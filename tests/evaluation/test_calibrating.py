@@ -19,11 +19,12 @@ from longmatch.evaluation.calibrating import (
     platt,
     probability_of,
     shorter,
+    told,
 )
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.measures import calibration_error
-from longmatch.evaluation.scoring.sides import KNOWN, SideScorer
+from longmatch.evaluation.scoring.sides import SIDES, SideScorer
 from longmatch.matching.calibration import Calibration, Scale
 from longmatch.matching.probability import Curve, Probability
 
@@ -88,9 +89,9 @@ def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is
     assert sorted(found.labels.tolist()) == [False, True, True]
     assert len(found.unrelated["words"]) == 2 + 3  # boats: cakes, stars; bread: boats, ships, stars
     encodings = matcher.encode(list(corpus.folder.documents()))
-    every = matcher.collect(encodings).sides(encodings[corpus.number["boats"]], KNOWN)
+    every = matcher.collect(encodings).sides(encodings[corpus.number["boats"]], SIDES)
     ships = corpus.number["ships"]
-    for side in KNOWN:
+    for side in SIDES:
         assert np.isclose(found.labelled[side], every[side][ships], atol=2e-3).any(), side
     assert len(pair_sides(corpus, scorer, "train", sources=1).labels) in (1, 2)
 
@@ -121,7 +122,7 @@ def test_the_probability_that_made_the_labels_is_found() -> None:
     assert (made.short.slope, made.short.bias) == pytest.approx((0.4, -1.0), abs=0.1)
     assert (made.long.slope, made.long.bias) == pytest.approx((1.0, -2.0), abs=0.15)
     unseen = pairs_of(LIKELY, 5_000, seed=5)
-    assert calibration_error(unseen.labels, made.of(unseen.labelled, shorter(unseen.labelled))) < 0.03
+    assert calibration_error(unseen.labels, told(made, unseen.labelled)) < 0.03
 
 
 def test_no_side_speaks_against_a_pair_for_being_alike() -> None:

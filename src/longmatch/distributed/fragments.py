@@ -14,9 +14,12 @@ Fragment = str  # JSON, as the store's format describes a part
 
 def write_fragments(address: str, rows: pa.Table) -> list[Fragment]:
     """Write rows beside those of the library. Nobody sees them before they are committed."""
+    import lance
     from lance.fragment import write_fragments as write
 
     with in_a_sentence(address):
+        known = lance.dataset(_place(address)).schema.names  # a library made before may lack some
+        rows = rows.select([name for name in rows.column_names if name in known])
         return [json.dumps(fragment.to_json()) for fragment in write(rows, _place(address), mode="append")]
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from longmatch.datasets.records import Split
 from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.sides import SideScorer
 from longmatch.evaluation.weighing import FLOORS
@@ -144,3 +145,13 @@ def probability_of(sets: Sequence[PairSides]) -> Probability:
     *weights, slope, short_bias, long_bias = (round(float(x), 4) for x in found.x)
     weighed = {name: replace(s, weight=weight) for (name, s), weight in zip(scales.items(), weights, strict=True)}
     return Probability(weighed, Curve(SHORT, slope, short_bias), Curve(LONG, 1.0, long_bias))
+
+
+def told(likely: Probability, sides: Mapping[str, Floats]) -> Floats:
+    """How likely each pair belongs together, by its sides and lengths."""
+    return likely.of({name: sides[name] for name in likely.scales}, shorter(sides))
+
+
+def error_of_all(labels: Sequence[npt.NDArray[np.bool_]], said: Sequence[Floats]) -> float:
+    """The calibration error over several sets, every one counting alike."""
+    return calibration_error(np.concatenate(labels), np.concatenate(said), weights=alike(labels))

@@ -118,10 +118,15 @@ def _padded(lists: Lists, columns: Sequence[int]) -> tuple[torch.Tensor, torch.T
 
 def worth(lists: Lists, columns: Sequence[int], weights: Floats) -> float:
     """The mean nDCG@10 of the queries, with grades as gains."""
+    return float(np.mean(worth_of_each(lists, columns, weights)))
+
+
+def worth_of_each(lists: Lists, columns: Sequence[int], weights: Floats) -> npt.NDArray[np.float64]:
+    """nDCG@10 of each query."""
     scores = transformed(lists, columns) @ weights
     found = []
     for wanted, (start, end) in zip(lists.wanted, pairwise(lists.offsets.tolist()), strict=True):
         grades = lists.grades[start:end][np.argsort(-scores[start:end], kind="stable")]
         places = np.flatnonzero(grades > 0)
         found.append(Answers(places + 1, grades[places], wanted[wanted > 0], len(grades)))
-    return float(np.mean(nDCG(DEPTH).each(found)))
+    return nDCG(DEPTH).each(found)

@@ -50,7 +50,7 @@ def _beside(address: str, facts: Facts) -> Store:
         found = Store.open(address, AGAIN)
     except NotALibrary:
         return Store.create(address, facts, AGAIN)
-    if found.facts != facts:
+    if found.facts != facts or found.lacks_columns:
         found.drop()
         return Store.create(address, facts, AGAIN)
     return found

@@ -32,7 +32,7 @@ WHOLE = [
 ]
 """The columns of a document."""
 
-ENCODED = [*WHOLE, "pieces", "vectors", "expectations", "vocabulary", "stream", "offsets"]
+ENCODED = [*WHOLE, "pieces", "vectors", "expectations", "title_vector", "vocabulary", "stream", "offsets"]
 """The columns of a document and its encoding."""
 
 

@@ -24,10 +24,13 @@ from longmatch.models.lexical.terms import Counts, Hashes, Stream, Terms, words_
 PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "tokens", "paragraph", "section")]))
 """What the model reads: sentences, long ones cut."""
 
-SCORED = ["id", "title", "pieces", "vectors", "expectations", "mean", "vocabulary", "stream", "offsets"]
+STREAM = ("vocabulary", "stream", "offsets")
+"""The columns that hold the running words."""
+
+SCORED = ["id", "title", "pieces", "vectors", "expectations", "mean", "title_vector", *STREAM]
 """The columns a score needs."""
 
-TERMS = ["id", "hash", "title", "mean", "vocabulary", "stream", "offsets"]
+TERMS = ["id", "hash", "title", "mean", *STREAM]
 """The columns the index by words, phrases and document vectors is made from."""
 
 DESCRIBED = ["id", "title", "language", "words", "source", "metadata"]
@@ -54,6 +57,7 @@ def schema_for(width: int, kind: Kind = "float16") -> pa.Schema:
             ("vectors", pa.list_(COLUMN[kind])),  # of the pieces, flat
             ("expectations", pa.list_(pa.float16())),  # what chance gives each piece, flat
             ("mean", pa.list_(pa.float32(), width)),  # the document's vector
+            ("title_vector", pa.list_(pa.float16())),  # zeros for no title; libraries made before have no such column
             ("vocabulary", pa.list_(pa.uint64())),  # distinct words, hashed, in rising order
             ("stream", pa.list_(pa.uint32())),  # the running words, as places in the vocabulary
             ("offsets", pa.list_(pa.uint32())),  # where each piece begins in the stream, and the end
@@ -83,12 +87,18 @@ def to_table(encodings: Sequence[Encoding], kind: Kind = "float16") -> pa.Table:
         "vectors": _lists([pack(e.side.vectors, kind) for e in encodings]),
         "expectations": _lists([e.side.expectations.half().numpy().ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
+        "title_vector": _lists([_title_vector(e, means.shape[1]) for e in encodings]),
         "vocabulary": _lists(vocabularies),
         "stream": _lists([s.astype(np.uint32) for s in streams]),
         "offsets": _lists([e.terms.words.offsets.astype(np.uint32) for e in encodings]),
     }
     arrays = [_array(columns[field.name], field.type) for field in schema]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _title_vector(encoding: Encoding, width: int) -> npt.NDArray[Any]:
+    title = torch.zeros(width) if encoding.title_vector is None else encoding.title_vector
+    return np.asarray(title.half().numpy())
 
 
 def _array(values: Any, kind: pa.DataType) -> pa.Array:
@@ -160,6 +170,12 @@ class Row:
         expectations = torch.from_numpy(self.array("expectations").astype(np.float32)).reshape(-1, len(SIZES))
         return Side(unpack(self.array("vectors"), len(expectations)), expectations)
 
+    def title_vector(self) -> torch.Tensor | None:
+        """The vector of the title, where it was kept."""
+        if "title_vector" not in self.table.column_names:
+            return None
+        return torch.from_numpy(self.array("title_vector").astype(np.float32))
+
     def pieces(self) -> list[npt.NDArray[np.int64]]:
         """Start, end, tokens, paragraph and section of what the model reads."""
         kept = self.table["pieces"].chunk(0)[self.place].values
@@ -167,7 +183,7 @@ class Row:
 
     def encoding(self) -> Encoding:
         """The document as the matcher encoded it."""
-        return Encoding(Sentences(self.document(), *self.pieces()), self.side(), self.terms())
+        return Encoding(Sentences(self.document(), *self.pieces()), self.side(), self.terms(), self.title_vector())
 
 
 def rows_of(table: pa.Table) -> list[Row]:

@@ -16,6 +16,7 @@ from longmatch.library.store import Store
 from longmatch.matching.calibration import Calibration, Sides
 from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
+from longmatch.models.hybrid.collection import stacked_titles, told_scores
 from longmatch.models.hybrid.encoding import Encoding
 
 CANDIDATES = 60
@@ -116,6 +117,9 @@ def score(
     sides = Question.of_encoding(query, index).sides(rows, index, calibration.sides)
     if "meaning" in calibration.sides:
         sides["meaning"] = meaning_scores(query.side, rows)
+    if "told" in calibration.sides:
+        vectors = query.side.vectors
+        sides["told"] = told_scores(vectors, stacked_titles([row.title_vector() for row in rows], vectors))
     scores = rule(calibration, sides)
     order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
     return Scored(tuple(rows[i].id for i in order), scores[order])

@@ -83,6 +83,11 @@ class Store:
             self._database.drop_table(self._documents.name)
 
     @property
+    def lacks_columns(self) -> bool:
+        """Whether it was made before the last column was added."""
+        return not set(schema_for(self.facts.width).names) <= set(self._documents.schema.names)
+
+    @property
     def version(self) -> int:
         """A number that changes with every commit."""
         return int(self._documents.version)
@@ -277,11 +282,14 @@ def _is_there(database: Any, address: str, table: str) -> bool:
 
 
 def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
-    query = table.search().select(list(columns)).limit(MANY)
+    """These columns, as far as the table has them: one made before may lack some."""
+    known = set(table.schema.names)
+    query = table.search().select([column for column in columns if column in known]).limit(MANY)
     return query.where(where) if where else query
 
 
 def _merge(table: Any, key: str, rows: pa.Table) -> None:
+    rows = rows.select([name for name in rows.column_names if name in set(table.schema.names)])
     table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 

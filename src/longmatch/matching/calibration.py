@@ -30,7 +30,7 @@ class Scale:
     chance: float
 
     def evidence(self, similarity: Floats) -> Floats:
-        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents, negative for less."""
+        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents and where x is not known (nan)."""
         return self._above(self.chance, similarity)
 
     def above_nothing(self, similarity: Floats) -> Floats:
@@ -38,15 +38,16 @@ class Scale:
         return self._above(0.0, similarity)
 
     def _above(self, least: float, similarity: Floats) -> Floats:
-        return np.asarray(self.weight * (lifted(similarity, self.floor) - np.log(least + self.floor)))
+        above = lifted(similarity, self.floor) - np.log(least + self.floor)
+        return np.asarray(self.weight * np.where(np.isnan(above), 0.0, above))
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Weighs the sides of a comparison against each other and makes their sum a score from 0 to 1.
 
-    The score is sigmoid(slope * evidence + bias), in units of what a document has with itself, which is very near 1.
-    It puts documents in order; how likely two of them belong together is told by `Probability`.
+    The score is sigmoid(slope * evidence + bias), in units of what two would have that are alike on every side, which
+    is very near 1. It puts documents in order; how likely two of them belong together is told by `Probability`.
     """
 
     scales: Mapping[str, Scale]
@@ -82,8 +83,8 @@ class Calibration:
 
     def score(self, sides: Sides) -> Floats:
         """The score of documents whose sides are so similar; a side left out counts as at chance."""
-        most = self._probability(self.evidence({name: np.ones(1) for name in sides if name not in BESIDE}))
-        return np.asarray(np.minimum(self._probability(self.evidence(sides)) / most, 1.0))
+        most = self._probability(self.evidence({name: np.ones(1) for name in sides}))
+        return np.asarray(self._probability(self.evidence(sides)) / most)
 
     def _probability(self, evidence: Floats) -> Floats:
         return np.asarray(1 / (1 + np.exp(-(self.slope * evidence + self.bias))))

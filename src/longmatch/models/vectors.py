@@ -16,6 +16,7 @@ from longmatch.models.matcher import Progress
 from longmatch.units import Tokens, sentences, tokenize
 
 TOKENS = 1_000_000  # encoded together
+TITLE = 400  # characters of a title that are read
 
 
 def sentence_vectors(
@@ -37,6 +38,16 @@ def vectors_of_tokens(
         for pieces, mine in zip(cut, vectors.split([len(pieces) for pieces in cut]), strict=True):
             yield Sentences.of(pieces), mine.clone()
         done.finish()
+
+
+def title_vectors(titles: Sequence[str], backbone: Backbone) -> Tensor:
+    """One vector a title, as far as the backbone reads at once; zeros for none: (titles, width)."""
+    found = backbone.tokenizer.encode_batch([title[:TITLE] for title in titles], add_special_tokens=False)
+    pieces = [np.array(e.ids[: backbone.max_tokens], dtype=np.int64) for e in found]
+    said = [number for number, piece in enumerate(pieces) if len(piece)]
+    vectors = torch.zeros(len(titles), backbone.width)
+    vectors[said] = torch.from_numpy(backbone.encode([pieces[number] for number in said]))
+    return vectors
 
 
 def pair_cosines(a: Tensor, b: Tensor, i: Ints, j: Ints) -> Floats:

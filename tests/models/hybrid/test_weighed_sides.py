@@ -16,7 +16,7 @@ from longmatch.models.lexical.weights import tfidf
 
 from ...library.tiny import made_up_text, tiny_matcher
 
-WEIGHTS = {"words": 2.0, "phrases": 0.8, "meaning": 1.5, "topic": 0.7, "title": 0.4, "titled": 0.3}
+WEIGHTS = {"words": 2.0, "phrases": 0.8, "meaning": 1.5, "topic": 0.7, "title": 0.4, "titled": 0.3, "told": 0.6}
 ALL = Calibration({name: Scale(weight, 0.02, 0.05) for name, weight in WEIGHTS.items()}, slope=0.5, bias=-2.0)
 
 
@@ -33,7 +33,7 @@ def weighed(tiny_bert: Path) -> HybridMatcher:
 
 @pytest.fixture(scope="module")
 def made(weighed: HybridMatcher) -> list[Encoding]:
-    return weighed.encode([titled(number) for number in range(6)])
+    return weighed.encode([titled(number) for number in range(24)])
 
 
 def test_a_ranks_score_is_that_of_the_explanation(weighed: HybridMatcher, made: list[Encoding]) -> None:
@@ -45,7 +45,7 @@ def test_a_ranks_score_is_that_of_the_explanation(weighed: HybridMatcher, made: 
 
 def test_each_side_is_the_cosine_it_says(weighed: HybridMatcher, made: list[Encoding]) -> None:
     a, b = made[:2]
-    found = Explanation.of(a, b, weighed.statistics)
+    found = Explanation.of(a, b, weighed.statistics, weighed.collect(made).rarity)
     assert set(found.sides) == set(WEIGHTS)
     means = [e.side.vectors.mean(0) for e in (a, b)]
     assert found.sides["topic"][0] == pytest.approx(float(torch.cosine_similarity(*means, dim=0)), abs=1e-6)
@@ -53,6 +53,25 @@ def test_each_side_is_the_cosine_it_says(weighed: HybridMatcher, made: list[Enco
     titles = [tfidf(e.title, found.rarity.words) for e in (a, b)]
     assert found.sides["title"][0] == pytest.approx(words[0].dot(titles[1]))
     assert found.sides["titled"][0] == pytest.approx(words[1].dot(titles[0]))
+    title = torch.from_numpy(weighed.backbone.encode_texts([b.document.title])[0])
+    nearest = sorted((float(sentence @ title) for sentence in a.side.vectors), reverse=True)[:3]
+    assert found.sides["told"][0] == pytest.approx(sum(nearest) / 3, abs=1e-6)
+
+
+def test_two_documents_alone_cannot_tell_whether_titles_say_anything(
+    weighed: HybridMatcher, made: list[Encoding]
+) -> None:
+    sides = Explanation.of(made[0], made[1], weighed.statistics).sides
+    assert not {"title", "titled", "told"} & set(sides)
+    there, back = (weighed.explain(*both).score for both in ((made[0], made[1]), (made[1], made[0])))
+    assert there == pytest.approx(back)
+
+
+def test_a_document_without_a_title_is_neither_for_nor_against(weighed: HybridMatcher, made: list[Encoding]) -> None:
+    bare = weighed.encode([replace(titled(1), title="")])[0]
+    found = Explanation.of(made[0], bare, weighed.statistics, weighed.collect(made).rarity)
+    assert np.isnan(found.sides["told"][0])
+    assert found.calibration.evidence({"told": found.sides["told"]})[0] == 0
 
 
 def test_the_probability_does_not_depend_on_what_the_score_weighs(weighed: HybridMatcher, made: list[Encoding]) -> None:

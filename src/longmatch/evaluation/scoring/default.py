@@ -15,12 +15,14 @@ from longmatch.evaluation.encodings.store import Stored
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.evaluation.scoring.slices import Slice, slices_of
+from longmatch.matching.calibration import TITLED
 from longmatch.matching.levels import Side
 from longmatch.models.hybrid.collection import Collection, Rarity
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.lexical.terms import Stream, Terms
 from longmatch.models.lexical.weights import TermMatrix, tfidf
+from longmatch.models.vectors import title_vectors
 
 
 class DefaultScorer(Scorer):
@@ -51,6 +53,7 @@ class DefaultScorer(Scorer):
         self.unhandled = {id: why for layer in stored for id, why in layer.unhandled.items()}
         words = [restore_stream(arrays) for arrays in self._words.each("words", "bounds")]
         self._titles = self._titles_of(corpus)
+        self._title_vectors = self._vectors_of(self._titles)
         able = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
         self._rarity = Rarity.of(able, self.matcher.statistics)
         del able  # with the phrases it had to make
@@ -60,10 +63,16 @@ class DefaultScorer(Scorer):
 
     def _titles_of(self, corpus: Corpus) -> Sequence[str]:
         """Read where they count."""
-        if not {"title", "titled", "named"} & set(self.sides):
+        if not {*TITLED, "named"} & set(self.sides):
             return [""] * len(corpus)
         titles = {record.id: record.title for record in corpus.folder.records()}
         return [titles.get(id, "") for id in corpus.ids]
+
+    def _vectors_of(self, titles: Sequence[str]) -> Sequence[Tensor | None]:
+        """Made where they count."""
+        if "told" not in self.sides:
+            return [None] * len(titles)
+        return title_vectors(titles, self.matcher.backbone).to(scoring_device()).unbind()
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """A slice is read once for all queries of the block."""
@@ -83,6 +92,7 @@ class DefaultScorer(Scorer):
             no_sentences(self._titles[number]),
             Side(vectors, expectations),
             Terms(restore_stream(self._words.of(number, "words", "bounds"))),
+            self._title_vectors[number],
         )
 
     def _collection(self, index: int) -> Collection:
@@ -108,9 +118,11 @@ class DefaultScorer(Scorer):
             TermMatrix.of([tfidf(t.words.counts, self._rarity.words) for t in terms]),
             TermMatrix.of([tfidf(t.phrases.counts, self._rarity.phrases) for t in terms]),
         )
-        return [self._encoding(stream, self._titles[first + n]) for n, stream in enumerate(words)], *matrices
+        told = zip(self._titles[first:], self._title_vectors[first:], words, strict=False)
+        return [self._encoding(stream, title, vector) for title, vector, stream in told], *matrices
 
-    def _encoding(self, stream: Stream, title: str = "") -> Encoding:
+    def _encoding(self, stream: Stream, title: str = "", vector: Tensor | None = None) -> Encoding:
         """An encoding of terms alone."""
         nothing = torch.empty(0)
-        return Encoding(no_sentences(title), Side(nothing, nothing), Terms(Stream(stream.ids, stream.offsets)))
+        terms = Terms(Stream(stream.ids, stream.offsets))
+        return Encoding(no_sentences(title), Side(nothing, nothing), terms, vector)

@@ -3,36 +3,21 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import torch
 
-from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.encodings.layers import scoring_device
-from longmatch.evaluation.encodings.store import Stored
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.default import DefaultScorer
 from longmatch.matching.calibration import Calibration, Scale
 
 QUERIES = 16  # whose sides are held at a time
-TITLE = 400  # characters of a title that are read
-KNOWN = ("words", "phrases", "meaning", "topic", "title", "titled", "named")  # that the default can weigh
-SIDES = (*KNOWN, "told")
+SIDES = ("words", "phrases", "meaning", "topic", "title", "titled", "named", "told")  # that the default can weigh
 
 Sides = dict[str, Floats]
 
 
 class SideScorer(DefaultScorer):
-    """Of each query the similarity with every document on all sides, whatever they weigh today.
+    """Of each query the similarity with every document on all sides, whatever they weigh today."""
 
-    Besides those the default knows, told: the best cosine of one of the query's sentences with a document's title.
-    """
-
-    sides = KNOWN
-
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
-        """Read the titles too."""
-        super().open(stored, corpus)
-        vectors = self.matcher.backbone.encode_texts([title[:TITLE] or "." for title in self._titles])
-        self._told = torch.as_tensor(vectors).to(scoring_device(), torch.float32)
+    sides = SIDES
 
     @property
     def trust(self) -> Floats:
@@ -43,7 +28,7 @@ class SideScorer(DefaultScorer):
     def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, Sides]]:
         """For some documents, by their numbers: by side, the value with every document of the corpus.
 
-        `lengths` are the documents' words.
+        `lengths` are the documents' words. What is not known of a document is what the others have in the middle.
         """
         able = [number for number in numbers if number not in self.unhandled]
         for start in range(0, len(able), QUERIES):
@@ -54,8 +39,12 @@ class SideScorer(DefaultScorer):
                 collection = self._collection(index)
                 lengths = np.array([e.words for e in collection.encodings], dtype=np.float64)
                 for query, parts in zip(queries, found, strict=True):
-                    parts.append({**collection.sides(query, KNOWN), "lengths": lengths})
-            for number, query, parts in zip(block, queries, found, strict=True):
-                known = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-                told = (query.side.vectors @ self._told.T).amax(0).double().cpu().numpy()
-                yield number, {**known, "told": told}
+                    parts.append({**collection.sides(query, SIDES), "lengths": lengths})
+            for number, parts in zip(block, found, strict=True):
+                yield number, {name: _filled(np.concatenate([part[name] for part in parts])) for name in parts[0]}
+
+
+def _filled(values: Floats) -> Floats:
+    unknown = np.isnan(values)
+    middle = 0.0 if unknown.all() else float(np.median(values[~unknown]))
+    return np.asarray(np.where(unknown, middle, values))

@@ -26,6 +26,7 @@ PHRASE_POWER = 1.5  # rare phrases are quotations: they weigh more than rarity a
 LEAST_WORTH = 1.0  # in a language it does not know, so that what every sentence holds still weighs something
 FAMILIAR = (0.4, 0.8)  # share of known words up to which the language is a foreign one, from which it is known
 FEW = 20  # documents that cannot tell by themselves which words are common
+SAYING = 3  # sentences that must say what a title does: one may do so by chance
 TELLING = (1.5, 2.5)  # terms of the usual title up to which titles are names, from which they say what a text is about
 
 
@@ -124,6 +125,11 @@ class Collection:
         return TermMatrix.of([tfidf(e.title, self.rarity.words) for e in self.encodings])
 
     @cached_property
+    def title_vectors(self) -> Tensor:
+        """What the backbone makes of the titles: (documents, width)."""
+        return stacked_titles([e.title_vector for e in self.encodings], self.sentences.vectors)
+
+    @cached_property
     def names(self) -> Hashes:
         """The terms by which texts name the documents."""
         return stacked([e.name for e in self.encodings])
@@ -140,6 +146,7 @@ class Collection:
         - meaning: what each sentence's best partner has above chance;
         - topic: the cosine of the documents' mean sentence vectors;
         - title: the cosine of a document's title with the query's words; titled: of the query's title with its words;
+        - told: how near the query's sentences come to a document's title, the mean of the three best cosines;
         - named: which documents of the collection both name by their titles.
         """
         return {name: self._side(name, query) for name in names}
@@ -152,6 +159,8 @@ class Collection:
             return _numbers(collection_scores(query.side, self.sentences, self.offsets))
         if name == "topic":
             return _numbers(self.means @ query.mean)
+        if name == "told":
+            return told_scores(query.side.vectors, self.title_vectors)
         if name == "named":
             return self._named(query)
         if name == "titled":
@@ -171,6 +180,18 @@ class Collection:
         """The calibrated score of a query with every document."""
         calibration = self.rarity.calibration(statistics)
         return calibration.score(self.sides(query, calibration.sides))
+
+
+def stacked_titles(titles: Sequence[Tensor | None], like: Tensor) -> Tensor:
+    """The vectors of titles below each other, zeros where there is none, as numbers like those of the sentences."""
+    nothing = like.new_zeros(like.shape[1])
+    return torch.stack([nothing if title is None else title.to(like) for title in titles])
+
+
+def told_scores(sentences: Tensor, titles: Tensor) -> Floats:
+    """The mean of the SAYING best cosines of sentences (sentences, width) with each title; nan for no title."""
+    best = (sentences @ titles.T).topk(min(SAYING, len(sentences)), dim=0).values.mean(0)
+    return _numbers(best.masked_fill(~titles.any(1), torch.nan))
 
 
 def _numbers(values: Tensor) -> Floats:

@@ -16,7 +16,7 @@ from longmatch.matching.sentences import Sentences
 from longmatch.models.lexical.naming import title_terms
 from longmatch.models.lexical.terms import Counts, Hashes, Terms, terms_of, words_in
 from longmatch.models.matcher import Progress
-from longmatch.models.vectors import vectors_of_tokens
+from longmatch.models.vectors import title_vectors, vectors_of_tokens
 from longmatch.units import Tokens
 
 
@@ -27,6 +27,7 @@ class Encoding:
     sentences: Sentences
     side: Side
     terms: Terms
+    title_vector: Tensor | None = None  # zeros for no title; None where it was not kept
 
     @property
     def document(self) -> Document:
@@ -66,9 +67,11 @@ def encode_tokens(
     documents: Iterable[Tokens], backbone: Backbone, background: Background, progress: Progress | None = None
 ) -> list[Encoding]:
     """Encode documents that are tokenised, each alone."""
+    read = list(vectors_of_tokens(documents, backbone, progress))
+    titles = title_vectors([sentences.document.title for sentences, _ in read], backbone)
     return [
-        Encoding(sentences, Side(vectors, background.expectations(vectors)), _terms(sentences))
-        for sentences, vectors in vectors_of_tokens(documents, backbone, progress)
+        Encoding(sentences, Side(vectors, background.expectations(vectors)), _terms(sentences), title)
+        for (sentences, vectors), title in zip(read, titles, strict=True)
     ]
 
 

@@ -18,7 +18,7 @@ from longmatch.matching.calibration import Calibration
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import Rarity
+from longmatch.models.hybrid.collection import Rarity, stacked_titles, told_scores
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.names import shared_names
 from longmatch.models.lexical.links import Links, Shared, link_sentences, shared_terms
@@ -53,6 +53,7 @@ class Explanation:
             "topic": lambda: float(a.mean @ b.mean),
             "title": lambda: weighted[0][0].dot(tfidf(b.title, rarity.words)),
             "titled": lambda: weighted[0][1].dot(tfidf(a.title, rarity.words)),
+            "told": lambda: _told(a, b),
             "named": lambda: shared_names(a, b, rarity).similarity,
         }
         calibration = rarity.calibration(statistics)
@@ -169,6 +170,11 @@ def pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
     cosine = (a.side.vectors[mine] * b.side.vectors[theirs]).sum(1)
     expected = (a.side.expectations[mine, 0] + b.side.expectations[theirs, 0]) / 2
     return np.asarray(((cosine - expected) / (1 - expected)).clamp(0, 1).double().numpy())
+
+
+def _told(a: Encoding, b: Encoding) -> float:
+    vectors = a.side.vectors
+    return float(told_scores(vectors, stacked_titles([b.title_vector], vectors))[0])
 
 
 def _weigh(a: Encoding, b: Encoding, rarity: Rarity) -> list[tuple[Weighted, Weighted]]:

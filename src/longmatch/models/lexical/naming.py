@@ -72,10 +72,10 @@ class Titles:
         if not self.terms.size:
             return 0.0
         rising = np.sort(self.terms, axis=0)
-        return 1 + float((np.diff(rising, axis=0) != 0).sum()) / self.terms.shape[1]
+        return 1 + float((np.diff(rising, axis=0) != 0).sum()) / len(self)
 
     def __len__(self) -> int:
-        return self.terms.shape[1]
+        return int(self.terms.shape[1])
 
     def named(self, terms: Hashes, more: Hashes) -> "Names":
         """The titles, `more` of them besides, whose terms are all among these, which are in rising order."""

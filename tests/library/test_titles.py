@@ -1,0 +1,92 @@
+"""What the titles of a library say, against the same documents in memory."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from longmatch.documents.read import read, read_text_string
+from longmatch.library.library import Library
+from longmatch.library.search import score
+from longmatch.matching.calibration import Scale
+from longmatch.models.hybrid.collection import Collection
+from longmatch.models.hybrid.model import HybridMatcher
+
+from .tiny import made_up_text
+
+SIZE = 30
+
+
+@pytest.fixture(scope="module")
+def weighed(tiny: HybridMatcher) -> HybridMatcher:
+    calibration = tiny.statistics.calibration
+    scales = {**calibration.scales, "title": Scale(0.8, 0.05, 0.01), "told": Scale(3.0, 0.05, 0.2)}
+    return HybridMatcher(tiny.backbone, replace(tiny.statistics, calibration=replace(calibration, scales=scales)))
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """Under titles of seven words that some other text has."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for number in range(SIZE):
+        title = " ".join(made_up_text(number + 5).split()[:7])
+        (folder / f"d{number:03}.md").write_text(f"# {title}\n\n{made_up_text(number)}\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def library(tmp_path: Path, weighed: HybridMatcher) -> Library:
+    return Library(tmp_path / "library", weighed, candidates=4)
+
+
+def test_a_library_scores_titles_as_memory_does(library: Library, texts: Path, weighed: HybridMatcher) -> None:
+    library.add(texts)
+    documents = [read(path) for path in sorted(texts.iterdir())]
+    ids = [document.id for document in documents]
+    everything = weighed.encode(documents)
+    collection = Collection.of(everything, weighed.statistics)
+    assert {"title", "told"} <= set(collection.rarity.calibration(weighed.statistics).sides)
+    asking = library._asking()
+    for query in (*weighed.encode([read_text_string(made_up_text(500), "asked")]), everything[3]):
+        exact = dict(zip(ids, collection.scores(query, weighed.statistics).tolist(), strict=True))
+        scored = score(query, ids, asking.store, asking.index, weighed.statistics)
+        assert dict(zip(scored.ids, scored.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
+
+
+def test_a_ranking_and_a_comparison_tell_the_same(library: Library, texts: Path) -> None:
+    library.add(texts)
+    hits = library.rank("d003.md", k=5)
+    matches = [library.compare("d003.md", hit.id) for hit in hits]
+    assert [match.score for match in matches] == pytest.approx([hit.score for hit in hits], abs=1e-3)
+    assert any(match.parts["told"] > 0 for match in matches)
+
+
+def test_a_library_made_before_titles_had_vectors_is_asked_and_grows_and_does_not_weigh_them(
+    library: Library, texts: Path, weighed: HybridMatcher
+) -> None:
+    library.add(texts)
+    library._store._documents.drop_columns(["title_vector"])
+    old = Library(library.address, weighed, candidates=4)
+    assert len(old.rank("d003.md", k=5)) == 5
+    (texts / "new.md").write_text(f"# Council road gate and river bank flood\n\n{made_up_text(77)}\n")
+    old.add(texts)
+    hits = old.rank("new.md", k=3)
+    matches = [old.compare("new.md", hit.id) for hit in hits]
+    assert [match.parts["told"] for match in matches] == [0, 0, 0]
+    assert [match.score for match in matches] == pytest.approx([hit.score for hit in hits], abs=1e-3)
+
+
+def test_encoding_again_gives_an_old_library_the_vectors_of_its_titles(
+    library: Library, texts: Path, weighed: HybridMatcher
+) -> None:
+    library.add(texts)
+    before = [(hit.id, hit.score) for hit in library.rank("d003.md", k=5)]
+    library._store._documents.drop_columns(["title_vector"])
+    old = Library(library.address, weighed, candidates=4)
+    assert old._store.lacks_columns
+    old.encode_again()
+    assert not old._store.lacks_columns
+    after = [(hit.id, hit.score) for hit in old.rank("d003.md", k=5)]
+    assert [id for id, _ in after] == [id for id, _ in before]
+    assert [score for _, score in after] == pytest.approx([score for _, score in before], abs=1e-3)
