@@ -23,7 +23,7 @@ from longmatch.matching.probability import Curve, Probability, between
 
 UNRELATED = 20  # documents drawn for each source
 BOTH_WAYS = ("words", "phrases", "meaning")  # sides that two documents have without a collection, the same both ways
-SHORT, LONG = 500, 5000  # words
+LENGTHS = (500, 5000)  # words of a short and of a long document
 LEAST = 1e-4  # weighs large weights against likely labels, so that pairs that no error separates have an end
 
 Sides = dict[str, Floats]
@@ -120,17 +120,19 @@ def shorter(sides: Mapping[str, Floats]) -> Floats:
     return np.minimum(sides["lengths"], sides["query"])
 
 
-def probability_of(sets: Sequence[PairSides]) -> Probability:
+def probability_of(
+    sets: Sequence[PairSides], sides: Sequence[str] = BOTH_WAYS, lengths: tuple[float, float] = LENGTHS
+) -> Probability:
     """The weights, none of them below 0, and the curves that make the labels likeliest.
 
     Weights are told for long documents: evidence counts once there, and less in short ones.
     """
     from scipy.optimize import minimize
 
-    scales = {name: Scale(1.0, FLOORS[name], _chance(sets, name)) for name in BOTH_WAYS}
+    scales = {name: Scale(1.0, FLOORS[name], _chance(sets, name)) for name in sides}
     stacked = [np.stack([scale.evidence(p.labelled[name]) for name, scale in scales.items()], axis=1) for p in sets]
     evidence, labels = np.concatenate(stacked), np.concatenate([found.labels for found in sets])
-    long = between(np.concatenate([shorter(found.labelled) for found in sets]), SHORT, LONG)
+    long = between(np.concatenate([shorter(found.labelled) for found in sets]), *lengths)
     each = alike([found.labels for found in sets])
 
     def unlikely(parameters: Floats) -> float:
@@ -144,7 +146,7 @@ def probability_of(sets: Sequence[PairSides]) -> Probability:
     )
     *weights, slope, short_bias, long_bias = (round(float(x), 4) for x in found.x)
     weighed = {name: replace(s, weight=weight) for (name, s), weight in zip(scales.items(), weights, strict=True)}
-    return Probability(weighed, Curve(SHORT, slope, short_bias), Curve(LONG, 1.0, long_bias))
+    return Probability(weighed, Curve(lengths[0], slope, short_bias), Curve(lengths[1], 1.0, long_bias))
 
 
 def told(likely: Probability, sides: Mapping[str, Floats]) -> Floats:
