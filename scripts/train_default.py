@@ -33,7 +33,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -45,6 +45,7 @@ from make_background import SENTENCE_DOCUMENTS, sentence_vectors
 from rich.console import Console
 from rich.table import Table
 from safetensors.torch import save_file
+from tokenizers import Tokenizer
 
 from longmatch.datasets.collection import DataFolder
 from longmatch.documents.jsonl import iterate_jsonl
@@ -78,6 +79,7 @@ from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.models.lexical.terms import Terms
 from longmatch.models.lexical.weights import TermMatrix, tfidf
+from longmatch.models.vectors import TITLE
 from longmatch.parallel import half_the_cores, use_processes
 from longmatch.training.default.batches import Drawn, Shape, batches
 from longmatch.training.default.learn import Pace, learn
@@ -243,9 +245,14 @@ def scorer_of(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScore
 def tokens_and_words(path: Path, layers: Path) -> tuple[Corpus, Stored, Stored]:
     """A set's documents as tokens and as words, made where they are not there yet."""
     corpus = Corpus(DataFolder(path))
-    tokenizer = Backbone.load(device="cpu", precision="float32").tokenizer  # a GPU cannot be handed on to a fork
-    tokens, words = Store(layers, corpus).build([DocumentTokens(tokenizer), Words()])
+    tokens, words = Store(layers, corpus).build([DocumentTokens(tokenizer_of_backbone()), Words()])
     return corpus, tokens, words
+
+
+@cache
+def tokenizer_of_backbone() -> Tokenizer:
+    """On the CPU: a GPU cannot be handed on to a fork."""
+    return Backbone.load(device="cpu", precision="float32").tokenizer
 
 
 def material_of(path: Path, layers: Path) -> Material:
@@ -262,8 +269,10 @@ def material_of(path: Path, layers: Path) -> Material:
     found = [arrays for number, arrays in enumerate(tokens.each("ids", "sentence_lengths")) if number in taken]
     streams = [restore_stream(arrays) for n, arrays in enumerate(words.each("words", "bounds")) if n in taken]
     terms = [Terms(stream) for stream in streams]
-    nothing = Side(torch.empty(0), torch.empty(0))
-    rarity = Rarity.of([Encoding(no_sentences(), nothing, one) for one in terms], shipped_statistics())
+    titles, nothing = [corpus.titles[number] for number in kept], Side(torch.empty(0), torch.empty(0))
+    encodings = [Encoding(no_sentences(title), nothing, one) for title, one in zip(titles, terms, strict=True)]
+    rarity = Rarity.of(encodings, shipped_statistics())
+    read = tokenizer_of_backbone().encode_batch([title[:TITLE] for title in titles], add_special_tokens=False)
     material = Material(
         corpus.name,
         np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
@@ -272,8 +281,14 @@ def material_of(path: Path, layers: Path) -> Material:
         TermMatrix.of([tfidf(one.words.counts, rarity.words) for one in terms]).matrix.tocsr(),
         TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
         both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),
+        np.concatenate([one.ids for one in read]).astype(np.int32),
+        bounds([len(one.ids) for one in read]),
+        rarity.trust[1],
     )
-    print(f"{material.name}: {len(material)} documents, {len(material.negatives)} to be asked for", flush=True)
+    if material.has_telling_titles:
+        _ = material.rare_tokens  # made here, not by each of those that learn
+    said = f"{len(material)} documents, {len(material.negatives)} to be asked for, trust in titles {material.trust:.2f}"
+    print(f"{material.name}: {said}", flush=True)
     return material
 
 

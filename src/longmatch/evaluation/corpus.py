@@ -48,6 +48,11 @@ class Corpus:
         return order
 
     @cached_property
+    def titles(self) -> list[str]:
+        """The title of each document; empty where it has none."""
+        return [record.title for record in self.folder.records()]
+
+    @cached_property
     def fingerprint(self) -> str:
         """Changes when the documents do."""
         with self.folder.documents_file.open("rb") as file:

@@ -1,10 +1,12 @@
 """A collection in which documents of a pair share rare words, and one such word decides."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from longmatch.training.default.material import Material, both_ways
+from longmatch.training.default.material import Material, both_ways, bounds
 
 PAIRS, SENTENCES, TOKENS = 12, 5, 6
 
@@ -37,4 +39,26 @@ def material() -> Material:
         common,
         common,
         both_ways([(2 * k, 2 * k + 1) for k in range(PAIRS)]),
+    )
+
+
+@pytest.fixture
+def titled(material: Material) -> Material:
+    """Each title has a token of its own, and one sentence of the document it belongs with, its second, has it too.
+
+    All other tokens are common, so only titles decide. The last document has no title.
+    """
+    rng = np.random.default_rng(1)
+    documents = np.arange(2 * PAIRS)
+    tokens = rng.integers(40, 50, (2 * PAIRS, SENTENCES, TOKENS))
+    tokens[:, 1, 2:5] = 10 + (documents ^ 1)[:, None]
+    titles = rng.integers(40, 50, (2 * PAIRS, 3))
+    titles[:, 1:] = 10 + documents[:, None]
+    counts = np.where(documents < 2 * PAIRS - 1, 3, 0)
+    return replace(
+        material,
+        tokens=tokens.reshape(-1).astype(np.int32),
+        title_tokens=titles[:-1].reshape(-1).astype(np.int32),
+        titles=bounds(counts),
+        trust=0.5,
     )

@@ -1,8 +1,17 @@
 """The combined score, against loops over pairs of documents and sentences."""
 
+from collections.abc import Iterable
+
 import torch
 
-from longmatch.training.default.combined import FLOOR, CombinedScore, best_partner_scores, mean_scores
+from longmatch.training.default.combined import (
+    FLOOR,
+    CombinedScore,
+    Titles,
+    best_partner_scores,
+    mean_scores,
+    told_scores,
+)
 
 
 def drawn() -> tuple[torch.Tensor, torch.Tensor]:
@@ -10,6 +19,14 @@ def drawn() -> tuple[torch.Tensor, torch.Tensor]:
     vectors = torch.nn.functional.normalize(torch.randn(5, 4, 8, generator=generator), dim=2)
     present = torch.arange(4) < torch.tensor([4, 3, 1, 2, 4])[:, None]
     return vectors, present
+
+
+def some_titles() -> Titles:
+    """The fourth of five documents has none; the first of two asked for has one telling sentence, the other two."""
+    generator = torch.Generator().manual_seed(2)
+    vectors = torch.nn.functional.normalize(torch.randn(8, 8, generator=generator), dim=1)
+    there = torch.tensor([[True, False], [True, True]])
+    return Titles(vectors[:4].view(2, 2, 8), there, vectors[4:], torch.tensor([True, True, True, False, True]), 0.5)
 
 
 def slow_partners(a: torch.Tensor, b: torch.Tensor) -> float:
@@ -44,3 +61,26 @@ def test_the_sum_is_of_all_sides_by_their_weights() -> None:
     meaning = best_partner_scores(vectors[:2], present[:2], vectors, present)
     expected = words + 12 * meaning + 4 * mean_scores(vectors, present, 2)
     assert torch.allclose(score(vectors, present, lexical), expected, atol=1e-5)
+
+
+def mean_of_best(values: Iterable[float]) -> float:
+    best = sorted(values, reverse=True)[:3]
+    return sum(best) / len(best)
+
+
+def test_told_is_the_mean_of_the_three_best_cosines_of_sentences_that_are_there_with_a_title() -> None:
+    (vectors, present), titles = drawn(), some_titles()
+    found = told_scores(vectors[:2], present[:2], titles)
+    for i in range(2):
+        sentences = [*vectors[i][present[i]], *titles.telling[i][titles.present[i]]]
+        told = [mean_of_best(float(sentence @ title) for sentence in sentences) for title in titles.vectors]
+        expected = [*told[:3], sum(told) / 4, told[3]]  # without a title neither before the others nor behind
+        assert torch.allclose(found[i], torch.tensor(expected), atol=1e-5)
+
+
+def test_titles_count_as_far_as_they_are_trusted() -> None:
+    (vectors, present), titles = drawn(), some_titles()
+    lexical = torch.rand(2, 2, 5, generator=torch.Generator().manual_seed(1))
+    score = CombinedScore()
+    more = score(vectors, present, lexical, titles) - score(vectors, present, lexical)
+    assert torch.allclose(more, 0.5 * 8 * told_scores(vectors[:2], present[:2], titles), atol=1e-5)

@@ -1,7 +1,10 @@
 """Learning a change of the backbone."""
 
 import copy
+from dataclasses import replace
+from itertools import islice
 
+import numpy as np
 import pytest
 import torch
 from transformers import BertConfig, BertModel
@@ -9,7 +12,8 @@ from transformers import BertConfig, BertModel
 from longmatch.encoders.low_rank import change_of
 from longmatch.errors import LongmatchError
 from longmatch.training.default.batches import Shape, batches
-from longmatch.training.default.learn import Pace, learn
+from longmatch.training.default.combined import told_scores
+from longmatch.training.default.learn import Pace, learn, sentence_vectors
 from longmatch.training.default.material import Material
 
 SHAPE = Shape(anchors=12, negatives=1, sentences=4, tokens=8)
@@ -26,6 +30,43 @@ def test_it_learns_what_the_lexical_sides_cannot_see(material: Material) -> None
     pace = Pace(steps=40, rank=16, learning_rate=1e-2)
     learn(small_bert(), batches([material], SHAPE, (1, 2), seed=0), pace, lambda _, loss: losses.append(loss))
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
+
+
+def test_it_learns_what_only_titles_say(titled: Material) -> None:
+    before, after = small_bert(), small_bert()
+    learn(after, batches([titled], SHAPE, (1, 2), seed=0), Pace(steps=120, rank=16, learning_rate=1e-2))
+    assert answers_first(after, titled) > answers_first(before, titled) + 0.3
+
+
+def answers_first(model: BertModel, material: Material) -> float:
+    """How often told alone puts an answer with a title first."""
+    model.eval()
+    found: list[bool] = []
+    for batch in islice(batches([material], SHAPE, (1, 2), seed=9), 5):
+        with torch.no_grad():
+            vectors, titles = sentence_vectors(model, batch, torch.device("cpu"))
+            assert titles is not None
+            told = told_scores(vectors[:12], torch.from_numpy(batch.present[:12]), titles)
+        told = told.masked_fill(~torch.from_numpy(batch.listed & batch.titled), -1.0)
+        asked = (batch.answers & batch.titled).any(1)
+        found += batch.answers[np.arange(12), told.argmax(1)][asked].tolist()
+    return sum(found) / len(found)
+
+
+def test_rows_are_told_apart_however_they_are_read(titled: Material) -> None:
+    """Each row read by itself is the judge."""
+    batch = next(batches([titled], replace(SHAPE, telling=3), (1, 2), seed=0))
+    model, cpu = small_bert().eval(), torch.device("cpu")
+    with torch.no_grad():
+        vectors, titles = sentence_vectors(model, batch, cpu)
+        lengths = batch.mask.sum(1)
+        alone = [
+            model(input_ids=torch.from_numpy(ids[:length]).long()[None]).last_hidden_state[0].mean(0)
+            for ids, length in zip(batch.ids, lengths, strict=True)
+        ]
+    assert titles is not None
+    found = torch.cat([part.reshape(-1, 32) for part in (vectors, titles.telling, titles.vectors)])
+    assert torch.allclose(found, torch.nn.functional.normalize(torch.stack(alone), dim=1), atol=1e-5)
 
 
 def test_the_network_itself_stays_as_it_was(material: Material) -> None:

@@ -65,8 +65,7 @@ class DefaultScorer(Scorer):
         """Read where they count."""
         if not {*TITLED, "named"} & set(self.sides):
             return [""] * len(corpus)
-        titles = {record.id: record.title for record in corpus.folder.records()}
-        return [titles.get(id, "") for id in corpus.ids]
+        return corpus.titles
 
     def _vectors_of(self, titles: Sequence[str]) -> Sequence[Tensor | None]:
         """Made where they count."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.training.default.material import Ints, Material
+from longmatch.training.default.material import Ints, Material, Tokens
+from longmatch.training.default.telling import telling_sentences
 
 
 @dataclass(frozen=True)
@@ -17,15 +18,22 @@ class Shape:
     negatives: int = 1  # hard ones for each
     sentences: int = 24  # of each document
     tokens: int = 64  # of each sentence
+    telling: int = 16  # further sentences of each document asked for, that say what titles say
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A batch: `ids` and `mask` (documents * sentences, tokens), the first documents are the anchors."""
+    """A batch: `ids` and `mask` (rows, tokens), the first documents are the anchors.
 
-    ids: npt.NDArray[np.int32]
+    The rows are documents * sentences, then anchors * telling sentences, then a title for each document that has one.
+    """
+
+    ids: Tokens
     mask: npt.NDArray[np.bool_]
     present: npt.NDArray[np.bool_]  # (documents, sentences): short documents have fewer
+    telling: npt.NDArray[np.bool_]  # (anchors, telling sentences): which are there
+    titled: npt.NDArray[np.bool_]  # (documents,)
+    trust: float  # in titles
     lexical: npt.NDArray[np.float32]  # (2, anchors, documents)
     answers: npt.NDArray[np.bool_]  # (anchors, documents)
     listed: npt.NDArray[np.bool_]  # all but the anchor itself
@@ -57,30 +65,54 @@ def draw(
         beside += rng.choice(near, min(shape.negatives, len(near)), replace=False).tolist()
     others = np.setdiff1d(np.array(beside, dtype=np.int64), anchors)
     chosen = np.concatenate([anchors, others])
-    ids, mask, present = sentences_of(material, chosen, shape, specials, rng)
+    some = some_sentences(material, chosen, shape.sentences, rng)
+    telling, titled = telling_and_titled(material, anchors, chosen, some, shape.telling)
+    rows = pieces(material.tokens, material.sentences, some.ravel())
+    rows += pieces(material.tokens, material.sentences, telling.ravel())
+    rows += pieces(material.title_tokens, material.titles, chosen[titled])
+    ids, mask = laid_out(rows, shape.tokens, specials)
     listed = np.ones((len(anchors), len(chosen)), dtype=bool)
     np.fill_diagonal(listed, False)
-    return Drawn(
-        ids, mask, present, material.lexical(anchors, chosen), material.answered(anchors, chosen) & listed, listed
-    )
+    lexical, answers = material.lexical(anchors, chosen), material.answered(anchors, chosen) & listed
+    return Drawn(ids, mask, some >= 0, telling >= 0, titled, material.trust, lexical, answers, listed)
 
 
-def sentences_of(
-    material: Material, chosen: Ints, shape: Shape, specials: tuple[int, int], rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Some sentences of each document in their order, cut to the batch's width, between the special tokens."""
-    ids = np.zeros((len(chosen), shape.sentences, shape.tokens), dtype=np.int32)
-    lengths = np.zeros((len(chosen), shape.sentences), dtype=np.int64)
+def some_sentences(material: Material, chosen: Ints, most: int, rng: np.random.Generator) -> Ints:
+    """The numbers of some sentences of each document in their order, -1 where it has no more: (documents, most)."""
+    found = np.full((len(chosen), most), -1, dtype=np.int64)
     for place, number in enumerate(chosen.tolist()):
         first, last = material.documents[number : number + 2]
-        count = min(shape.sentences, int(last - first))
-        for k, s in enumerate(np.sort(rng.choice(last - first, count, replace=False)) + first):
-            start, end = material.sentences[s : s + 2]
-            piece = material.tokens[start : min(end, start + shape.tokens - 2)]
-            lengths[place, k] = len(piece) + 2
-            ids[place, k, 0], ids[place, k, len(piece) + 1] = specials
-            ids[place, k, 1 : len(piece) + 1] = piece
-    flat = lengths.reshape(-1)
-    mask = np.arange(shape.tokens) < np.maximum(flat, 1)[:, None]  # an empty row attends to itself
-    width = max(1, int(flat.max(initial=1)))
-    return ids.reshape(len(flat), -1)[:, :width], mask[:, :width], lengths > 0
+        count = min(most, int(last - first))
+        found[place, :count] = np.sort(rng.choice(last - first, count, replace=False)) + first
+    return found
+
+
+def telling_and_titled(
+    material: Material, anchors: Ints, chosen: Ints, drawn: Ints, most: int
+) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Further sentences of the anchors, and which documents have a title; none where titles say nothing."""
+    if not material.has_telling_titles:
+        return np.empty((len(anchors), 0), dtype=np.int64), np.zeros(len(chosen), dtype=bool)
+    titled = np.diff(material.titles)[chosen] > 0
+    return telling_sentences(material, anchors, chosen, drawn[: len(anchors)], most), titled
+
+
+def pieces(tokens: Tokens, runs: Ints, numbers: Ints) -> list[Tokens | None]:
+    """The tokens of some runs; nothing for the number -1."""
+    return [tokens[runs[number] : runs[number + 1]] if number >= 0 else None for number in numbers.tolist()]
+
+
+def laid_out(
+    rows: Sequence[Tokens | None], most: int, specials: tuple[int, int]
+) -> tuple[Tokens, npt.NDArray[np.bool_]]:
+    """Tokens between the special ones, cut to the batch's width: ids and mask. An empty row attends to itself."""
+    ids = np.zeros((len(rows), most), dtype=np.int32)
+    lengths = np.ones(len(rows), dtype=np.int64)
+    for row, tokens in enumerate(rows):
+        if tokens is not None:
+            piece = tokens[: most - 2]
+            lengths[row] = len(piece) + 2
+            ids[row, 0], ids[row, len(piece) + 1] = specials
+            ids[row, 1 : len(piece) + 1] = piece
+    width = int(lengths.max(initial=1))
+    return ids[:, :width], np.arange(width) < lengths[:, None]

@@ -10,7 +10,7 @@ from longmatch.encoders.low_rank import make_changeable
 from longmatch.errors import LongmatchError
 from longmatch.losses.listwise import listwise_loss
 from longmatch.training.default.batches import Drawn
-from longmatch.training.default.combined import CombinedScore
+from longmatch.training.default.combined import CombinedScore, Titles
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ def learn(model: nn.Module, drawn: Iterable[Drawn], pace: Pace, told: Told | Non
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, pace))
     for step, batch in zip(range(pace.steps), drawn, strict=False):
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            vectors = sentence_vectors(model, batch, device)
+            vectors, titles = sentence_vectors(model, batch, device)
         lexical, present = torch.from_numpy(batch.lexical).to(device), torch.from_numpy(batch.present).to(device)
-        scores = score(vectors, present, lexical)
+        scores = score(vectors, present, lexical, titles)
         answers, listed = (torch.from_numpy(x).to(device) for x in (batch.answers, batch.listed))
         loss = listwise_loss(scores, answers, listed)
         optimizer.zero_grad(set_to_none=True)
@@ -60,16 +60,25 @@ def learn(model: nn.Module, drawn: Iterable[Drawn], pace: Pace, told: Told | Non
     return score
 
 
-def sentence_vectors(model: nn.Module, batch: Drawn, device: torch.device, parts: int = 8) -> Tensor:
-    """The mean of each sentence's token vectors, of length 1: (documents, sentences, width).
+def sentence_vectors(
+    model: nn.Module, batch: Drawn, device: torch.device, parts: int = 8
+) -> tuple[Tensor, Titles | None]:
+    """The mean of each sentence's token vectors, of length 1: (documents, sentences, width); and the titles, if any.
 
-    Sentences of about one length are read together, so that little is padded.
+    Rows of about one length are read together, so that little is padded.
     """
     ids, mask = torch.from_numpy(batch.ids).long(), torch.from_numpy(batch.mask)
     lengths = mask.sum(1)
     order = lengths.argsort()
-    found = [_read(model, ids[part], lengths[part], device) for part in order.chunk(parts)]
-    return torch.cat(found)[order.argsort().to(device)].view(*batch.present.shape, -1)
+    read = [_read(model, ids[part], lengths[part], device) for part in order.chunk(parts)]
+    counts = [batch.present.size, batch.telling.size, int(batch.titled.sum())]
+    sentences, telling, titles = torch.cat(read)[order.argsort().to(device)].split(counts)
+    vectors = sentences.view(*batch.present.shape, -1)
+    if not len(titles):
+        return vectors, None
+    present, titled = (torch.from_numpy(x).to(device) for x in (batch.telling, batch.titled))
+    further = telling.view(*batch.telling.shape, titles.shape[1])
+    return vectors, Titles(further, present, titles, titled, batch.trust)
 
 
 def _read(model: nn.Module, ids: Tensor, lengths: Tensor, device: torch.device) -> Tensor:

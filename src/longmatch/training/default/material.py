@@ -1,7 +1,7 @@
 """What is learnt from: the sentences of a collection's documents, their words, and which belong together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,22 +11,43 @@ import scipy.sparse as sp
 BLOCK = 256  # documents compared with all at a time
 
 Ints = npt.NDArray[np.int64]
+Tokens = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Material:
-    """One collection. Its documents are numbered; `answers` holds both directions, and labels for training alone."""
+    """One collection. Its documents are numbered; `answers` holds both directions, and labels for training alone.
+
+    Titles may be left out; then nothing is learnt from them.
+    """
 
     name: str
-    tokens: npt.NDArray[np.int32]  # of all sentences, end to end, without special tokens
+    tokens: Tokens  # of all sentences, end to end, without special tokens
     sentences: Ints  # where each sentence's tokens begin, and the end
     documents: Ints  # where each document's sentences begin, and the end
     words: sp.csr_array  # TF-IDF, each row of length 1
     phrases: sp.csr_array
     answers: Mapping[int, frozenset[int]]
+    title_tokens: Tokens = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    titles: Ints = field(default_factory=lambda: np.zeros(1, dtype=np.int64))  # where each document's title begins
+    trust: float = 0.0  # how far titles say what a document is about, from 0 to 1
 
     def __len__(self) -> int:
         return len(self.documents) - 1
+
+    @property
+    def has_telling_titles(self) -> bool:
+        """Whether there is something to be learnt from titles."""
+        return self.trust > 0 and len(self.title_tokens) > 0
+
+    @cached_property
+    def rare_tokens(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """TF-IDF of the tokens of all sentences and of all titles, each row of length 1; rare among the sentences."""
+        size = 1 + int(max(self.tokens.max(initial=0), self.title_tokens.max(initial=0)))
+        sentences = token_counts(self.tokens, self.sentences, size)
+        holders = np.bincount(sentences.indices, minlength=size)
+        idf = np.log((1 + sentences.shape[0]) / (1 + holders)).astype(np.float32)
+        return weighed(sentences, idf), weighed(token_counts(self.title_tokens, self.titles, size), idf)
 
     @cached_property
     def negatives(self) -> dict[int, Ints]:
@@ -59,6 +80,22 @@ def bounds(lengths: npt.ArrayLike) -> Ints:
     [0, 2, 5]
     """
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def token_counts(tokens: Tokens, runs: Ints, size: int) -> sp.csr_array:
+    """How often each token occurs in each run: (runs, size)."""
+    ones = np.ones(len(tokens), dtype=np.float32)
+    counts = sp.csr_array((ones, tokens, runs.astype(np.int32)), shape=(len(runs) - 1, size), copy=True)
+    counts.sum_duplicates()  # in place
+    return counts
+
+
+def weighed(counts: sp.csr_array, idf: npt.NDArray[np.float32]) -> sp.csr_array:
+    """(1 + ln tf) idf, each row divided by its length."""
+    values = (1 + np.log(counts.data)) * idf[counts.indices]
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    lengths = np.sqrt(np.bincount(row, values**2, minlength=counts.shape[0])).astype(np.float32)
+    return sp.csr_array((values / np.maximum(lengths, 1e-9)[row], counts.indices, counts.indptr), shape=counts.shape)
 
 
 def both_ways(pairs: Sequence[tuple[int, int]]) -> dict[int, frozenset[int]]:
