@@ -15,9 +15,11 @@ training queries how the sides are weighed and prints nDCG@10 on the validation 
 alone too: with what was learnt without it (`--each` writes that to OUT/without-SET), that is the honest figure for a
 collection nobody has seen. What the sides named with `--sides` weigh is written to OUT/weights.json. `tell` prints
 nDCG@10 on the test queries, which nothing was chosen by: of single sides, of these weights, and with each set left out
-of all learning. `calibrate` makes the weighed sum a probability: it measures what unrelated documents have on each
-side, fits slope and bias on the training pairs of the sets that have pairs, writes OUT/calibration.json and prints the
-calibration error on training and validation pairs. `ship` copies what was learnt into the package.
+of all learning. `calibrate` makes the weighed sum a score: it measures what unrelated documents have on each side, fits
+slope and bias on the training pairs of the sets that have pairs and writes OUT/calibration.json. From the same pairs it
+learns how likely it is that two documents belong together, writes OUT/probability.json and prints the calibration error
+of both on all pairs there are, and that of the probability with each set left out. `ship` copies what was learnt into
+the package.
 """
 
 import argparse
@@ -50,12 +52,11 @@ from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.low_rank import save_change
 from longmatch.errors import LongmatchError
-from longmatch.evaluation.calibrating import PairSides, calibrated, pair_sides
+from longmatch.evaluation.calibrating import PairSides, calibrated, error_of_all, pair_sides, probability_of, told
 from longmatch.evaluation.corpus import Corpus
 from longmatch.evaluation.encodings.layers import Words, restore_stream
 from longmatch.evaluation.encodings.store import Store, Stored
 from longmatch.evaluation.encodings.tokens import DocumentTokens
-from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.scorer import no_sentences
 from longmatch.evaluation.scoring.sides import SIDES, SideScorer
@@ -63,7 +64,16 @@ from longmatch.evaluation.significance import compare_queries
 from longmatch.evaluation.weighing import FLOORS, Lists, fit, lists_of, worth, worth_of_each
 from longmatch.matching.calibration import Calibration, Scale
 from longmatch.matching.levels import Side
-from longmatch.models.background import CALIBRATION, CHANGE, CHANGED, FOLDER, read_background, shipped_statistics
+from longmatch.matching.probability import Probability
+from longmatch.models.background import (
+    CALIBRATION,
+    CHANGE,
+    CHANGED,
+    FOLDER,
+    PROBABILITY,
+    read_background,
+    shipped_statistics,
+)
 from longmatch.models.hybrid.collection import Rarity
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.model import HybridMatcher
@@ -220,6 +230,8 @@ def matcher_of(folder: Path) -> HybridMatcher:
         statistics = replace(statistics, sentences=read_background(folder / CHANGED))
     if (folder / CALIBRATION).is_file():
         statistics = replace(statistics, calibration=Calibration.read(folder / CALIBRATION))
+    if (folder / PROBABILITY).is_file():
+        statistics = replace(statistics, probability=Probability.read(folder / PROBABILITY))
     return HybridMatcher(backbone, statistics)
 
 
@@ -366,24 +378,37 @@ def told_against(mine: Sequence[Floats], words: Sequence[Floats]) -> list[str]:
 
 
 def calibrate(folder: Path) -> None:
-    """Slope and bias on the training pairs; the calibration error on the others too, which it never saw."""
+    """Score and probability from the training pairs; calibration errors on the others too, which they never saw."""
     facts = json.loads((folder / WEIGHTS).read_text(encoding="utf-8"))
     weights = {side: Scale(**scale, chance=0.0) for side, scale in facts.items()}
-    found = {path.name.removesuffix("-pairs.npz"): PairSides.read(path) for path in folder.glob("*-pairs.npz")}
-    made = calibrated([pairs for name, pairs in found.items() if name.endswith("-train")], weights)
+    found = {path.name.removesuffix("-pairs.npz"): PairSides.read(path) for path in sorted(folder.glob("*-pairs.npz"))}
+    learnt = {name.removesuffix("-train"): pairs for name, pairs in found.items() if name.endswith("-train")}
+    made, likely = calibrated(list(learnt.values()), weights), probability_of(list(learnt.values()))
     made.write(folder / CALIBRATION)
-    table = Table("set, split", "pairs", "belong together", "mean score", "calibration error")
-    for name, pairs in sorted(found.items()):
-        scores = made.score({side: pairs.labelled[side] for side in made.sides})
-        shown = (pairs.labels.mean(), scores.mean(), calibration_error(pairs.labels, scores))
-        table.add_row(name, str(len(scores)), *(f"{value:.3f}" for value in shown))
+    likely.write(folder / PROBABILITY)
+    rest = {name: [pairs for other, pairs in learnt.items() if other != name] for name in learnt}
+    without = {name: probability_of(others) for name, others in rest.items() if others}
+    scores = {name: made.score({side: pairs.labelled[side] for side in made.sides}) for name, pairs in found.items()}
+    said = {name: told(likely, pairs.labelled) for name, pairs in found.items()}
+    unseen = {name: told(without.get(name.rpartition("-")[0], likely), p.labelled) for name, p in found.items()}
+    columns = ("score", "probability", "set left out", "told of unrelated pairs")
+    table = Table("set, split", "pairs", "belong together", *columns, title="calibration errors")
+    for split in sorted({name.rpartition("-")[2] for name in found}):
+        names = [name for name in found if name.endswith(f"-{split}")]
+        for name, each in [*((name, [name]) for name in names), (f"all, {split}", names)]:
+            labels = [found[one].labels for one in each]
+            errors = (error_of_all(labels, [by[one] for one in each]) for by in (scores, said, unseen))
+            unrelated = np.mean([told(likely, found[one].unrelated).mean() for one in each])
+            shown = (np.mean([one.mean() for one in labels]), *errors, unrelated)
+            table.add_row(name, str(sum(map(len, labels))), *(f"{value:.3f}" for value in shown))
     Console(width=120).print(table)
-    print((folder / CALIBRATION).read_text(encoding="utf-8"))
+    for name in (CALIBRATION, PROBABILITY):
+        print((folder / name).read_text(encoding="utf-8"))
 
 
 def ship(folder: Path) -> None:
     """Put what was learnt into the package, where it is small enough."""
-    names = [name for name in (CHANGE, CHANGED, CALIBRATION) if (folder / name).is_file()]
+    names = [name for name in (CHANGE, CHANGED, CALIBRATION, PROBABILITY) if (folder / name).is_file()]
     kept = {path.name: path for path in FOLDER.glob("*.safetensors")} | {name: folder / name for name in names}
     size = sum(path.stat().st_size for path in kept.values())
     if size > MOST:

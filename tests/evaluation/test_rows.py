@@ -5,7 +5,7 @@ import pytest
 
 from longmatch.evaluation.measures import Answers, Verdicts, parse
 from longmatch.evaluation.measures.pairs import PairMeasure
-from longmatch.evaluation.rows import Row, make_rows, plain_rows
+from longmatch.evaluation.rows import Row, make_rows
 from longmatch.evaluation.runs import Run
 from longmatch.evaluation.significance import bootstrap_pairs, compare_bootstraps, compare_queries
 
@@ -68,11 +68,3 @@ def test_a_studys_rows_are_no_rivals() -> None:
     found = {row.model: row for row in make_rows([TFIDF, *SEEDS, studied], [parse("MRR")])}
     assert {row.best_other["MRR"][0] for row in found.values()} <= {"tfidf", "colde"}
     assert found["colde sections=3"].against_tfidf
-
-
-def test_of_a_model_whose_score_is_a_probability_the_calibration_error_is_told() -> None:
-    verdicts = Verdicts(np.array([True, False]), np.array([0.9, 0.3]), 0.5)
-    said = Run(**{**vars(TFIDF), "model": "default", "verdicts": verdicts, "facts": {"model": {"probability": True}}})
-    found = {row.model: row.to_dict() for row in plain_rows([TFIDF, said])}
-    assert found["default"]["calibration_error"] == pytest.approx((0.1 + 0.3) / 2)
-    assert "calibration_error" not in found["tfidf"]

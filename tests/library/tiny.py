@@ -1,13 +1,14 @@
 """A tiny real matcher and small collections of made-up texts, for tests that index many times."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.chance import Background
-from longmatch.models.background import Statistics, shipped_statistics
+from longmatch.models.background import shipped_statistics
 from longmatch.models.hybrid.model import HybridMatcher
 
 WORDS = """
@@ -24,7 +25,7 @@ def tiny_matcher(folder: Path) -> HybridMatcher:
     vectors = torch.randn(256, backbone.width, generator=torch.Generator().manual_seed(0))
     shipped = shipped_statistics()
     background = Background(torch.nn.functional.normalize(vectors, dim=1))
-    return HybridMatcher(backbone, Statistics(shipped.words, shipped.phrases, background, shipped.calibration))
+    return HybridMatcher(backbone, replace(shipped, sentences=background))
 
 
 def made_up_text(seed: int, sentences: int = 12) -> str:

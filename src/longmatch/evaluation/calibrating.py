@@ -1,6 +1,7 @@
-"""How the default's score becomes a probability: labelled and unrelated pairs by their sides, and a curve through them.
+"""How the default's evidence becomes a score and a probability: labelled and unrelated pairs, and curves through them.
 
-Platt's curve, sigmoid(slope * evidence + bias), has two parameters; every set counts alike.
+Every set counts alike. The score's is Platt's curve, sigmoid(slope * evidence + bias), over evidence as it is weighed
+for ranking. The probability weighs the sides by itself, and its curve depends on the length of the shorter document.
 """
 
 import random
@@ -13,11 +14,17 @@ import numpy.typing as npt
 
 from longmatch.datasets.records import Split
 from longmatch.evaluation.corpus import Corpus
+from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.sides import SideScorer
+from longmatch.evaluation.weighing import FLOORS
 from longmatch.matching.calibration import Calibration, Scale
+from longmatch.matching.probability import Curve, Probability, between
 
 UNRELATED = 20  # documents drawn for each source
+BOTH_WAYS = ("words", "phrases", "meaning")  # sides that two documents have without a collection, the same both ways
+LENGTHS = (500, 5000)  # words of a short and of a long document
+LEAST = 1e-4  # weighs large weights against likely labels, so that pairs that no error separates have an end
 
 Sides = dict[str, Floats]
 
@@ -97,7 +104,56 @@ def platt(evidence: Sequence[Floats], labels: Sequence[npt.NDArray[np.bool_]]) -
     """Slope and bias of the curve that makes the labels likeliest (Platt, 1999), every set counting alike."""
     from sklearn.linear_model import LogisticRegression
 
-    each = np.concatenate([np.full(len(found), 1 / len(found)) for found in labels])
+    each = alike(labels)
     model = LogisticRegression(C=1e6, max_iter=1000)
-    model.fit(np.concatenate(evidence)[:, None], np.concatenate(labels), sample_weight=each * len(each) / len(labels))
+    model.fit(np.concatenate(evidence)[:, None], np.concatenate(labels), sample_weight=each * len(each))
     return float(model.coef_[0, 0]), float(model.intercept_[0])
+
+
+def alike(labels: Sequence[npt.NDArray[np.bool_]]) -> Floats:
+    """What each pair weighs where every set counts alike; their sum is 1."""
+    return np.concatenate([np.full(len(found), 1 / len(found)) for found in labels]) / len(labels)
+
+
+def shorter(sides: Mapping[str, Floats]) -> Floats:
+    """The words of each pair's shorter document."""
+    return np.minimum(sides["lengths"], sides["query"])
+
+
+def probability_of(
+    sets: Sequence[PairSides], sides: Sequence[str] = BOTH_WAYS, lengths: tuple[float, float] = LENGTHS
+) -> Probability:
+    """The weights, none of them below 0, and the curves that make the labels likeliest.
+
+    Weights are told for long documents: evidence counts once there, and less in short ones.
+    """
+    from scipy.optimize import minimize
+
+    scales = {name: Scale(1.0, FLOORS[name], _chance(sets, name)) for name in sides}
+    stacked = [np.stack([scale.evidence(p.labelled[name]) for name, scale in scales.items()], axis=1) for p in sets]
+    evidence, labels = np.concatenate(stacked), np.concatenate([found.labels for found in sets])
+    long = between(np.concatenate([shorter(found.labelled) for found in sets]), *lengths)
+    each = alike([found.labels for found in sets])
+
+    def unlikely(parameters: Floats) -> float:
+        weights, (slope, short_bias, long_bias) = parameters[:-3], parameters[-3:]
+        logits = (slope + long * (1 - slope)) * (evidence @ weights) + short_bias + long * (long_bias - short_bias)
+        return float(each @ np.logaddexp(0, np.where(labels, -logits, logits)) + LEAST * weights @ weights)
+
+    free = (None, None)
+    found = minimize(
+        unlikely, [*np.ones(len(scales)), 0.5, -2.0, -4.0], bounds=[(0, None)] * (len(scales) + 1) + [free] * 2
+    )
+    *weights, slope, short_bias, long_bias = (round(float(x), 4) for x in found.x)
+    weighed = {name: replace(s, weight=weight) for (name, s), weight in zip(scales.items(), weights, strict=True)}
+    return Probability(weighed, Curve(lengths[0], slope, short_bias), Curve(lengths[1], 1.0, long_bias))
+
+
+def told(likely: Probability, sides: Mapping[str, Floats]) -> Floats:
+    """How likely each pair belongs together, by its sides and lengths."""
+    return likely.of({name: sides[name] for name in likely.scales}, shorter(sides))
+
+
+def error_of_all(labels: Sequence[npt.NDArray[np.bool_]], said: Sequence[Floats]) -> float:
+    """The calibration error over several sets, every one counting alike."""
+    return calibration_error(np.concatenate(labels), np.concatenate(said), weights=alike(labels))

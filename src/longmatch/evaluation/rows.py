@@ -11,7 +11,6 @@ from longmatch.evaluation.measures import (
     RANKING_DEFAULTS,
     Measure,
     RankingMeasure,
-    calibration_error,
     parse,
 )
 from longmatch.evaluation.measures.answers import Floats
@@ -69,14 +68,6 @@ class Row:
         return found
 
     @property
-    def calibration_error(self) -> float | None:
-        """Of a model whose score is a probability, on labelled pairs."""
-        if not self.run.facts.get("model", {}).get("probability"):
-            return None
-        verdicts = [run.verdicts for run in self.runs if run.verdicts]
-        return float(np.mean([calibration_error(v.labels, v.scores) for v in verdicts])) if verdicts else None
-
-    @property
     def seconds_per_document(self) -> float:
         """Of encoding."""
         return float(np.mean([run.encoding_seconds / max(1, run.documents) for run in self.runs]))
@@ -119,8 +110,6 @@ class Row:
             found["against_best_untrained"] = _named(self.best_untrained)
         if self.unshuffled:
             found["against_unshuffled"] = {name: asdict(c) for name, c in self.unshuffled.items()}
-        if self.calibration_error is not None:
-            found["calibration_error"] = self.calibration_error
         if self.depth is not None:
             found["rerank_depth"] = self.depth
         if run.study:

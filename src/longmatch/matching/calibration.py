@@ -44,10 +44,10 @@ class Scale:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Weighs the sides of a comparison against each other and makes their sum a probability.
+    """Weighs the sides of a comparison against each other and makes their sum a score from 0 to 1.
 
-    The score is sigmoid(slope * evidence + bias), the chance that two documents belong together as the labelled pairs
-    it was fitted on show it, in units of what two would have that are alike on every side, which is very near 1.
+    The score is sigmoid(slope * evidence + bias), in units of what two would have that are alike on every side, which
+    is very near 1. It puts documents in order; how likely two of them belong together is told by `Probability`.
     """
 
     scales: Mapping[str, Scale]

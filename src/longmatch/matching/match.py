@@ -110,7 +110,7 @@ class Match:
     sections: Grid
     alignments: tuple[Alignment, ...]  # strongest first
     model: str
-    probability: float | None = None  # that the two belong together, where the model is calibrated
+    probability: float | None = None  # that the two belong together, where the model can tell
     threshold: float | None = None  # the score from which they do, where a trained model has chosen one
     measured: bool = False  # whether a score means the same for any two documents
     coverage: Coverage = Coverage()

@@ -17,6 +17,7 @@ from longmatch.encoders.pretrained import DEFAULT_NAME, file_digest, locate
 from longmatch.errors import LongmatchError
 from longmatch.matching.calibration import Calibration
 from longmatch.matching.chance import Background
+from longmatch.matching.probability import Probability
 from longmatch.models.lexical.frequencies import Frequencies
 
 if TYPE_CHECKING:
@@ -28,16 +29,18 @@ PLAIN = "sentences.safetensors"  # unrelated sentences by the packaged backbone 
 CHANGE = "change.safetensors"  # what the default's backbone has learnt
 CHANGED = "background.safetensors"  # unrelated sentences by the packaged backbone with that change
 CALIBRATION = "calibration.json"
+PROBABILITY = "probability.json"
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Document frequencies of words and phrases, vectors of unrelated sentences, and the calibration."""
+    """Document frequencies of words and phrases, vectors of unrelated sentences, and what weighs the sides."""
 
     words: Frequencies
     phrases: Frequencies
     sentences: Background
     calibration: Calibration
+    probability: Probability
 
 
 @cache
@@ -103,9 +106,9 @@ def statistics_of(backbone: "Backbone") -> Statistics:
 
 
 def _statistics(background: Background) -> Statistics:
-    return Statistics(*shipped_frequencies(), background, _calibration(FOLDER / CALIBRATION))
+    return Statistics(*shipped_frequencies(), background, *_weighing())
 
 
 @cache
-def _calibration(path: Path) -> Calibration:
-    return Calibration.read(path)
+def _weighing() -> tuple[Calibration, Probability]:
+    return Calibration.read(FOLDER / CALIBRATION), Probability.read(FOLDER / PROBABILITY)

@@ -270,9 +270,9 @@ class Comparison(Answer):
     b: Described
     model: str
     score: float
-    probability: float | None
+    probability: float | None = Field(description="That the two belong together, where the model can tell.")
     threshold: float | None
-    verdict: str = Field(description="What the score means, in words.")
+    verdict: str = Field(description="Whether the two belong together, in words.")
     carried_by: str
     unread: list[str] = Field(description="A sentence for each document that was read only in part.")
     coverage: dict[str, float]

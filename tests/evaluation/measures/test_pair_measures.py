@@ -68,3 +68,10 @@ def test_the_calibration_error_worked_by_hand() -> None:
 def test_scores_that_come_true_as_often_as_they_say_have_no_calibration_error() -> None:
     assert calibration_error(np.array([True, False, False, False]), np.full(4, 0.25)) == 0
     assert calibration_error(np.array([True, False]), np.array([1.0, -np.inf])) == 0
+
+
+def test_pairs_that_weigh_more_count_more_in_the_calibration_error() -> None:
+    labels, scores = np.array([True, False, True]), np.array([0.92, 0.98, 0.15])
+    again = np.array([0, 0, 1, 2, 2, 2])
+    weighed = calibration_error(labels, scores, weights=np.array([2.0, 1.0, 3.0]))
+    assert weighed == pytest.approx(calibration_error(labels[again], scores[again]))

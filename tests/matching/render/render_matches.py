@@ -58,7 +58,8 @@ def matched(a: Document, b: Document, score: float = 0.42, most: int = 3000) -> 
     )
     terms = tuple(Term(word, 0.3 / (1 + at)) for at, word in enumerate(_common(a, b)[:16]))
     parts = {"words": 0.31, "phrases": 0.12, "meaning": 0.57}
-    return Match(a, b, score, _grid(a, b, alignments), alignments, "by hand", parts=parts, terms=terms, measured=True)
+    grid = _grid(a, b, alignments)
+    return Match(a, b, score, grid, alignments, "by hand", 0.314, parts=parts, terms=terms, measured=True)
 
 
 def _pairs(a: Document, b: Document) -> list[tuple[Span, Span, tuple[str, ...], float]]:

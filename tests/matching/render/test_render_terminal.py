@@ -40,7 +40,7 @@ def test_a_match_fits_its_width_and_names_every_section(pair, width):
 @pytest.mark.parametrize("width", [80, 160])
 def test_a_match_tells_score_verdict_parts_words_and_passages(pair, width):
     flat = " ".join(printed(print_match, pair, width).split())
-    assert "Score 0.42" in flat and "The two may belong together." in flat
+    assert "Score 0.42" in flat and "The two may belong together (chance: 31%)." in flat
     assert "What carries it: 57% meaning, 31% shared words and 12% shared phrases." in flat
     assert f"Shared words that weigh most: {pair.terms[0].text}, {pair.terms[1].text}" in flat
     assert "1. same meaning, 7.6% of the score" in flat and "2. same words, 7.6% of the score" in flat

@@ -8,12 +8,17 @@ import pytest
 
 from longmatch.documents import Document, Draft, read_text_string
 from longmatch.documents.language import words_of
+from longmatch.models.hybrid.explain import Explanation
 from longmatch.models.hybrid.model import HybridMatcher
 
 from ...conftest import EXAMPLES
 
 PEARS, ORCHARD, CRICKET = "pear-block-season-trial.md", "when-to-water-fruit-trees.html", "given-out-column.md"
 PLAIN_FILES = ("wheatear-logger-study.txt", PEARS)  # a text and a Markdown file
+UNLIKE = (
+    "The harbour office wants the northern channel dredged before winter, as larger ships cannot enter at low tide.",
+    "Rye bread needs patience: rest the dough overnight, fold it twice, and bake it hot until the crust cracks.",
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +47,34 @@ def test_every_example_scores_1_with_itself(matcher, encodings):
     assert all(matcher.explain(e, e).score == pytest.approx(1, abs=1e-6) for e in encodings.values())
 
 
+def test_every_example_almost_certainly_belongs_to_itself(matcher, encodings):
+    assert all(matcher.explain(e, e).probability > 0.99 for e in encodings.values())
+
+
+def test_related_documents_probably_belong_together_and_unrelated_ones_probably_not(matcher, encodings, match):
+    assert match.probability > 0.7
+    assert matcher.explain(encodings[PEARS], encodings[CRICKET]).probability < 0.3
+
+
+@pytest.mark.parametrize(
+    ("added", "most"), [(("", ""), 0.15), ((" Kowalczewski signed the order.", " Kowalczewski baked the first."), 0.7)]
+)
+def test_short_texts_that_share_nothing_or_a_rare_name_alone_are_not_taken_for_related(matcher, added, most):
+    a, b = (read_text_string(text + more, name) for text, more, name in zip(UNLIKE, added, "ab", strict=True))
+    assert 0 < matcher.compare(a, b).probability < most
+
+
+def test_the_probability_is_the_shipped_one_of_the_sides(matcher, encodings, match):
+    a, b = encodings[PEARS], encodings[ORCHARD]
+    sides = Explanation.of(a, b, matcher.statistics).sides
+    words = np.array([min(a.words, b.words)])
+    assert match.probability == pytest.approx(matcher.statistics.probability.of(sides, words)[0])
+
+
 def test_the_order_of_two_documents_does_not_matter(matcher, encodings, match):
     back = matcher.explain(encodings[ORCHARD], encodings[PEARS])
     assert match.score == pytest.approx(back.score, abs=1e-9)
+    assert match.probability == pytest.approx(back.probability, abs=1e-6)
     assert np.allclose(match.sections.scores, back.sections.scores.T, atol=1e-6)
     assert (match.sections.rows, match.sections.columns) == (back.sections.columns, back.sections.rows)
     assert pytest.approx(back.at("chunks").scores, abs=1e-6) == match.at("chunks").scores.T

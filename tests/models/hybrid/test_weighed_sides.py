@@ -74,6 +74,12 @@ def test_a_document_without_a_title_is_neither_for_nor_against(weighed: HybridMa
     assert found.calibration.evidence({"told": found.sides["told"]})[0] == 0
 
 
+def test_the_probability_does_not_depend_on_what_the_score_weighs(weighed: HybridMatcher, made: list[Encoding]) -> None:
+    words_alone = replace(weighed.statistics, calibration=Calibration({"words": Scale(1.0, 0.01, 0.0)}, 1.0, 0.0))
+    found = [Explanation.of(made[0], made[1], statistics) for statistics in (weighed.statistics, words_alone)]
+    assert found[0].probability == found[1].probability and set(found[1].sides) == {"words"}
+
+
 def test_parts_name_topic_and_titles_and_contributions_sum_to_1_without_them(
     weighed: HybridMatcher, made: list[Encoding]
 ) -> None:

@@ -119,16 +119,19 @@ class RocAuc(PairMeasure):
         return _over(area, true[:, -1] * false[:, -1])
 
 
-def calibration_error(labels: npt.NDArray[np.bool_], scores: Floats, bins: int = 10) -> float:
+def calibration_error(
+    labels: npt.NDArray[np.bool_], scores: Floats, bins: int = 10, weights: Floats | None = None
+) -> float:
     """The expected calibration error (ECE) of scores that are probabilities: 0 where they come true as often as said.
 
     Pairs are put into equal bins by score; of each bin, the gap between its mean score and the share of its pairs that
-    belong together counts by how many pairs it holds (Guo et al., 2017, equation 3).
+    belong together counts by how many pairs it holds (Guo et al., 2017, equation 3), or by what they weigh.
     """
     said = np.clip(scores, 0.0, 1.0)  # a pair that could not be scored is said not to belong together
     bin = np.minimum((said * bins).astype(np.int64), bins - 1)
-    gaps = np.bincount(bin, said - labels, bins)
-    return float(np.abs(gaps).sum() / max(1, len(said)))
+    weighed = np.ones(len(said)) if weights is None else weights
+    gaps = np.bincount(bin, weighed * (said - labels), bins)
+    return float(np.abs(gaps).sum() / (weighed.sum() or 1.0))
 
 
 def best_threshold(labels: npt.NDArray[np.bool_], scores: Floats) -> float:

@@ -39,8 +39,8 @@ class DefaultScorer(Scorer):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The calibration, and that the score is a probability."""
-        return {"calibration": str(self.matcher.statistics.calibration), "probability": True}
+        """The calibration; the score it gives orders documents and is no probability."""
+        return {"calibration": str(self.matcher.statistics.calibration)}
 
     @property
     def sides(self) -> Sequence[str]:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.render.view import MatchView, matrix_data, matrix_view
-from longmatch.matching.render.wording import count, percent
+from longmatch.matching.render.wording import chance, count, percent
 
 STYLES = ("base.css", "match.css", "reading.css")
 SCRIPTS = ("links.js", "words.js", "places.js", "matrix.js", "drawing.js", "threads.js", "match.js")
@@ -27,7 +27,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(percent=percent, count=count)
+    made.filters.update(chance=chance, percent=percent, count=count)
     return made
 
 

@@ -3,14 +3,13 @@
 from longmatch.documents.document import Document
 from longmatch.matching.match import Match
 
-_VERDICTS = (  # the least score, and what it means
+_VERDICTS = (  # the least chance that they do, and how it is said
     (0.95, "The two almost certainly belong together"),
-    (0.75, "The two very probably belong together"),
-    (0.50, "The two probably belong together"),
-    (0.25, "The two may belong together"),
-    (0.10, "The two have little in common"),
+    (0.70, "The two probably belong together"),
+    (0.30, "The two may belong together"),
+    (0.05, "The two probably do not belong together"),
+    (0.00, "The two almost certainly do not belong together"),
 )
-_UNRELATED = "The two are hardly more alike than documents picked at random"
 _LANGUAGES = {
     **{
         "ar": "Arabic",
@@ -46,10 +45,21 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.0995 else f"{share * 100:.1f}%"
 
 
+def chance(probability: float) -> str:
+    """A chance as people write it; none is so sure that it is told more finely.
+
+    >>> chance(0.4712), chance(0.0004), chance(0.9996)
+    ('47%', 'below 1%', 'above 99%')
+    """
+    if not 0.01 <= probability <= 0.99:
+        return "below 1%" if probability < 0.5 else "above 99%"
+    return f"{probability:.0%}"
+
+
 def verdict(match: Match) -> str:
-    """What the document score means, without the full stop; of a model whose scores have no fixed meaning, that."""
-    if match.measured:
-        return next((words for least, words in _VERDICTS if match.score >= least), _UNRELATED)
+    """Whether the two belong together, without the full stop; where the model cannot tell, that."""
+    if match.measured and match.probability is not None:
+        return next(words for least, words in _VERDICTS if match.probability >= least)
     if match.threshold is None:
         return "What a score means is this model's own: hold it against the scores of other pairs"
     belong = "belong together" if match.score >= match.threshold else "do not belong together"

@@ -37,6 +37,7 @@ class Explanation:
     meaning: tuple[Partners, Partners]
     shared: tuple[Shared, Shared]  # words, phrases
     sides: dict[str, Floats]
+    probability: float  # that the two belong together
 
     @staticmethod
     def of(a: Encoding, b: Encoding, statistics: Statistics, rarity: Rarity | None = None) -> "Explanation":
@@ -56,8 +57,11 @@ class Explanation:
             "named": lambda: shared_names(a, b, rarity).similarity,
         }
         calibration = rarity.calibration(statistics)
-        sides = {name: np.array([found[name]()]) for name in calibration.sides}
-        return Explanation(a, b, statistics, rarity, meaning, shared, sides)
+        likely = statistics.probability
+        known = {name: np.array([found[name]()]) for name in {*calibration.sides, *likely.scales}}
+        sides = {name: known[name] for name in calibration.sides}
+        probability = float(likely.of(known, np.array([min(a.words, b.words)]), rarity.trust[0])[0])
+        return Explanation(a, b, statistics, rarity, meaning, shared, sides, probability)
 
     @property
     def score(self) -> float:
@@ -94,6 +98,7 @@ class Explanation:
             sections=self.grid("sections"),
             alignments=self.alignments(),
             model=model,
+            probability=self.probability,
             parts=self.parts,
             terms=self.terms(),
             names=self.names(),

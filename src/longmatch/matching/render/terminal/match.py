@@ -8,7 +8,7 @@ from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.terminal.matrix import print_matrix
 from longmatch.matching.render.terminal.passages import print_passages
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import both_name, carried_by, facts, percent, unread, verdict
+from longmatch.matching.render.wording import both_name, carried_by, chance, facts, unread, verdict
 
 BAR = 30  # characters
 
@@ -41,8 +41,8 @@ def _print_score(match: Match, console: Console) -> None:
     console.print()
     full = round(min(max(match.score, 0.0), 1.0) * BAR)
     bar = [("█" * full, "blue"), ("░" * (BAR - full), "dim")]
-    chance = "" if match.probability is None else f" (belong together: {percent(match.probability)})"
-    console.print(Text.assemble(("Score ", ""), (f"{match.score:.2f} ", "bold"), *bar, f"  {verdict(match)}{chance}."))
+    likely = "" if match.probability is None else f" (chance: {chance(match.probability)})"
+    console.print(Text.assemble(("Score ", ""), (f"{match.score:.2f} ", "bold"), *bar, f"  {verdict(match)}{likely}."))
 
 
 def _words(match: Match) -> str:
