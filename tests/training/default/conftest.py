@@ -53,7 +53,7 @@ def titled(material: Material) -> Material:
     tokens = rng.integers(40, 50, (2 * PAIRS, SENTENCES, TOKENS))
     tokens[:, 1, 2:5] = 10 + (documents ^ 1)[:, None]
     titles = rng.integers(40, 50, (2 * PAIRS, 3))
-    titles[:, 1:] = 10 + documents[:, None]
+    titles[:, 1] = 10 + documents
     counts = np.where(documents < 2 * PAIRS - 1, 3, 0)
     return replace(
         material,

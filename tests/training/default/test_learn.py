@@ -35,7 +35,7 @@ def test_it_learns_what_the_lexical_sides_cannot_see(material: Material) -> None
 def test_it_learns_what_only_titles_say(titled: Material) -> None:
     before, after = small_bert(), small_bert()
     learn(after, batches([titled], SHAPE, (1, 2), seed=0), Pace(steps=40, rank=16, learning_rate=1e-2))
-    assert answers_first(after, titled) > answers_first(before, titled) + 0.3
+    assert answers_first(after, titled) > answers_first(before, titled) + 0.2
 
 
 def answers_first(model: BertModel, material: Material) -> float:
