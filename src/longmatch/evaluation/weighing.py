@@ -24,6 +24,7 @@ FINDERS = (*SIDES[:4], "named")  # the sides whose best make up a list
 FLOORS = {"words": 0.01, "phrases": 0.001, "meaning": 0.03, "topic": 0.05, "title": 0.05, "titled": 0.05}
 FLOORS |= {"named": 0.03, "told": 0.05}
 DEPTH = 10  # of nDCG
+WORDS_SHARE = 0.2  # of what phrases weigh; left to themselves, words weigh too much where documents quote each other
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -91,20 +92,32 @@ def transformed(lists: Lists, columns: Sequence[int]) -> Floats:
 
 
 def fit(sets: Sequence[Lists], columns: Sequence[int], steps: int = 60) -> Floats:
-    """Weights of the sides that put answers first, every set counting alike."""
+    """Weights of the sides that put answers first, every set counting alike; words weigh a share of phrases."""
     packed = [_padded(lists, columns) for lists in sets]
-    weights = torch.ones(len(columns), requires_grad=True)
+    spread = _spread(columns)
+    weights = torch.ones(spread.shape[1], requires_grad=True)
     optimizer = torch.optim.LBFGS([weights], max_iter=steps, line_search_fn="strong_wolfe")
 
     def closure() -> torch.Tensor:
         optimizer.zero_grad()
-        losses = [listwise_loss(x @ weights, answers, listed) for x, answers, listed in packed]
+        losses = [listwise_loss(x @ (spread @ weights), answers, listed) for x, answers, listed in packed]
         loss = torch.stack(losses).mean() + 1e-3 * (weights - 1).square().sum()
         loss.backward()
         return loss
 
     optimizer.step(closure)  # type: ignore[no-untyped-call]
-    return np.asarray(weights.detach().numpy())
+    return np.asarray((spread @ weights.detach()).numpy())
+
+
+def _spread(columns: Sequence[int]) -> torch.Tensor:
+    """What each side weighs by what is learnt: (sides, free weights)."""
+    sides = [SIDES[column] for column in columns]
+    spread = torch.eye(len(sides))
+    if "words" not in sides or "phrases" not in sides:
+        return spread
+    words = sides.index("words")
+    spread[words, sides.index("phrases")] = WORDS_SHARE
+    return spread[:, [side != "words" for side in sides]]
 
 
 def _padded(lists: Lists, columns: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -37,4 +37,4 @@ def highest_rows(values: npt.NDArray[np.float32], most: int) -> Ints:
     order = np.argsort(-highest, kind="stable")
     order = order[highest[order] > 0]
     _, earliest = np.unique(rows[order], return_index=True)
-    return rows[order[np.sort(earliest)[:most]]].astype(np.int64)
+    return np.asarray(rows[order[np.sort(earliest)[:most]]], dtype=np.int64)
