@@ -107,7 +107,7 @@ def pairs_of(likely: Probability, count: int, seed: int) -> PairSides:
 
 
 LIKELY = Probability(
-    {"words": Scale(0.8, 0.01, 0.05), "phrases": Scale(1.5, 0.002, 0.01), "meaning": Scale(2.0, 0.03, 0.1)},
+    {"words": Scale(0.8, 0.01, 0.05), "phrases": Scale(1.5, 0.001, 0.01), "meaning": Scale(2.0, 0.03, 0.1)},
     Curve(500, 0.4, -1.0),
     Curve(5000, 1.0, -2.0),
 )

@@ -11,7 +11,7 @@ from longmatch.evaluation.encodings.store import Store
 from longmatch.evaluation.measures.answers import find_answers
 from longmatch.evaluation.measures.ranking import nDCG
 from longmatch.evaluation.scoring.sides import SideScorer
-from longmatch.evaluation.weighing import DEPTH, SIDES, Lists, fit, lists_of, transformed, worth
+from longmatch.evaluation.weighing import DEPTH, SIDES, WORDS_SHARE, Lists, fit, lists_of, transformed, worth
 from longmatch.models.hybrid.model import HybridMatcher
 
 
@@ -28,13 +28,20 @@ def drawn(deciding: int, queries: int = 40, documents: int = 30) -> Lists:
     return Lists(sides, grades, offsets, wanted, lengths, trust)
 
 
-@pytest.mark.parametrize("deciding", [0, 2])
+@pytest.mark.parametrize("deciding", [1, 2])
 def test_the_side_that_decides_gets_the_weight(deciding: int) -> None:
     lists = drawn(deciding)
-    weights = fit([lists], [0, 1, 2])
-    assert np.argmax(weights) == deciding
-    assert worth(lists, [0, 1, 2], weights) > 0.95
-    assert worth(lists, [1], np.ones(1, dtype=np.float32)) < 0.5
+    weights = fit([lists], [1, 2])
+    assert np.argmax(weights) == deciding - 1
+    assert worth(lists, [1, 2], weights) > 0.95
+    assert worth(lists, [3 - deciding], np.ones(1, dtype=np.float32)) < 0.5
+
+
+def test_words_weigh_a_share_of_what_phrases_weigh_and_by_themselves_what_they_are_worth() -> None:
+    lists = drawn(0)
+    words, phrases, _ = fit([lists], [0, 1, 2])
+    assert words == pytest.approx(WORDS_SHARE * phrases)
+    assert worth(lists, [0], fit([lists], [0])) > 0.95
 
 
 def test_its_worth_is_the_ndcg_of_the_evaluation() -> None:

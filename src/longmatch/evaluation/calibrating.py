@@ -18,10 +18,11 @@ from longmatch.evaluation.measures import calibration_error
 from longmatch.evaluation.measures.answers import Floats
 from longmatch.evaluation.scoring.sides import SideScorer
 from longmatch.evaluation.weighing import FLOORS
-from longmatch.matching.calibration import Calibration, Scale
+from longmatch.matching.calibration import TITLED, Calibration, Scale
 from longmatch.matching.probability import Curve, Probability, between
 
 UNRELATED = 20  # documents drawn for each source
+STRANGERS = 4  # unrelated pairs that count for each labelled one that does not belong together
 BOTH_WAYS = ("words", "phrases", "meaning")  # sides that two documents have without a collection, the same both ways
 LENGTHS = (500, 5000)  # words of a short and of a long document
 LEAST = 1e-4  # weighs large weights against likely labels, so that pairs that no error separates have an end
@@ -87,11 +88,21 @@ def _joined(parts: Sequence[Sides]) -> Sides:
 
 
 def calibrated(sets: Sequence[PairSides], weights: Mapping[str, Scale]) -> Calibration:
-    """The chance of each side, measured on unrelated pairs, and the curve through the labelled ones."""
+    """The chance of each side, measured on unrelated pairs, and a curve.
+
+    The curve goes through the labelled pairs and STRANGERS times as many unrelated ones as do not belong together, so
+    that what has nothing in common scores low. Titles are left out: two documents alone are compared without them.
+    """
     scales = {name: replace(scale, chance=_chance(sets, name)) for name, scale in weights.items()}
     rough = Calibration(scales, slope=1.0, bias=0.0)
-    evidence = [rough.evidence({name: found.labelled[name] for name in rough.sides}) for found in sets]
-    slope, bias = platt(evidence, [found.labels for found in sets])
+    known = [name for name in rough.sides if name not in TITLED]
+    evidence, labels = [], []
+    for found in sets:
+        strangers = rough.evidence({name: found.unrelated[name] for name in known})
+        some = np.linspace(0, len(strangers) - 1, STRANGERS * int((~found.labels).sum())).astype(np.int64)
+        evidence.append(np.append(rough.evidence({name: found.labelled[name] for name in known}), strangers[some]))
+        labels.append(np.append(found.labels, np.zeros(len(some), dtype=bool)))
+    slope, bias = platt(evidence, labels)
     return Calibration(scales, round(slope, 4), round(bias, 4))
 
 

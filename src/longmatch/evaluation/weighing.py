@@ -22,7 +22,7 @@ from longmatch.models.matcher import Progress
 BEST = 60  # documents of each side that a query's list holds
 FINDERS = (*SIDES[:4], "named")  # the sides whose best make up a list
 FLOORS = {"words": 0.01, "phrases": 0.001, "meaning": 0.03, "topic": 0.05, "title": 0.05, "titled": 0.05}
-FLOORS |= {"named": 0.03, "told": 0.05}
+FLOORS |= {"named": 0.03, "told": 1.0}
 DEPTH = 10  # of nDCG
 WORDS_SHARE = 0.2  # of what phrases weigh; left to themselves, words weigh too much where documents quote each other
 

@@ -13,6 +13,7 @@ Sides = Mapping[str, Floats]
 
 UNDERSTOOD = ("meaning", "topic", "told")  # the sides that a backbone reads, and so only in languages it knows
 TITLED = ("title", "titled", "told")  # the sides that go by what titles say
+HAIR = 1e-6  # by which a copy's score stays below 1
 BESIDE = (*TITLED, "named")  # the sides on which a copy has no more than a relative may have
 
 
@@ -30,7 +31,7 @@ class Scale:
     chance: float
 
     def evidence(self, similarity: Floats) -> Floats:
-        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents and where x is not known (nan)."""
+        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents, negative for less."""
         return self._above(self.chance, similarity)
 
     def above_nothing(self, similarity: Floats) -> Floats:
@@ -38,16 +39,15 @@ class Scale:
         return self._above(0.0, similarity)
 
     def _above(self, least: float, similarity: Floats) -> Floats:
-        above = lifted(similarity, self.floor) - np.log(least + self.floor)
-        return np.asarray(self.weight * np.where(np.isnan(above), 0.0, above))
+        return np.asarray(self.weight * (lifted(similarity, self.floor) - np.log(least + self.floor)))
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Weighs the sides of a comparison against each other and makes their sum a score from 0 to 1.
 
-    The score is sigmoid(slope * evidence + bias), in units of what two would have that are alike on every side, which
-    is very near 1. It puts documents in order; how likely two of them belong together is told by `Probability`.
+    The score is sigmoid(slope * evidence + bias), in units of what a document has with itself, which is near 1. It puts
+    documents in order; how likely two of them belong together is told by `Probability`.
     """
 
     scales: Mapping[str, Scale]
@@ -71,20 +71,30 @@ class Calibration:
         return tuple(name for name, scale in self.scales.items() if scale.weight)
 
     def trusting(self, language: float, titles: float = 1.0) -> "Calibration":
-        """For a language known to that share, and titles that say that much: for and against, they count no more."""
+        """For a language known to that share, and titles that say that much: for and against, they count no more.
+
+        Where the language is not known, words weigh as much as phrases, since meaning cannot help them.
+        """
         known = {name: language if name in UNDERSTOOD else 1.0 for name in self.scales}
         said = {name: titles if name in TITLED else 1.0 for name in self.scales}
-        scales = {name: replace(s, weight=s.weight * known[name] * said[name]) for name, s in self.scales.items()}
-        return replace(self, scales=scales)
+        weights = {name: s.weight * known[name] * said[name] for name, s in self.scales.items()}
+        if {"words", "phrases"} <= set(weights):
+            weights["words"] += (1 - language) * max(0.0, weights["phrases"] - weights["words"])
+        return replace(self, scales={name: replace(s, weight=weights[name]) for name, s in self.scales.items()})
 
     def evidence(self, sides: Sides) -> Floats:
         """The evidence that documents belong together, summed over the sides given."""
         return np.asarray(np.sum([self.scales[name].evidence(x) for name, x in sides.items()], axis=0))
 
     def score(self, sides: Sides) -> Floats:
-        """The score of documents whose sides are so similar; a side left out counts as at chance."""
-        most = self._probability(self.evidence({name: np.ones(1) for name in sides}))
-        return np.asarray(self._probability(self.evidence(sides)) / most)
+        """The score of documents whose sides are so similar; a side left out counts as at chance.
+
+        It rises strictly with the evidence: relatives that titles or names lift above a copy share the last HAIR.
+        """
+        found = self.evidence(sides)
+        copy = self.evidence({name: np.ones(1) for name in sides if name not in BESIDE})
+        below = (1 - HAIR) * self._probability(found) / self._probability(copy)
+        return np.asarray(np.where(found > copy, 1 - HAIR * np.exp(np.minimum(copy - found, 0)), below))
 
     def _probability(self, evidence: Floats) -> Floats:
         return np.asarray(1 / (1 + np.exp(-(self.slope * evidence + self.bias))))

@@ -11,7 +11,7 @@ from rich.console import Console
 from longmatch.documents import Document, read_text_string
 from longmatch.matching.calibration import Calibration, Scale
 from longmatch.matching.render.terminal import print_match
-from longmatch.models.hybrid.collection import Collection, Rarity
+from longmatch.models.hybrid.collection import Collection, Rarity, phrase_power
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.explain import Explanation
 from longmatch.models.hybrid.model import HybridMatcher
@@ -66,7 +66,9 @@ def slow(a: Encoding, b: Encoding, collection: list[Encoding], rarity: Rarity) -
         if any(title) and names(a, list(title)) and names(b, list(title)):
             terms = np.array(title, dtype=np.uint64)
             documents = rarity.words.collection.documents + rarity.words.worth
-            each = np.minimum(rarity.words.idf(terms), rarity.phrases.idf(terms) ** (2 / 3))
+            each = np.minimum(
+                rarity.words.idf(terms), rarity.phrases.idf(terms) ** (1 / phrase_power(rarity.familiarity))
+            )
             total += (min(each.max(), np.log((1 + documents) / (1 + titles.count(title)))) / np.log(1 + documents)) ** 2
     return float(100 * total / np.sqrt((500 + a.words) * (500 + b.words)))
 

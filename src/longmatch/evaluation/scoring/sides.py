@@ -28,7 +28,7 @@ class SideScorer(DefaultScorer):
     def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, Sides]]:
         """For some documents, by their numbers: by side, the value with every document of the corpus.
 
-        `lengths` are the documents' words. What is not known of a document is what the others have in the middle.
+        `lengths` are the documents' words.
         """
         able = [number for number in numbers if number not in self.unhandled]
         for start in range(0, len(able), QUERIES):
@@ -41,10 +41,4 @@ class SideScorer(DefaultScorer):
                 for query, parts in zip(queries, found, strict=True):
                     parts.append({**collection.sides(query, SIDES), "lengths": lengths})
             for number, parts in zip(block, found, strict=True):
-                yield number, {name: _filled(np.concatenate([part[name] for part in parts])) for name in parts[0]}
-
-
-def _filled(values: Floats) -> Floats:
-    unknown = np.isnan(values)
-    middle = 0.0 if unknown.all() else float(np.median(values[~unknown]))
-    return np.asarray(np.where(unknown, middle, values))
+                yield number, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -25,7 +25,7 @@ from longmatch.library.index.segment import (
 )
 from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, counted
 from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import LEAST_WORTH, PHRASE_POWER, WORTH, Rarity, trust_in
+from longmatch.models.hybrid.collection import LEAST_WORTH, WORTH, Rarity, phrase_power, trust_in
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
 from longmatch.models.lexical.naming import TERMS, Titles
@@ -237,8 +237,9 @@ class Index:
 
     def blend(self, kind: str, terms: Hashes, more: Frequencies | None = None) -> Blend:
         """How rare these terms are, with the background text as a prior as far as it knows the documents' words."""
-        worth = max(LEAST_WORTH, WORTH * self.familiarity())
-        power = PHRASE_POWER if kind == "phrases" else 1.0
+        familiarity = self.familiarity()
+        worth = max(LEAST_WORTH, WORTH * familiarity)
+        power = phrase_power(familiarity) if kind == "phrases" else 1.0
         background = getattr(self.statistics, kind)
         return Blend(self.frequencies(kind, terms, more), background, worth, power=power)
 

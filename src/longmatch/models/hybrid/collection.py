@@ -22,11 +22,13 @@ from longmatch.models.lexical.weights import Idf, TermMatrix, tfidf
 Floats = npt.NDArray[np.float64]
 
 WORTH = 200.0  # how many documents of the collection the background text counts for
-PHRASE_POWER = 3.0  # rare phrases are quotations: they weigh far more than rarity alone says
+PHRASE_POWER = (1.0, 3.0)  # of rarity, in a language not known and in a known one: there rare phrases are quotations
 LEAST_WORTH = 1.0  # in a language it does not know, so that what every sentence holds still weighs something
 FAMILIAR = (0.4, 0.8)  # share of known words up to which the language is a foreign one, from which it is known
 FEW = 20  # documents that cannot tell by themselves which words are common
 SAYING = 3  # sentences that must say what a title does: one may do so by chance
+SAID = 0.5  # cosine up to which a sentence says something else
+MANY = (50, 200)  # documents up to which one seldom speaks of another, from which they may
 TELLING = (1.5, 2.5)  # terms of the usual title up to which titles are names, from which they say what a text is about
 
 
@@ -51,7 +53,7 @@ class Rarity:
     def of_names(self, names: Names) -> Floats:
         """How rare each title is, from 0 to 1: as its rarest term, or as documents that have it for a title."""
         terms = names.terms.ravel()
-        idf = np.minimum(self.words.idf(terms), self.phrases.idf(terms) ** (1 / PHRASE_POWER))  # unknown: the largest
+        idf = np.minimum(self.words.idf(terms), self.phrases.idf(terms) ** (1 / phrase_power(self.familiarity)))
         most = self.words.idf(np.array([NOTHING], dtype=np.uint64))[0]  # ln(1 + n)
         rarest = idf.reshape(-1, TERMS).max(axis=1)
         return np.asarray(np.clip(np.minimum(rarest, most - np.log(1 + names.titled)) / most, 0, 1))
@@ -66,7 +68,7 @@ class Rarity:
         worth = max(LEAST_WORTH, WORTH * familiarity)
         return Rarity(
             Blend(words, statistics.words, worth),
-            Blend(phrases, statistics.phrases, worth, power=PHRASE_POWER),
+            Blend(phrases, statistics.phrases, worth, power=phrase_power(familiarity)),
             familiarity,
             Titles.of(stacked([e.name for e in encodings])),
         )
@@ -75,10 +77,16 @@ class Rarity:
 def trust_in(familiarity: float, titles: Titles) -> tuple[float, float]:
     """How far the language of documents is known, by the share of their words that are, and how much titles say.
 
-    Titles of one or two words are names; longer ones say what a text is about. Few documents cannot tell.
+    Titles of one or two words are names; longer ones say what a text is about, and in a large collection documents
+    speak of each other.
     """
-    said = float(np.interp(titles.usual, TELLING, (0, 1))) if len(titles) >= FEW else 0.0
-    return float(np.interp(familiarity, FAMILIAR, (0, 1))), said
+    said = np.interp(titles.usual, TELLING, (0, 1)) * np.interp(len(titles), MANY, (0, 1))
+    return float(np.interp(familiarity, FAMILIAR, (0, 1))), float(said)
+
+
+def phrase_power(familiarity: float) -> float:
+    """To which power the rarity of phrases is taken, by the share of the words that are known."""
+    return float(np.interp(familiarity, FAMILIAR, PHRASE_POWER))
 
 
 def _texts(stream: Stream, split: bool) -> list[Counts]:
@@ -146,7 +154,7 @@ class Collection:
         - meaning: what each sentence's best partner has above chance;
         - topic: the cosine of the documents' mean sentence vectors;
         - title: the cosine of a document's title with the query's words; titled: of the query's title with its words;
-        - told: how near the query's sentences come to a document's title, the mean of the three best cosines;
+        - told: how near the three nearest sentences of the query come to a document's title;
         - named: which documents of the collection both name by their titles.
         """
         return {name: self._side(name, query) for name in names}
@@ -189,9 +197,12 @@ def stacked_titles(titles: Sequence[Tensor | None], like: Tensor) -> Tensor:
 
 
 def told_scores(sentences: Tensor, titles: Tensor) -> Floats:
-    """The mean of the SAYING best cosines of sentences (sentences, width) with each title; nan for no title."""
+    """How far the mean of the SAYING best cosines of sentences (sentences, width) with each title lies above SAID.
+
+    From 0, as for no title, to 1. So what is told speaks for a document, and what is not does not speak against it.
+    """
     best = (sentences @ titles.T).topk(min(SAYING, len(sentences)), dim=0).values.mean(0)
-    return _numbers(best.masked_fill(~titles.any(1), torch.nan))
+    return _numbers(((best - SAID) / (1 - SAID)).clamp(min=0))
 
 
 def _numbers(values: Tensor) -> Floats:
