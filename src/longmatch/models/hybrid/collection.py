@@ -78,10 +78,11 @@ def trust_in(familiarity: float, titles: Titles) -> tuple[float, float]:
     """How far the language of documents is known, by the share of their words that are, and how much titles say.
 
     Titles of one or two words are names; longer ones say what a text is about, and in a large collection documents
-    speak of each other.
+    speak of each other. What titles are worth was learnt in known languages, so it counts in those.
     """
+    known = float(np.interp(familiarity, FAMILIAR, (0, 1)))
     said = np.interp(titles.usual, TELLING, (0, 1)) * np.interp(len(titles), MANY, (0, 1))
-    return float(np.interp(familiarity, FAMILIAR, (0, 1))), float(said)
+    return known, known * float(said)
 
 
 def phrase_power(familiarity: float) -> float:
