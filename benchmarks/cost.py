@@ -22,7 +22,6 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from statistics import median
 
@@ -32,6 +31,7 @@ import numpy as np
 from library import bytes_on_disk, drawn_steps, finish, real_library
 from rich.console import Console
 from rich.table import Table
+from spread import spread_documents
 
 from longmatch.datasets.collection import DataFolder
 from longmatch.documents.read import read_all
@@ -77,11 +77,10 @@ class Cost:
 def alone(data: Path, count: int) -> Alone:
     """Real documents, spread over the data folder, read and encoded."""
     file = DataFolder(data).documents_file
-    every = max(1, len(DataFolder(data).ids) // count)
     start = time.process_time()
     seen = sum(1 for _ in read_all(file, print))
     reading = (time.process_time() - start) / seen
-    documents = list(islice(read_all(file, print), 0, every * count, every))
+    documents = spread_documents(data, count)
     matcher = HybridMatcher()
     matcher.encode(documents[:4])  # to warm up
     start = time.process_time()

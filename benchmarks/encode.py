@@ -23,7 +23,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -35,8 +34,8 @@ import numpy.typing as npt
 import torch
 from rich.console import Console
 from rich.table import Table
+from spread import spread_documents
 
-from longmatch.datasets.collection import DataFolder
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.choosing import cosines
@@ -90,9 +89,7 @@ class Way:
 
 def turns_of(data: Path, documents: int, turns: int, backbone: Backbone) -> list[Turn]:
     """So many documents, spread over the data folder and dealt out to the turns."""
-    folder = DataFolder(data)
-    every = max(1, len(folder.ids) // documents)
-    chosen = list(islice(folder.documents(), 0, every * documents, every))
+    chosen = spread_documents(data, documents)
     return [_turn(chosen[i::turns], backbone) for i in range(turns)]
 
 

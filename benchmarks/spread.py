@@ -1,0 +1,15 @@
+"""Some documents of a data set, spread over all of it."""
+
+from itertools import islice
+from pathlib import Path
+
+from longmatch.datasets.collection import DataFolder
+from longmatch.documents.document import Document
+from longmatch.documents.jsonl import iterate_jsonl, lines_of
+
+
+def spread_documents(place: Path, count: int) -> list[Document]:
+    """So many documents, or all there are, of a data folder or a JSON Lines file, at even distances."""
+    file = DataFolder(place).documents_file if place.is_dir() else place
+    every = max(1, sum(1 for _ in lines_of(file)) // count)
+    return list(islice(iterate_jsonl(file), 0, every * count, every))
