@@ -55,7 +55,7 @@ def test_a_document_with_many_copies_has_them_all(library: Library, tmp_path: Pa
     for number in range(30):  # more than are looked at first
         (folder / f"copy-{number:02}.txt").write_text(made_up_text(3) + f" Added as number {number} later on.")
     library.add(folder)
-    found = library.pairs(minimum=0.97)
+    found = library.pairs(minimum=0.99)
     assert len(found.pairs) == 31 * 30 / 2
     assert len(found.groups) == 1
 

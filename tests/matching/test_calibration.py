@@ -113,10 +113,10 @@ def test_where_nothing_is_above_chance_shares_are_of_what_there_is(made):
 
 
 def test_likeness_is_the_share_of_a_texts_own_evidence_and_nothing_is_held_against_it(made):
-    most = 2 * math.log(1.1 / 0.2) + math.log(1.05 / 0.25)
-    found = made.likeness({"x": np.array([0.3, 0.3, 0.0, 1.0]), "meaning": np.array([0.45, 0.0, 0.2, 1.0])})
-    expected = [3 * math.log(2) / most, 2 * math.log(2) / most, 0.0, 1.0]
-    assert found.tolist() == pytest.approx(expected)
+    weighed = Calibration({**made.scales, "words": Scale(2.0, 0.1, 0.1)}, slope=0.5, bias=-1.0)
+    words, meaning = math.log(2) / math.log(1.1 / 0.2), math.log(2) / math.log(1.05 / 0.25)
+    sides = {"x": np.ones(4), "words": np.array([0.3, 0.3, 0.0, 1.0]), "meaning": np.array([0.45, 0.0, 0.2, 1.0])}
+    assert weighed.likeness(sides).tolist() == pytest.approx([(words + meaning) / 2, words / 2, 0.0, 1.0])
 
 
 def test_it_comes_back_from_disk(made, tmp_path: Path):

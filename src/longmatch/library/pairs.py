@@ -17,7 +17,7 @@ from longmatch.library.neighbours import neighbours
 from longmatch.library.question import Question
 from longmatch.library.rows import TERMS, Row
 from longmatch.library.search import Living, Nearest, score
-from longmatch.matching.calibration import Calibration
+from longmatch.matching.calibration import ALIKE, Calibration
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
 SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
@@ -113,7 +113,7 @@ class _Search:
 def _promising(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> list[str]:
     """Those that can reach a score: by all but meaning, and by as much of that as their vectors allow."""
     calibration = asking.statistics.calibration.trusting(*asking.index.trust)
-    sides = question.sides(others, asking.index, (*calibration.sides, "topic"))
+    sides = question.sides(others, asking.index, [*(name for name in calibration.sides if name in ALIKE), "topic"])
     topic = sides["topic"] if "topic" in calibration.sides else sides.pop("topic")
     if "meaning" in calibration.sides:
         sides["meaning"] = np.minimum(topic + SLACK, 1.0)

@@ -13,6 +13,7 @@ Sides = Mapping[str, Floats]
 
 UNDERSTOOD = ("meaning", "topic", "told")  # the sides that a backbone reads, and so only in languages it knows
 TITLED = ("title", "titled", "told")  # the sides that go by what titles say
+ALIKE = ("words", "meaning")  # the sides that tell copies from relatives, and parts of documents apart
 HAIR = 1e-6  # by which a copy's score stays below 1
 BESIDE = (*TITLED, "named")  # the sides on which a copy has no more than a relative may have
 
@@ -33,6 +34,10 @@ class Scale:
     def evidence(self, similarity: Floats) -> Floats:
         """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents, negative for less."""
         return self._above(self.chance, similarity)
+
+    def share(self, similarity: Floats) -> Floats:
+        """Of the evidence that a text has for itself, from 0 for what unrelated ones have to 1."""
+        return np.clip(self.evidence(similarity) / self.evidence(np.ones(1)), 0, 1)
 
     def above_nothing(self, similarity: Floats) -> Floats:
         """The same, counted from no similarity at all."""
@@ -100,18 +105,17 @@ class Calibration:
         return np.asarray(1 / (1 + np.exp(-(self.slope * evidence + self.bias))))
 
     def likeness(self, sides: Sides) -> Floats:
-        """How much of the evidence that a text has for itself two texts have, above chance: from 0 to 1 for copies.
+        """How much of the evidence that a text has for itself two texts have: from 0, as by chance, to 1 for copies.
+
+        By words and by meaning, one as much as the other, whatever they weigh in the score.
 
         For what the score, which is near 1 for all that belongs together, was not made for: to tell copies from
         relatives, and for parts of documents. Nothing is held against them, as short texts share few words anyway.
-        Titles and names do not count: a copy has no more of them than a relative may have.
+        Titles and names do not count: a copy has no more of them than a relative may have; nor do phrases, of which
+        the few rare ones that are added to a copy weigh more than all it shares with many others.
         """
-        sides = {name: x for name, x in sides.items() if name not in BESIDE}
-        most = float(self._above_chance(dict.fromkeys(sides, np.ones(1)))[0])
-        return np.asarray(np.minimum(self._above_chance(sides) / most, 1.0))
-
-    def _above_chance(self, sides: Sides) -> Floats:
-        return np.asarray(np.sum([np.maximum(self.scales[name].evidence(x), 0) for name, x in sides.items()], axis=0))
+        shares = [self.scales[name].share(x) for name, x in sides.items() if name in ALIKE]
+        return np.asarray(np.mean(shares, axis=0))
 
     def shares(self, sides: Sides) -> dict[str, float]:
         """Of one pair, each side's share of the evidence above chance; where no side has any, of what there is."""

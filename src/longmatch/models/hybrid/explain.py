@@ -149,14 +149,13 @@ class Explanation:
 
 
 def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics, rarity: Rarity) -> Grid:
-    """How alike every group of a and every group of b are, by the words, phrases and meaning of the document score.
+    """How alike every group of a and every group of b are, by the words and the meaning of the document score.
 
     It is their likeness, not a probability: that was learnt of whole documents, and so is what topic and titles tell.
     """
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     found: dict[str, Callable[[], Floats]] = {
         "words": lambda: group_cosines(a.terms.words, b.terms.words, mine, theirs, rarity.words),
-        "phrases": lambda: group_cosines(a.terms.phrases, b.terms.phrases, mine, theirs, rarity.phrases),
         "meaning": lambda: group_scores(a.side, b.side, mine.offsets, theirs.offsets).double().numpy(),
     }
     calibration = rarity.calibration(statistics)
