@@ -5,11 +5,12 @@ from pathlib import Path
 
 from longmatch.datasets.collection import DataFolder
 from longmatch.documents.document import Document
-from longmatch.documents.jsonl import iterate_jsonl, lines_of
+from longmatch.documents.jsonl import document_of_line, lines_of
 
 
 def spread_documents(place: Path, count: int) -> list[Document]:
     """So many documents, or all there are, of a data folder or a JSON Lines file, at even distances."""
     file = DataFolder(place).documents_file if place.is_dir() else place
     every = max(1, sum(1 for _ in lines_of(file)) // count)
-    return list(islice(iterate_jsonl(file), 0, every * count, every))
+    chosen = islice(lines_of(file), 0, every * count, every)  # the others are not taken apart
+    return [document for number, line in chosen if (document := document_of_line(line, file, number))]
