@@ -1,7 +1,7 @@
 """The most similar pairs of a library and its groups of near-duplicates, without comparing everything with everything.
 
 A pair is looked at when one document is among the other's nearest by words, by phrases or by vector. The exact score,
-which takes the vectors of all sentences, is made only where words, phrases and document vectors leave room for it. A
+which takes the vectors of all sentences, is made only where words and document vectors leave room for it. A
 document with many partners is looked at further, so that the work grows with the collection and with what is found.
 """
 
@@ -111,10 +111,10 @@ class _Search:
 
 
 def _promising(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> list[str]:
-    """Those that can reach a score: by all but meaning, and by as much of that as their vectors allow."""
+    """Those that can reach a likeness: by words, and by as much meaning as their vectors allow."""
     calibration = asking.statistics.calibration.trusting(*asking.index.trust)
     sides = question.sides(others, asking.index, [*(name for name in calibration.sides if name in ALIKE), "topic"])
-    topic = sides["topic"] if "topic" in calibration.sides else sides.pop("topic")
+    topic = sides.pop("topic")
     if "meaning" in calibration.sides:
         sides["meaning"] = np.minimum(topic + SLACK, 1.0)
     most = calibration.likeness(sides)
