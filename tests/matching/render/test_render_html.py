@@ -142,6 +142,15 @@ def test_the_score_and_its_meaning_are_told_in_words(pair):
     assert "57% meaning 31% shared words 12% shared phrases" in header
 
 
+def test_the_shares_of_the_shared_words_told_and_of_the_others_sum_to_1(pair):
+    terms = (Term("silt", 0.5), Term("loam", 0.25))
+    listed = [
+        " ".join(li.text.split()) for li in Page.of(render_html(replace(pair, terms=terms))).find("ul", class_="chips")
+    ]
+    assert listed == ["silt 50% loam 25% other shared words and phrases 25%"]
+    assert "other shared words" not in render_html(replace(pair, terms=(Term("silt", 1.0),)))
+
+
 @pytest.mark.parametrize(
     ("threshold", "words"),
     [

@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import Any, Literal
 
 from longmatch.documents.document import Document, Span
-from longmatch.matching.match import Alignment, Grid, Level, Match
+from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.matching.render.marking import Run, cut, mark_words
 from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.wording import both_name, carried_by, facts, shares, unread, verdict
 
 STRENGTHS = 5  # shades of a highlight
+TERMS = 18  # shared words and phrases told
 TIERS = (0.5, 0.8)  # the strongest passages carry half of the score, most of them four fifths
 
 
@@ -123,6 +124,16 @@ class MatchView:
     def both_name(self) -> str:
         """Which documents both name."""
         return both_name(self.match)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The shared words and phrases that are told."""
+        return self.match.terms[:TERMS]
+
+    @property
+    def untold(self) -> float:
+        """The share of the shared words and phrases that are not."""
+        return max(0.0, 1.0 - sum(term.share for term in self.terms))
 
     @property
     def unread(self) -> list[str]:

@@ -22,7 +22,8 @@ from longmatch.models.hybrid.collection import Rarity, stacked_titles, told_scor
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.names import shared_names
 from longmatch.models.lexical.links import Links, Shared, link_sentences, shared_terms
-from longmatch.models.lexical.parts import group_cosines, heaviest_terms, shared_words
+from longmatch.models.lexical.parts import group_cosines, shared_words
+from longmatch.models.lexical.telling import telling_terms
 from longmatch.models.lexical.weights import Idf, Weighted, tfidf
 
 
@@ -139,9 +140,9 @@ class Explanation:
         return shared_words(self.shared[0], self.a.terms.words, self.b.terms.words, (i, j), text)
 
     def terms(self) -> tuple[Term, ...]:
-        """The words and phrases that carry most of the lexical evidence."""
+        """The words and phrases that carry most of the lexical evidence and say something by themselves."""
         weighed = [Shared(found.ids, found.mass * worth) for found, worth in zip(self.shared, self._worth, strict=True)]
-        return heaviest_terms(weighed, [self.a.terms.words, self.a.terms.phrases], self.a.sentences)
+        return telling_terms(weighed, self.a.terms.words, self.a.sentences, self.statistics.words)
 
     def names(self) -> tuple[str, ...]:
         """The rarest of the documents that both name, where names count."""

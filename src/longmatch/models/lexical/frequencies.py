@@ -34,6 +34,10 @@ class Frequencies:
         place = np.minimum(np.searchsorted(self.ids, terms), len(self.ids) - 1)
         return np.where(self.ids[place] == terms, self.counts[place], 0.0)
 
+    def share(self, terms: Hashes) -> Floats:
+        """The share of the documents that each of the terms occurs in."""
+        return self(terms) / max(1.0, self.documents)
+
     def idf(self, terms: Hashes) -> Floats:
         """Inverse document frequency, as scikit-learn smooths it: ln((1 + n) / (1 + df)) + 1."""
         return np.log((1 + self.documents) / (1 + self(terms))) + 1
@@ -53,7 +57,6 @@ class Blend:
 
     def idf(self, terms: Hashes) -> Floats:
         """ln((1 + n) / (1 + df)) to the power, over the documents of both: a word found everywhere weighs nothing."""
-        share = self.background(terms) / max(1.0, self.background.documents)
         documents = self.collection.documents + self.worth
-        held = 1 + self.collection(terms) + self.worth * share
+        held = 1 + self.collection(terms) + self.worth * self.background.share(terms)
         return np.log(np.maximum((1 + documents) / held, 1.0)) ** self.power  # rounding may bring a quotient below 1

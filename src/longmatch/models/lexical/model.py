@@ -13,7 +13,8 @@ from longmatch.matching.sentences import Sentences
 from longmatch.models.background import shipped_statistics
 from longmatch.models.lexical.frequencies import Frequencies
 from longmatch.models.lexical.links import link_sentences, shared_terms
-from longmatch.models.lexical.parts import group_grid, heaviest_terms, sentence_cosines
+from longmatch.models.lexical.parts import group_grid, sentence_cosines
+from longmatch.models.lexical.telling import telling_terms
 from longmatch.models.lexical.terms import Counts, Stream, terms_of
 from longmatch.models.lexical.weights import TermMatrix, Weighted, asked_of_bm25, bm25, tfidf
 from longmatch.models.matcher import Encoder, Progress, Scores
@@ -75,6 +76,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
         frequencies = collection.frequencies if collection else getattr(shipped_statistics(), self.kind)
         first, second = (tfidf(e.stream.counts, frequencies) for e in (a, b))
         shared = shared_terms(first, second)
+        words = terms_of(a.sentences.document).words
         forward, backward = link_sentences([(a.stream, b.stream)], [shared], [1.0])
         return Match(
             a=a.sentences.document,
@@ -92,7 +94,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
             ),
             model=self.name,
             parts={self.kind: 1.0},
-            terms=heaviest_terms([shared], [a.stream], a.sentences),
+            terms=telling_terms([shared], words, a.sentences, shipped_statistics().words),
             grids=lambda level: group_grid(a.sentences, b.sentences, a.stream, b.stream, level, frequencies),
         )
 

@@ -1,19 +1,16 @@
-"""The parts of two documents compared by their terms: groups of sentences, pairs of sentences, the heaviest terms."""
+"""The parts of two documents compared by their terms: groups of sentences, pairs of sentences."""
 
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from longmatch.matching.match import Grid, Level, Term
+from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Groups, Sentences
 from longmatch.models.lexical.frequencies import Floats
 from longmatch.models.lexical.links import Shared
 from longmatch.models.lexical.surface import spell
 from longmatch.models.lexical.terms import Counts, Ints, Stream
 from longmatch.models.lexical.weights import Idf, TermMatrix, Weighted, tfidf
-
-TOP_TERMS = 30  # looked at; those that repeat a heavier one are left out
 
 
 def group_grid(a: Sentences, b: Sentences, mine: Stream, theirs: Stream, level: Level, idf: Idf) -> Grid:
@@ -49,29 +46,6 @@ def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, 
     best = both[np.argsort(-mass, kind="stable")][:heavy][:8]
     spelled = spell(best, [text])
     return tuple(spelled[int(term)] for term in best if int(term) in spelled)
-
-
-def heaviest_terms(shared: Sequence[Shared], streams: Sequence[Stream], sentences: Sentences) -> tuple[Term, ...]:
-    """The terms that carry most of the lexical evidence, spelled as they stand in one of the documents."""
-    ids = np.concatenate([s.ids for s in shared])
-    mass = np.concatenate([s.mass for s in shared])
-    best = np.argsort(-mass, kind="stable")[:TOP_TERMS]
-    best = best[mass[best] > 0]
-    holders = {int(s) for stream in streams for s in stream.sentence[np.isin(stream.ids, ids[best])]}
-    spelled = spell(ids[best], [sentences.readable(i) for i in sorted(holders)])
-    total = float(mass.sum()) or 1.0
-    terms = (Term(spelled[int(ids[i])], float(mass[i]) / total) for i in best if int(ids[i]) in spelled)
-    return tuple(_distinct(terms))
-
-
-def _distinct(terms: Iterable[Term]) -> Iterator[Term]:
-    """Without the terms that say a heavier one again: "per cent of" after "per cent"."""
-    said: list[str] = []
-    for term in terms:
-        padded = f" {term.text} "
-        if not any(padded in other or other in padded for other in said):
-            said.append(padded)
-            yield term
 
 
 def _terms_at(stream: Stream, sentence: int) -> "np.typing.NDArray[np.uint64]":

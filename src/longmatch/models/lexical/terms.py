@@ -108,15 +108,27 @@ def phrases_of(words: Stream) -> Stream:
     homes: list[Ints] = []
     sentence = words.sentence
     for length in PHRASE_LENGTHS:
-        count = max(0, len(words.ids) - length + 1)
-        mixed = np.full(count, length, dtype=np.uint64)
-        for position in range(length):
-            mixed = (mixed ^ words.ids[position : position + count]) * _MIX
-            mixed ^= mixed >> np.uint64(29)
-        inside = sentence[:count] == sentence[length - 1 : length - 1 + count]
-        parts.append(mixed[inside])
-        homes.append(sentence[:count][inside])
+        starts = run_starts(words, length)
+        parts.append(hash_runs(words.ids, starts, length))
+        homes.append(sentence[starts])
     ids, home = np.concatenate(parts), np.concatenate(homes)
     order = np.argsort(home, kind="stable")
     lengths = np.bincount(home, minlength=len(words.offsets) - 1)
     return Stream(ids[order], np.concatenate([[0], lengths.cumsum()]).astype(np.int64))
+
+
+def run_starts(words: Stream, length: int) -> Ints:
+    """Where the runs of so many words begin that do not cross the end of a sentence."""
+    sentence, count = words.sentence, max(0, len(words.ids) - length + 1)
+    return np.flatnonzero(sentence[:count] == sentence[length - 1 : length - 1 + count])
+
+
+def hash_runs(words: Hashes, starts: Ints, length: int) -> Hashes:
+    """The terms that runs of so many words are; a run of one is the word."""
+    if length == 1:
+        return words[starts]
+    mixed = np.full(len(starts), length, dtype=np.uint64)
+    for position in range(length):
+        mixed = (mixed ^ words[starts + position]) * _MIX
+        mixed ^= mixed >> np.uint64(29)
+    return mixed
