@@ -31,6 +31,17 @@ AT_REST = """() => new Promise(done => {
 })"""
 
 
+# The words of the headings above the matrix that stand on more than one line.
+BROKEN_WORDS = """() => [...document.querySelectorAll('.matrix thead th span')].flatMap(heading => {
+  const text = heading.firstChild, range = document.createRange();
+  return [...text.data.matchAll(/\\S+/g)].filter(word => {
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + word[0].length);
+    return range.getClientRects().length > 1;
+  }).map(word => word[0]);
+})"""
+
+
 @pytest.fixture(scope="module")
 def browser():
     with sync_playwright() as driver:
@@ -221,3 +232,18 @@ def contrast(one: str, other: str) -> float:
 
     light, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("width", [1400, 1000, 390])
+def test_headings_above_the_matrix_break_between_words_only(show, width):
+    headings = [
+        "Recommendations",
+        "What the supervisors knew, and when",
+        "Counterparties",
+        "Acknowledgements",
+        "Summary",
+    ]
+    other = made("B", {f"{heading} of it": ["Water the orchard at night."] for heading in headings})
+    page = show(matched(made("A", {"Watering": ["Water the orchard at night."]}), other), width=width)
+    assert page.locator(".matrix thead th").count() == len(headings)
+    assert page.evaluate(BROKEN_WORDS) == []
