@@ -37,7 +37,7 @@ BROKEN_WORDS = """() => [...document.querySelectorAll('.matrix thead th span')].
   return [...text.data.matchAll(/\\S+/g)].filter(word => {
     range.setStart(text, word.index);
     range.setEnd(text, word.index + word[0].length);
-    return range.getClientRects().length > 1;
+    return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1;
   }).map(word => word[0]);
 })"""
 
