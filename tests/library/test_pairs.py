@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from longmatch.library.library import Library
-from longmatch.library.search import score
-from longmatch.matching.calibration import Calibration
 
 from .tiny import made_up_text, write_texts
 
@@ -28,17 +26,19 @@ def test_near_duplicates_are_grouped(copies: Library) -> None:
     assert found.pairs[0].score >= found.pairs[-1].score >= 0.98
 
 
-def test_every_pair_of_a_high_score_is_found(copies: Library) -> None:
-    asking = copies._asking()
-    ids = list(copies)
-    exact = {}
-    for id in ids:
-        query = asking.encodings([id])[0]
-        found = score(query, ids, asking.store, asking.index, asking.statistics, Calibration.likeness)
-        exact |= {tuple(sorted((id, o))): s for o, s in zip(found.ids, found.scores.tolist(), strict=True) if o != id}
-    wanted = {pair for pair in combinations(ids, 2) if exact[pair] >= 0.8}
-    found = copies.pairs(minimum=0.8)
-    assert wanted <= {(pair.a, pair.b) for pair in found.pairs} | {p for p in wanted if abs(exact[p] - 0.8) < 0.01}
+def likeness_of_all(library: Library) -> dict[tuple[str, str], float]:
+    """How alike any two documents are, every one compared with every other."""
+    asking, ids = library._asking(), list(library)
+    encodings = dict(zip(ids, asking.encodings(ids), strict=True))
+    compared = {(a, b): asking.explain(encodings[a], encodings[b]) for a, b in combinations(ids, 2)}
+    return {pair: float(found.calibration.likeness(found.sides)[0]) for pair, found in compared.items()}
+
+
+def test_every_pair_of_a_high_likeness_is_found_and_has_that_likeness(copies: Library) -> None:
+    exact = likeness_of_all(copies)
+    found = {(pair.a, pair.b): pair.score for pair in copies.pairs(minimum=0.5).pairs}
+    assert {pair for pair, alike in exact.items() if alike >= 0.5} == found.keys() and found
+    assert found == pytest.approx({pair: exact[pair] for pair in found}, abs=1e-6)
 
 
 def test_where_few_belong_together_few_pairs_are_looked_at(library: Library, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The most similar pairs of a library and its groups of near-duplicates, without comparing everything with everything.
 
-A pair is looked at when one document is among the other's nearest by words, by phrases or by vector. The exact score,
-which takes the vectors of all sentences, is made only where words and document vectors leave room for it. A
+A pair is looked at when one document is among the other's nearest by words, by phrases or by vector. The meaning,
+which takes the vectors of all sentences, is worked out only where words and document vectors leave room for it. A
 document with many partners is looked at further, so that the work grows with the collection and with what is found.
 """
 
@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from longmatch.library.asking import Asking
+from longmatch.library.index.terms import Floats
 from longmatch.library.neighbours import neighbours
 from longmatch.library.question import Question
-from longmatch.library.rows import TERMS, Row
-from longmatch.library.search import Living, Nearest, score
-from longmatch.matching.calibration import ALIKE, Calibration
+from longmatch.library.rows import MEANT, TERMS, Row
+from longmatch.library.search import Living, Nearest, meaning_scores
+from longmatch.matching.calibration import ALIKE
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
 SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
@@ -97,28 +98,29 @@ class _Search:
             self.look(crowded, 4 * count)
 
     def _score(self, question: Question, others: Sequence[Row]) -> None:
-        promising = _promising(self.asking, question, others, self.minimum) if others else []
-        if not promising:
+        if not others:
             return
-        store, index, statistics = self.asking.store, self.asking.index, self.asking.statistics
-        scored = score(
-            self.asking.encodings([question.id])[0], promising, store, index, statistics, Calibration.likeness
-        )
-        for other, value in zip(scored.ids, scored.scores.tolist(), strict=True):
+        likeness = _likeness(self.asking, question, others, self.minimum)
+        for other, value in zip(others, likeness.tolist(), strict=True):
             if value >= self.minimum:
-                self.found.append(Pair(*_ordered(question.id, other), value))
-                self.partners.update((question.id, other))
+                self.found.append(Pair(*_ordered(question.id, other.id), value))
+                self.partners.update((question.id, other.id))
 
 
-def _promising(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> list[str]:
-    """Those that can reach a likeness: by words, and by as much meaning as their vectors allow."""
+def _likeness(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> Floats:
+    """How alike a document is to others; of those that cannot reach the minimum, the most that could be."""
     calibration = asking.statistics.calibration.trusting(*asking.index.trust)
-    sides = question.sides(others, asking.index, [*(name for name in calibration.sides if name in ALIKE), "topic"])
+    alike = [name for name in calibration.sides if name in ALIKE]
+    sides = question.sides(others, asking.index, [*alike, "topic"])
     topic = sides.pop("topic")
-    if "meaning" in calibration.sides:
-        sides["meaning"] = np.minimum(topic + SLACK, 1.0)
-    most = calibration.likeness(sides)
-    return [row.id for row, value in zip(others, most, strict=True) if value >= minimum]
+    if "meaning" not in alike:
+        return calibration.likeness(sides)
+    sides["meaning"] = np.minimum(topic + SLACK, 1.0)
+    promising = np.flatnonzero(calibration.likeness(sides) >= minimum)
+    if len(promising):
+        mine, *theirs = asking.store.fetch([question.id, *(others[i].id for i in promising)], MEANT)
+        sides["meaning"][promising] = meaning_scores(mine.side(), theirs)
+    return calibration.likeness(sides)
 
 
 def _ordered(a: str, b: str) -> tuple[str, str]:

@@ -30,6 +30,9 @@ STREAM = ("vocabulary", "stream", "offsets")
 SCORED = ["id", "title", "pieces", "vectors", "expectations", "mean", "title_vector", *STREAM]
 """The columns a score needs."""
 
+MEANT = ["id", "vectors", "expectations"]
+"""The columns that meaning needs."""
+
 TERMS = ["id", "hash", "title", "mean", *STREAM]
 """The columns the index by words, phrases and document vectors is made from."""
 

@@ -13,7 +13,6 @@ from longmatch.library.index.terms import KINDS, Floats
 from longmatch.library.question import Question
 from longmatch.library.rows import SCORED, Row
 from longmatch.library.store import Store
-from longmatch.matching.calibration import Calibration, Sides
 from longmatch.matching.levels import Side, collection_scores
 from longmatch.models.background import Statistics
 from longmatch.models.hybrid.collection import stacked_titles, told_scores
@@ -22,7 +21,6 @@ from longmatch.models.hybrid.encoding import Encoding
 CANDIDATES = 60
 """The best of each side that are scored exactly."""
 
-Rule = Callable[[Calibration, Sides], Floats]
 Nearest = Callable[[npt.NDArray[np.float32], int], Sequence[str]]
 
 
@@ -101,15 +99,8 @@ def _best(scores: Floats, count: int) -> npt.NDArray[np.int64]:
     return np.flatnonzero(scores > 0)
 
 
-def score(
-    query: Encoding,
-    ids: Sequence[str],
-    store: Store,
-    index: Index,
-    statistics: Statistics,
-    rule: Rule = Calibration.score,
-) -> Scored:
-    """The default matcher's score of a query with some documents, or their likeness, by the words of all documents."""
+def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, statistics: Statistics) -> Scored:
+    """The default matcher's score of a query with some documents, by the words of all documents."""
     rows = store.fetch(ids, SCORED)
     if not rows:
         return Scored((), np.zeros(0))
@@ -120,7 +111,7 @@ def score(
     if "told" in calibration.sides:
         vectors = query.side.vectors
         sides["told"] = told_scores(vectors, stacked_titles([row.title_vector() for row in rows], vectors))
-    scores = rule(calibration, sides)
+    scores = calibration.score(sides)
     order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
     return Scored(tuple(rows[i].id for i in order), scores[order])
 
