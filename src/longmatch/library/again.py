@@ -1,6 +1,8 @@
 """Encoding a library again, with another model, from the texts it holds."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from longmatch.library.asking import WHOLE
 from longmatch.library.errors import NotALibrary
@@ -12,6 +14,16 @@ from longmatch.models.hybrid.model import HybridMatcher
 
 Report = Callable[[int], None]
 Stages = Callable[[str, int, int], None]  # what is being done, how much of it is, and how much there is
+
+
+@dataclass(frozen=True)
+class Again:
+    """What it takes to encode all documents of a library again."""
+
+    store: Store
+    base: HybridMatcher  # as it is without what the library has learnt
+    writing: Callable[[], AbstractContextManager[None]]  # holds the library's lock
+    encode: Callable[[HybridMatcher, Report | None], Store]  # while it is held; the store is then another
 
 
 def encode_again(store: Store, matcher: HybridMatcher, kind: Kind, report: Report | None = None) -> Store:

@@ -18,7 +18,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
 from longmatch.library.adding import Adding, Report, Way
-from longmatch.library.again import Stages, counted, encode_again
+from longmatch.library.again import Again, Stages, encode_again
 from longmatch.library.asking import WHOLE, Asking
 from longmatch.library.claims import Added
 from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
@@ -246,18 +246,10 @@ class Library:
 
     def encode_again(self, progress: Callable[[int], None] | None = None) -> None:
         """Encode all documents again with this model; `progress` is told of documents done."""
-        self._model = self._model or HybridMatcher()
-        with writing(self._folder, self._tell):
-            self._store.refresh()
-            self._encode_with(with_learnt(self._model, self._store), progress)
-
-    def _encode_with(self, matcher: HybridMatcher, progress: Callable[[int], None] | None) -> None:
-        """Encode all documents with a matcher; the lock is held."""
-        self._held = encode_again(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
-        self._index = None
-        with in_a_sentence(self.address):
-            writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)
-        writer.finish(self.exact_below)
+        again = self._again()
+        with again.writing():
+            again.store.refresh()
+            again.encode(with_learnt(again.base, again.store), progress)
 
     def adapt(
         self,
@@ -274,38 +266,16 @@ class Library:
         that is done, the library is as it was, and the next `adapt` goes on with it. `dry_run` adopts nothing. `steps`
         fixes how long is learnt, whatever the time: with the same seed, it learns the same.
         """
-        from longmatch.library.adapting.adapt import Adaptation, Plan, learn_and_prove, unfinished
+        from longmatch.library.adapting.adapt import Plan
+        from longmatch.library.adapting.adopting import adapt
 
-        base = self._model = self._model or HybridMatcher()
-        self._store.refresh()
-        made = self._store.facts
-        learnt = None if dry_run else unfinished(self._store)
-        if learnt:
-            found = Adaptation.of_learnt(learnt)
-        else:
-            plan = Plan(minutes, seed, steps)
-            learnt, found = learn_and_prove(self._store, base, plan, progress or (lambda *far: None))
-        if dry_run or not found.proof.holds:
-            return found
-        with writing(self._folder, self._tell):
-            self._store.refresh()
-            if self._store.facts != made:
-                raise LibraryError(f"{self.address} was encoded again by another process meanwhile. Adapt it again.")
-            self._store.put_learnt(learnt)
-            self._encode_with(learnt.applied(base), counted(progress, len(self._store)))
-        return replace(found, adopted=True)
+        return adapt(self._again(), Plan(minutes, seed, steps), dry_run, progress)
 
     def undo_adapting(self, progress: Stages | None = None) -> None:
         """Go back to the model as it was before the last adaptation; all documents are encoded again."""
-        base = self._model = self._model or HybridMatcher()
-        with writing(self._folder, self._tell):
-            self._store.refresh()
-            learnt = self._store.learnt()
-            if learnt is None:
-                raise LibraryError(f"{self.address} is not adapted, so there is nothing to undo.")
-            earlier = self._store.learnt(learnt.before)
-            self._encode_with(earlier.applied(base) if earlier else base, counted(progress, len(self._store)))
-            self._store.forget_learnt(learnt.digest)
+        from longmatch.library.adapting.adopting import undo
+
+        undo(self._again(), progress)
 
     def remove(self, ids: str | Sequence[str]) -> None:
         """Remove documents; a file that is still there comes back with the next `add`."""
@@ -463,6 +433,19 @@ class Library:
     def _open_index(self, folder: Path) -> Index:
         made_by = background_sum(self.statistics.sentences) + self._store.facts.to_json()
         return Index.open(folder, self.statistics, sha256(made_by.encode()).hexdigest()[:16])
+
+    def _again(self) -> Again:
+        self._model = self._model or HybridMatcher()
+        return Again(self._store, self._model, lambda: writing(self._folder, self._tell), self._encode_with)
+
+    def _encode_with(self, matcher: HybridMatcher, progress: Callable[[int], None] | None) -> Store:
+        """Encode all documents with a matcher; the lock is held."""
+        self._held = encode_again(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
+        self._index = None
+        with in_a_sentence(self.address):
+            writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)
+        writer.finish(self.exact_below)
+        return self._held
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
