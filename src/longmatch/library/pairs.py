@@ -116,8 +116,8 @@ def _likeness(asking: Asking, question: Question, others: Sequence[Row], minimum
     if "meaning" not in alike:
         return calibration.likeness(sides)
     sides["meaning"] = np.minimum(topic + SLACK, 1.0)
-    promising = np.flatnonzero(calibration.likeness(sides) >= minimum)
-    if len(promising):
+    promising = np.flatnonzero(calibration.likeness(sides) >= minimum).tolist()
+    if promising:
         mine, *theirs = asking.store.fetch([question.id, *(others[i].id for i in promising)], MEANT)
         sides["meaning"][promising] = meaning_scores(mine.side(), theirs)
     return calibration.likeness(sides)
