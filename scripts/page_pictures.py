@@ -1,4 +1,4 @@
-"""Take the pictures of the page that docs/ shows: python scripts/page_pictures.py
+"""Take the pictures of the page and of a written match that docs/ shows: python scripts/page_pictures.py
 
 Indexes the example collection into a temporary folder, serves it and drives the system's Chromium.
 """
@@ -18,6 +18,7 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from longmatch.documents import read
 from longmatch.library.library import Library
 from longmatch.web.app import create_app
 
@@ -25,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 A, B = "the-stream-that-turned.md", "calder-vale-failure-review.docx"
 COMPARED = f"#/compare?a={A}&b={B}"
 COLOURS = 256  # of a picture: enough for a page, and a third of the size
-WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+WIDE, TALL, PHONE = ({"width": w, "height": h} for w, h in ((1280, 900), (1280, 1180), (390, 844)))
 
 
 @contextmanager
@@ -84,12 +85,15 @@ def main() -> None:
     """Take them all."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         library = Library(Path(folder) / "examples")
-        library.add(ROOT / "examples" / "collection")
+        collection = ROOT / "examples" / "collection"
+        library.add(collection)
+        match = library.matcher.compare(read(collection / A), read(collection / B)).to_html(Path(folder) / "match.html")
         browser = driver.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox", "--disable-gpu"])
         with serving(library) as root:
             searched = f"{root}#/search?document={A}"
             phone: dict[str, Any] = {"viewport": PHONE}
             pictures = {
+                "match": taken(browser, match.as_uri(), ".panes", viewport=TALL),
                 "page-start": taken(browser, root, ".document"),
                 "page-search": taken(browser, searched, ".hit"),
                 "page-compare": taken(browser, root + COMPARED, ".panes"),
