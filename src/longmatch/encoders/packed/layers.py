@@ -5,6 +5,7 @@ drawn numbers before their first use: where they fail, or give other numbers, th
 LONGMATCH_KERNELS=0 leaves them out.
 """
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -75,12 +76,12 @@ def error(lengths: tuple[int, ...], dtype: torch.dtype, width: int, heads: int, 
     random = torch.Generator().manual_seed(0)
 
     def drawn(*shape: int) -> Tensor:
-        return torch.randn(shape, generator=random).to(device, dtype) / shape[-1] ** 0.5
+        return torch.randn(shape, generator=random).to(device, dtype) / math.sqrt(shape[-1])
 
     products = [(width, width)] * 4 + [(4 * width, width), (width, 4 * width)]
     weights = [part for rows, columns in products for part in (drawn(rows, columns), drawn(rows))]
     weights += [part for _ in range(2) for part in (1 + drawn(width), drawn(width))]
-    x, above = (drawn(sum(lengths), width) * width**0.5 for _ in range(2))
+    x, above = (drawn(sum(lengths), width) * math.sqrt(width) for _ in range(2))
     offsets = torch.tensor([0, *lengths]).cumsum(0).to(device, torch.int32)
     both = []
     for read, precision in ((FusedLayer.apply, dtype), (read_layer, torch.float32)):
