@@ -31,7 +31,7 @@ def test_in_a_file_there_are_a_few_lines_and_no_noise(tiny: Train, capfd):
 
 def test_in_a_terminal_a_line_shows_step_loss_speed_and_time_left(tmp_path, numbers):
     ours, theirs = pty.openpty()
-    words = command(numbers, tmp_path / "out", {"pause": 0.1})
+    words = [sys.executable, "-m", "longmatch", *command(numbers, tmp_path / "out", {"pause": 0.1})]
     size = {"COLUMNS": "120", "LINES": "30", "TERM": "xterm", "OMP_WAIT_POLICY": "PASSIVE"}
     with subprocess.Popen(words, cwd=ROOT, stdout=theirs, stderr=theirs, env=os.environ | size):
         os.close(theirs)
