@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ def start(
     process = _context.Process(target=_begin, args=(work, arguments, (out, err), dict(environment or {})))
     process.start()
     return process
+
+
+def pipe() -> tuple[Connection, Connection]:
+    """Two ends, of which a process can be given one."""
+    return _context.Pipe()
 
 
 def longmatch(*words: object) -> None:
