@@ -24,9 +24,9 @@ def gpu(monkeypatch) -> Iterator[ModuleType]:
 def text(tmp_path: Path) -> Path:
     """Four documents of made-up sentences."""
     draw = np.random.default_rng(0)
-    lengths = draw.integers(3, 40, size=80)
+    lengths = draw.integers(3, 40, size=40)
     offsets = np.concatenate([[0], lengths.cumsum()])
-    documents = [0, 20, 40, 60, 80]
+    documents = [0, 10, 20, 30, 40]
     tokens = draw.integers(1_000, 20_000, size=offsets[-1])
     np.savez(tmp_path / "text.npz", tokens=tokens.astype(np.uint16), offsets=offsets, documents=documents)
     return tmp_path / "text.npz"
