@@ -13,6 +13,12 @@ from .tiny import foreign_text
 
 
 @pytest.fixture
+def library(tmp_path: Path, tiny: HybridMatcher) -> Library:
+    """One that scores candidates alone, by the frequencies of all documents."""
+    return Library(tmp_path / "library", tiny, candidates=4)
+
+
+@pytest.fixture
 def texts(tmp_path: Path) -> Path:
     folder = tmp_path / "texts"
     folder.mkdir()
