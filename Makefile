@@ -27,5 +27,6 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) (a few minutes the first time) ..."
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "longmatch needs Python 3.11 or newer"'
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -q --no-compile -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true  # on all cores; pip would take one
 	@touch $@

@@ -2,7 +2,7 @@
 
     python benchmarks/gpu.py --make TEXT.npz DATA_FOLDER
     python benchmarks/gpu.py TEXT.npz --out gpu.json [--seconds 170] [--only rates,encode,colde,smith,profile]
-                             [--compare padded,eager,compiled,unmixed] [--max-tokens 6144]
+                             [--compare padded,packed,kernels] [--max-tokens 6144]
 
 The same documents, the same weights, bfloat16, in one process, turn by turn, each way of reading once a turn:
 
@@ -10,10 +10,8 @@ The same documents, the same weights, bfloat16, in one process, turn by turn, ea
   padded to the longest of their batch. To train: each document padded to the most chunks (or blocks) of its batch, each
   of those to the longest; as many documents at a time as the GPU holds, as in all the others;
 - sorted: the same model over pieces of about one length (LONGMATCH_PACKED=0);
-- eager: without padding, not compiled (LONGMATCH_COMPILE=0);
-- compiled: without padding, compiled (LONGMATCH_COMPILE=1): what a long run gets;
-- unmixed and tuned: the same, the compiler told not to join sums along rows with sums along columns, or told to try
-  many forms of each kernel, which takes minutes. They are timed, not compared.
+- packed: without padding, by torch's kernels (LONGMATCH_KERNELS=0);
+- kernels: without padding, by our own: what a run gets.
 
 Tokens a second are real tokens. The share is the work that these need, two operations for each weight of the layers
 and each token and four for each pair of tokens in attention and each number of the width, three times that to train,
@@ -53,13 +51,8 @@ from rich.table import Table
 from longmatch.units import Tokens
 
 PARTS = ("rates", "encode", "colde", "smith", "profile")
-WATCHED = "compiled"
+WATCHED = "kernels"
 JOBS: dict[str, Callable[[list[Tokens], Sizes], Job]] = {"encode": encoding, "colde": colde, "smith": smith}
-
-
-def ways_of(part: str, wanted: Sequence[str]) -> list[str]:
-    """Those that differ: nothing is summed along columns where nothing is learnt."""
-    return [way for way in wanted if part != "encode" or way != "unmixed"]
 
 
 def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
@@ -68,7 +61,6 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
     told: dict[str, Any] = json.loads(out.read_text()) if options.goes_on and out.exists() else {}
     told |= {"device": torch.cuda.get_device_name() if ON_GPU else "CPU", "torch": torch.__version__}
     wanted, documents = list(options.only), open_text(options.text)
-    torch._dynamo.config.recompile_limit = 64  # three parts and several ways, in one process
     with_profile = "profile" in wanted
     said: list[str] = told.setdefault("warnings", [])
     warnings.showwarning = lambda message, *_: said.append(str(message)[:500])
@@ -86,7 +78,7 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
                 rest = 1 + sum(other in JOBS for other in wanted)
                 job = JOBS[part](documents, sizes)
                 own, best = Clock(0.7 * clock.left / rest), told["rates"]["best"]
-                measure(job, ways_of(part, options.compare), best, own, sizes.rounds, partial(note, part))
+                measure(job, options.compare, best, own, sizes.rounds, partial(note, part))
                 if with_profile and is_usable():
                     note(
                         f"{part} profile", profile(job, WATCHED if WATCHED in options.compare else options.compare[-1])

@@ -36,7 +36,7 @@ def encoding(documents: list[Tokens], sizes: Sizes) -> Job:
         with switched(way):
             backbones[way] = Backbone(model, None, Pooling("mean", 256), SPECIALS, way)  # type: ignore[arg-type]
             _ = backbones[way].engine
-    assert isinstance(backbones["eager"].engine, PackedEngine)
+    assert isinstance(backbones["packed"].engine, PackedEngine)
     some = pieces[:: max(1, len(pieces) // 2_000)]
 
     def run(way: str, texts: list[Any] = pieces) -> Tensor:

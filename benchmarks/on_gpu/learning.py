@@ -30,7 +30,7 @@ def training(model: Any, encoder: Any, batch: Any, plain: Any, loss: Callable[[T
     """Steps over one batch: `read` gives what the loss compares, of our batch or of the padded one."""
     model.to(DEVICE).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, fused=ON_GPU)  # the same weights at every step
-    with switched("compiled"):
+    with switched("kernels"):
         budget = tokens_that_fit(encoder, DEVICE) or TrainingSettings().token_budget(ON_GPU)
 
     def pieces(way: str, most: int | None = None) -> list[Any]:

@@ -12,7 +12,6 @@ from torch import Tensor
 from training import DEVICE, timed
 
 from on_gpu.job import ON_GPU, Clock, Job, Sizes
-from on_gpu.ways import TRIALS
 
 LEAST = 3  # rounds, however little time is left
 
@@ -43,10 +42,9 @@ def measure(job: Job, ways: Sequence[str], rate: float, clock: Clock, rounds: in
     for way, row in rows.items():
         try:
             row.update(first_run(job, way))
-            if way not in TRIALS:
-                found = job.vectors(way)
-                reference = found if reference is None else reference
-                row["least_cosine"] = float(torch.cosine_similarity(found.double(), reference.double()).min())
+            found = job.vectors(way)
+            reference = found if reference is None else reference
+            row["least_cosine"] = float(torch.cosine_similarity(found.double(), reference.double()).min())
         except Exception as error:
             failed(row, error)
         note(told)
@@ -61,7 +59,7 @@ def measure(job: Job, ways: Sequence[str], rate: float, clock: Clock, rounds: in
                     failed(row, error)
         summarise(job, rows, rate)
         note(told)
-    compare_gradients(job, rows, clock)
+    compare_gradients(job, rows)
     note(told)
 
 
@@ -85,16 +83,14 @@ def summarise(job: Job, rows: dict[str, Any], rate: float) -> None:
             row["times"] = row["tokens_a_second"] / base
 
 
-def compare_gradients(job: Job, rows: dict[str, Any], clock: Clock) -> None:
+def compare_gradients(job: Job, rows: dict[str, Any]) -> None:
     """The cosine of each way's gradient, without dropout, with that of the first; whether dropout repeats itself."""
     first: Tensor | None = None
     for way, row in rows.items():
-        if job.gradient is None or job.repeats is None or way in TRIALS or "error" in row:
+        if job.gradient is None or job.repeats is None or "error" in row:
             continue
         try:
             row["dropout_repeats"] = job.repeats(way)
-            if way == "compiled" and clock.left < 0:
-                continue  # without dropout it would have to be compiled anew
             found = job.gradient(way)
             first = found if first is None else first
             row["gradient_cosine"] = float(torch.cosine_similarity(found, first, dim=0))

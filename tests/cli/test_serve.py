@@ -1,42 +1,50 @@
 """`longmatch serve` as the user runs it."""
 
+import os
 import re
 import signal
 import socket
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from .. import forked
+
 
 @contextmanager
-def serving(*arguments: object) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+def serving(place: Path, *arguments: object) -> Iterator[tuple[str, Any]]:
     """The address that a fresh process prints, and the process."""
-    command = [sys.executable, "-m", "longmatch", "serve", *map(str, arguments), "--port", "0", "--no-open"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            said = process.stdout.readline()
-            assert "longmatch shows" in said, process.stderr.read()
-            yield said.split(" at ")[-1].strip(), process
-        finally:
-            process.send_signal(signal.SIGINT)
-            _, process.complaints = process.communicate(timeout=20)
+    said = [place / "out", place / "err"]
+    process = forked.start(forked.longmatch, "serve", *arguments, "--port", 0, "--no-open", out=said[0], err=said[1])
+    try:
+        while not (said[0].exists() and "\n" in said[0].read_text()):
+            assert process.is_alive(), said[1].read_text()
+            time.sleep(0.05)
+        shown = said[0].read_text().splitlines()[0]
+        assert "longmatch shows" in shown
+        yield shown.split(" at ")[-1].strip(), process
+    finally:
+        os.kill(process.pid, signal.SIGINT)
+        process.join(20)
+        process.complaints = said[1].read_text()
 
 
-def test_a_folder_of_documents_is_indexed_and_served_until_ctrl_c(folder):
-    with serving(folder) as (address, process):
+def test_a_folder_of_documents_is_indexed_and_served_until_ctrl_c(folder, tmp_path):
+    with serving(tmp_path, folder) as (address, process):
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
         assert httpx.get(address).headers["content-type"].startswith("text/html")
         hits = httpx.get(f"{address}api/v1/rank", params={"document": "queue.txt"}, timeout=60).json()["hits"]
         assert {hit["id"] for hit in hits[:2]} == {"bank.md", "ledger.html"}
-    assert (process.returncode, process.complaints) == (0, "")
+    assert (process.exitcode, process.complaints) == (0, "")
 
 
-def test_another_address_than_this_computers_own_gets_a_token(folder):
-    with serving(folder, "--host", "0.0.0.0") as (address, _):
+def test_another_address_than_this_computers_own_gets_a_token(folder, tmp_path):
+    with serving(tmp_path, folder, "--host", "0.0.0.0") as (address, _):
         place, token = address.split("#token=")
         own = re.sub(r"//[^:]+:", "//127.0.0.1:", place)
         assert len(token) >= 32

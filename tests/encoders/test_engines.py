@@ -63,12 +63,12 @@ def test_the_default_keeps_the_vectors_of_float32(texts, exact):
 def test_vectors_do_not_depend_on_the_order_or_the_size_of_batches(way, texts, vectors, budget, monkeypatch):
     monkeypatch.setattr(way, "token_budget", budget)
     last = len(texts) - 5  # from here on they are the shortest, the longest and the Chinese
-    some = np.random.default_rng(0).permutation([*range(0, last, 5), *range(last, last + 5)])
+    some = np.random.default_rng(0).permutation([*range(0, last, 10), *range(last, last + 5)])
     assert cosines(way.encode_texts([texts[i] for i in some]), vectors[some]).min() > 0.9999
 
 
 def test_the_same_call_gives_the_same_vectors(way, texts):
-    some = texts[:60]
+    some = texts[:20]
     assert np.array_equal(way.encode_texts(some), way.encode_texts(some))
 
 

@@ -1,6 +1,7 @@
 """The whole way: rows, files, resuming after a stop, and what a user is told."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,9 @@ import pytest
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.evaluation.evaluate import Evaluation, evaluate
 from longmatch.evaluation.measures import parse_all
+from longmatch.evaluation.runs import Run
+
+from ..forked import start
 
 Make = Callable[..., Path]
 QRELS = [("test", "boats", "ships", 1), ("test", "bread", "cakes", 2), ("test", "cakes", "bread", 1)]
@@ -60,26 +64,25 @@ def test_an_empty_document_is_counted_in_every_row(make_data: Make, tmp_path: Pa
         assert row["measures"]["MRR"] == 1.0
 
 
-STOPPED = """
-import os, sys
-from pathlib import Path
-from longmatch.evaluation.evaluate import Evaluation
-from longmatch.evaluation import runs
-save, count = runs.Run.save, 0
-def counted(self, folder):
-    global count
-    save(self, folder)
-    count += 1
-    if count == 2:
-        os._exit(9)
-runs.Run.save = counted
-Evaluation([Path(sys.argv[1])], [], Path(sys.argv[2])).run()
-"""
+def evaluate_and_die(folder: Path, out: Path) -> None:
+    """The process ends at once when two models have answered."""
+    save, saved = Run.save, []
+
+    def counted(self: Run, to: Path) -> None:
+        save(self, to)
+        saved.append(self)
+        if len(saved) == 2:
+            os._exit(9)
+
+    Run.save = counted
+    Evaluation([folder], [], out).run()
 
 
 def test_a_killed_evaluation_goes_on_with_the_next_row(make_data: Make, tmp_path: Path) -> None:
     folder, out = make_data(qrels=QRELS), tmp_path / "out"
-    assert subprocess.run([sys.executable, "-c", STOPPED, folder, out], check=False).returncode == 9
+    process = start(evaluate_and_die, folder, out)
+    process.join()
+    assert process.exitcode == 9
     assert {row["model"] for row in results(out)} == {"tfidf"}  # written when the first row was done
     first = {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
     assert set(first) == {"tiny.test.tfidf.json", "tiny.test.phrases.json"}

@@ -1,19 +1,17 @@
 """Indexes in processes of its own that start at once: forked from one that has everything loaded.
 
-    python -m tests.library.indexing_process MODEL
-
-Reads one JSON line a job: {"library", "paths", "kill_after"}; answers with one line. A job with `kill_after` is killed
-(SIGKILL) after so many seconds. Nothing of the store is touched before the fork, so that no thread is lost by it.
+A job is {"library", "paths", "kill_after"}; one with `kill_after` is killed (SIGKILL) after so many seconds. Nothing of
+the store is touched before the fork, so that no thread is lost by it.
 """
 
 import json
 import os
 import signal
-import sys
 import time
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 
-import lancedb  # noqa: F401  (it starts itself anew in a forked process; loading it takes longest)
 import torch
 
 from longmatch.library import adding
@@ -21,19 +19,17 @@ from longmatch.library.library import Library
 
 from .tiny import tiny_matcher
 
-adding.STEP_DOCUMENTS = 4  # many commits
-
 
 def index(job: dict, matcher) -> dict:
     library = Library(job["library"], matcher)
-    done = library.add([Path(p) for p in job["paths"]], prune=True)
+    done = library.add(job["paths"], prune=True)
     return done.to_dict() | {"state": state(library)}
 
 
 def state(library: Library) -> dict:
     """All a user can see: the documents and the rankings."""
     texts = {document.id: hash(document.text) for document in library.documents}
-    ranked = {id: [(hit.id, round(hit.score, 6)) for hit in library.rank(id, k=3)] for id in list(library)[::11]}
+    ranked = {id: [(hit.id, round(hit.score, 6)) for hit in library.rank(id, k=3)] for id in list(library)[::15]}
     return {"texts": texts, "ranked": ranked, "rows": len(library)}
 
 
@@ -59,13 +55,14 @@ def run(job: dict, matcher) -> dict:
     return json.loads(answer) | {"seconds": time.monotonic() - began}
 
 
-def main() -> None:
+def serve(model: Path, pipe: Connection) -> None:
+    """Take jobs and answer them, one at a time, until the other end is closed."""
+    import lancedb  # noqa: F401  (it starts itself anew in a forked process; loading it takes longest)
+
     torch.set_num_threads(1)
-    matcher = tiny_matcher(Path(sys.argv[1]))
-    print("ready", flush=True)
-    for line in sys.stdin:
-        print(json.dumps(run(json.loads(line), matcher)), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+    adding.STEP_DOCUMENTS = 2  # many commits
+    matcher = tiny_matcher(model)
+    pipe.send("ready")
+    with suppress(EOFError):
+        while True:
+            pipe.send(run(pipe.recv(), matcher))

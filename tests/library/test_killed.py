@@ -1,11 +1,8 @@
 """Indexing may be killed at any moment; and two processes may index at once."""
 
 import json
-import os
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,46 +12,37 @@ from longmatch.library.errors import NotALibrary
 from longmatch.library.library import Library
 from longmatch.models.hybrid.model import HybridMatcher
 
+from ..forked import pipe, start
+from .indexing_process import serve
 from .tiny import made_up_text, write_texts
-
-ROOT = Path(__file__).parents[2]
 
 
 class Server:
     """The process that indexes."""
 
     def __init__(self, model: Path) -> None:
-        environment = os.environ | {"PYTHONHASHSEED": "0", "OMP_WAIT_POLICY": "PASSIVE"}
-        command = [sys.executable, "-m", "tests.library.indexing_process", str(model)]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, env=environment, text=True)
-        assert self._answer() == "ready"
-
-    def _answer(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
+        self.pipe, theirs = pipe()
+        self.process = start(serve, model, theirs)
+        theirs.close()
+        assert self.pipe.recv() == "ready"
 
     def send(self, library: Path, paths: list[Path], kill_after: float | None = None) -> None:
-        assert self.process.stdin is not None
-        job = {"library": str(library), "paths": list(map(str, paths)), "kill_after": kill_after}
-        self.process.stdin.write(json.dumps(job) + "\n")
-        self.process.stdin.flush()
+        self.pipe.send({"library": library, "paths": paths, "kill_after": kill_after})
 
     def receive(self) -> dict:
-        return json.loads(self._answer())
+        return self.pipe.recv()
 
     def index(self, library: Path, paths: list[Path], kill_after: float | None = None) -> dict:
         self.send(library, paths, kill_after)
         return self.receive()
 
     def stop(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.pipe.close()
+        self.process.join(30)
 
 
 @pytest.fixture(scope="module")
-def start(tiny_bert: Path) -> Iterator[Callable[[], Server]]:
+def new_server(tiny_bert: Path) -> Iterator[Callable[[], Server]]:
     servers: list[Server] = []
 
     def new() -> Server:
@@ -67,16 +55,16 @@ def start(tiny_bert: Path) -> Iterator[Callable[[], Server]]:
 
 
 def test_killed_at_twenty_moments_and_run_again_it_gives_what_one_run_gives(
-    start: Callable[[], Server], tmp_path: Path
+    new_server: Callable[[], Server], tmp_path: Path
 ) -> None:
-    server = start()
+    server = new_server()
     folder = write_texts(tmp_path / "texts", range(4))
     rows = tmp_path / "texts" / "rows.jsonl"
-    rows.write_text("\n".join(json.dumps({"id": f"r{n}", "text": made_up_text(n)}) for n in range(100, 112)))
+    rows.write_text("\n".join(json.dumps({"id": f"r{n}", "text": made_up_text(n)}) for n in range(100, 106)))
     server.index(tmp_path / "before", [folder])
     (folder / "d002.txt").write_text(made_up_text(300))  # the second run adds, replaces and removes
     (folder / "d003.txt").unlink()
-    rows.write_text("\n".join(json.dumps({"id": f"r{n}", "text": made_up_text(n + n % 3)}) for n in range(104, 118)))
+    rows.write_text("\n".join(json.dumps({"id": f"r{n}", "text": made_up_text(n + n % 3)}) for n in range(102, 109)))
     shutil.copytree(tmp_path / "before", tmp_path / "whole")
     whole = server.index(tmp_path / "whole", [folder])
     chance = random.Random(4)
@@ -95,8 +83,8 @@ def test_killed_at_twenty_moments_and_run_again_it_gives_what_one_run_gives(
     assert killed >= 12
 
 
-def test_two_processes_that_index_at_once_both_succeed(start: Callable[[], Server], tmp_path: Path) -> None:
-    first, second = start(), start()
+def test_two_processes_that_index_at_once_both_succeed(new_server: Callable[[], Server], tmp_path: Path) -> None:
+    first, second = new_server(), new_server()
     left, right = write_texts(tmp_path / "left", range(15)), write_texts(tmp_path / "right", range(20, 35))
     first.send(tmp_path / "library", [left])
     second.send(tmp_path / "library", [right])

@@ -1,6 +1,7 @@
 """A trained model reads the best of a library once more."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -88,9 +89,11 @@ def test_sdrs_best_are_ranked_anew_too(made: Library, model: PairMatcher) -> Non
     assert {hit.id for hit in made.rank(QUERY, k=8, by="sdr", rerank=model, depth=8)} == first
 
 
-def test_a_document_whose_text_is_gone_is_named(place: Path, tiny: HybridMatcher, model: PairMatcher) -> None:
+def test_a_document_whose_text_is_gone_is_named(
+    made: Library, place: Path, tiny: HybridMatcher, model: PairMatcher
+) -> None:
+    shutil.copytree(made.address, place / "bare")
     library = Library(place / "bare", tiny)
-    library.add(place / "wordings" / "documents.jsonl")
     library._store._documents.update(where="id = 'w0-1'", values={"text": ""})
     with pytest.raises(LibraryError, match=r"holds no text of w0-1, so .* cannot read it") as error:
         Library(place / "bare", tiny).rank(QUERY, k=100, rerank=model)
@@ -98,9 +101,11 @@ def test_a_document_whose_text_is_gone_is_named(place: Path, tiny: HybridMatcher
 
 
 def test_the_command_takes_a_models_folder(place: Path) -> None:
-    run, source = CliRunner(), str(place / "wordings" / "documents.jsonl")
+    run, source = CliRunner(), place / "some.jsonl"
+    lines = (place / "wordings" / "documents.jsonl").read_text().splitlines()
+    source.write_text("\n".join(lines[:20]) + "\n")
     library, model = str(place / "by-command"), str(place / "model")
-    assert run.invoke(app, ["index", library, source]).exit_code == 0
+    assert run.invoke(app, ["index", library, str(source)]).exit_code == 0
     asked = ["--json", "-k", "3", "--rerank", model, "--rerank-depth", "9"]
     found = json.loads(run.invoke(app, ["rank", QUERY, library, *asked]).stdout)
     plain = json.loads(run.invoke(app, ["rank", QUERY, library, "--json", "-k", "9"]).stdout)

@@ -1,6 +1,7 @@
 """A tiny real matcher and small collections of made-up texts, for tests that index many times."""
 
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +39,11 @@ def made_up_text(seed: int, sentences: int = 12) -> str:
         line = " ".join(f"{chance.choice(JOINTS)} {word}" for word in words)
         lines.append(line.capitalize() + ".")
     return " ".join(lines)
+
+
+def foreign_text(seed: int, sentences: int = 12) -> str:
+    """The same in a language that nobody knows."""
+    return re.sub(r"(\w+)", r"\1qx", made_up_text(seed, sentences))
 
 
 def write_texts(folder: Path, numbers: range, salt: int = 0) -> Path:

@@ -94,6 +94,20 @@ def test_titles_that_say_half_give_half_their_evidence_and_no_other_side_less():
     }
 
 
+def test_length_corrects_words_and_phrases_as_far_as_the_language_is_not_known():
+    shipped = shipped_statistics().calibration
+    assert "length" not in shipped.trusting(1.0).sides
+    for language in (0.0, 0.5):
+        found = shipped.trusting(language).scales
+        assert found["length"].weight == (1 - language) * (found["words"].weight + found["phrases"].weight)
+        assert found["length"].evidence(np.ones(1))[0] == 0
+
+
+def test_length_has_no_share_of_what_two_documents_have_in_common():
+    sides = {"words": np.array([0.3]), "phrases": np.array([0.2]), "length": np.array([2.0])}
+    assert set(shipped_statistics().calibration.trusting(0.0).shares(sides)) == {"words", "phrases"}
+
+
 def test_a_side_without_weight_does_not_count(made):
     assert made.sides == ("x", "meaning")
     assert made.trusting(0).sides == ("x",)

@@ -3,38 +3,34 @@
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 import torch
 
+from ..forked import longmatch, start
 from .conftest import Train
 from .tiny_recipe import NAME
 
-ROOT = Path(__file__).parents[2]
 
-
-def command(numbers: Path, out: Path, settings: dict) -> list[str]:
-    words = [sys.executable, "-m", "longmatch", "train", NAME, "--data", str(numbers), "--out", str(out)]
+def command(numbers: Path, out: Path, settings: dict) -> list[object]:
+    words: list[object] = ["train", NAME, "--data", numbers, "--out", out]
     for key, value in settings.items():
         words += ["--set", f"{key}={value}"]
     return words
 
 
-def kill_after(checkpoint: Path, seconds: float, words: list[str]) -> None:
+def kill_after(checkpoint: Path, seconds: float, words: list[object]) -> None:
     """Run until the checkpoint is begun and a while longer, then end the process at once."""
-    environment = os.environ | {"OMP_WAIT_POLICY": "PASSIVE"}
-    process = subprocess.Popen(words, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, start_new_session=True)
+    process = start(longmatch, *words)
     until = time.monotonic() + 120
     while not checkpoint.exists():
-        assert process.poll() is None and time.monotonic() < until, "the run ended before it could be killed"
+        assert process.is_alive() and time.monotonic() < until, "the run ended before it could be killed"
         time.sleep(0.002)
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.join()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 
+from ..forked import start
+from . import one_process
 from .conftest import Train
 from .tiny_recipe import NAME
 
@@ -28,22 +30,20 @@ def free_port() -> int:
 
 def run_two(tmp_path: Path, numbers: Path, spoil: str = "") -> list[tuple[int, str]]:
     """Exit code and words of each of two processes."""
-    port = free_port()
-    shared = os.environ | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "WORLD_SIZE": "2"}
-    shared |= {"LOCAL_WORLD_SIZE": "2", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
-    words = [sys.executable, "-m", "tests.training.one_process", NAME, str(numbers), str(tmp_path / "two")]
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    said = [tmp_path / f"said-{rank}" for rank in range(2)]
     processes = [
-        subprocess.Popen(
-            [*words, str(tmp_path / f"own-{rank}"), spoil],
-            cwd=ROOT,
-            env=shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
-            stderr=subprocess.PIPE,
-            text=True,
+        start(
+            one_process.main,
+            *(NAME, str(numbers), str(tmp_path / "two"), str(tmp_path / f"own-{rank}"), spoil),
+            err=said[rank],
+            environment=shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
         )
         for rank in range(2)
     ]
-    said = [process.communicate(timeout=180)[1] for process in processes]
-    return [(process.returncode, words) for process, words in zip(processes, said, strict=True)]
+    for process in processes:
+        process.join(180)
+    return [(process.exitcode, words.read_text()) for process, words in zip(processes, said, strict=True)]
 
 
 def test_two_processes_end_with_the_weights_of_one_that_takes_the_mean_of_both(tiny: Train, tmp_path, numbers):

@@ -6,9 +6,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from select import select
 
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from ..forked import longmatch, start
 from .conftest import Train
 from .test_killed import command
 
@@ -31,20 +33,16 @@ def test_in_a_file_there_are_a_few_lines_and_no_noise(tiny: Train, capfd):
 
 def test_in_a_terminal_a_line_shows_step_loss_speed_and_time_left(tmp_path, numbers):
     ours, theirs = pty.openpty()
+    terminal = Path(os.ttyname(theirs))
+    size = {"COLUMNS": "120", "LINES": "30", "TERM": "xterm"}
     words = command(numbers, tmp_path / "out", {"pause": 0.1})
-    size = {"COLUMNS": "120", "LINES": "30", "TERM": "xterm", "OMP_WAIT_POLICY": "PASSIVE"}
-    with subprocess.Popen(words, cwd=ROOT, stdout=theirs, stderr=theirs, env=os.environ | size):
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-            shown += part
-            if not part:
-                break
+    process, shown = start(longmatch, *words, out=terminal, err=terminal, environment=size), b""
+    while process.is_alive() or select([ours], [], [], 0)[0]:
+        if select([ours], [], [], 0.1)[0]:
+            shown += os.read(ours, 65536)
+    os.close(theirs)
     os.close(ours)
+    assert process.exitcode == 0
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert re.search(r"step \d+ of 20 \S+ loss \d+\.\d{4}, [\d,]+ tokens/s, \d+:\d\d:\d\d left", text), text
     for noise in ("it/s", "Warning", "warn", "{'loss'", "train_runtime", "Traceback"):

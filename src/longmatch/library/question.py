@@ -9,6 +9,7 @@ import numpy.typing as npt
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import KINDS, Asked, Floats, Held, running
 from longmatch.library.rows import Row
+from longmatch.models.hybrid.collection import length_lift
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.naming import coupling, own_terms, stacked
 from longmatch.models.lexical.terms import Counts, Hashes, Ints, Terms
@@ -39,7 +40,7 @@ class Question:
     def sides(self, rows: Sequence[Row], index: Index, names: Sequence[str]) -> dict[str, Floats]:
         """The similarity on the sides asked for, by all terms of the documents; meaning, which costs most, left out."""
         found = {}
-        if {*KINDS, "titled", "named"} & set(names):
+        if {*KINDS, "titled", "named", "length"} & set(names):
             ids = [row.id for row in rows]
             streams = running([row.terms().words for row in rows])
             held = {kind: self.asked[kind].held(*streams[kind]) for kind in KINDS if {kind, "named"} & set(names)}
@@ -47,8 +48,10 @@ class Question:
             if "titled" in names:
                 asked = index.asked("words", self.title)
                 found["titled"] = asked.scores(asked.held(*streams["words"]), index.norms("words", ids))
+            lengths = np.bincount(streams["words"][1], minlength=len(rows))
+            if "length" in names:
+                found["length"] = length_lift(self.words, lengths, index.usual_length)
             if "named" in names:
-                lengths = np.bincount(streams["words"][1], minlength=len(rows))
                 found["named"] = self._named(index.names(ids), lengths, held, index)
         if "title" in names:
             found["title"] = self._titles(rows, index)

@@ -47,6 +47,9 @@ class Scale:
         return np.asarray(self.weight * (lifted(similarity, self.floor) - np.log(least + self.floor)))
 
 
+LENGTH = Scale(1.0, 0.01, 1.0)  # of a usual document: neither for nor against
+
+
 @dataclass(frozen=True)
 class Calibration:
     """Weighs the sides of a comparison against each other and makes their sum a score from 0 to 1.
@@ -78,14 +81,17 @@ class Calibration:
     def trusting(self, language: float, titles: float = 1.0) -> "Calibration":
         """For a language known to that share, and titles that say that much: for and against, they count no more.
 
-        Where the language is not known, words weigh as much as phrases, since meaning cannot help them.
+        Where the language is not known, words weigh as much as phrases, since meaning cannot help them, and both are
+        corrected for the document's length where a query is short.
         """
         known = {name: language if name in UNDERSTOOD else 1.0 for name in self.scales}
         said = {name: titles if name in TITLED else 1.0 for name in self.scales}
         weights = {name: s.weight * known[name] * said[name] for name, s in self.scales.items()}
         if {"words", "phrases"} <= set(weights):
             weights["words"] += (1 - language) * max(0.0, weights["phrases"] - weights["words"])
-        return replace(self, scales={name: replace(s, weight=weights[name]) for name, s in self.scales.items()})
+            weights["length"] = (1 - language) * (weights["words"] + weights["phrases"])
+        scales = {"length": LENGTH, **self.scales}
+        return replace(self, scales={name: replace(scales[name], weight=weight) for name, weight in weights.items()})
 
     def evidence(self, sides: Sides) -> Floats:
         """The evidence that documents belong together, summed over the sides given."""
@@ -118,7 +124,11 @@ class Calibration:
         return np.asarray(np.mean(shares, axis=0))
 
     def shares(self, sides: Sides) -> dict[str, float]:
-        """Of one pair, each side's share of the evidence above chance; where no side has any, of what there is."""
+        """Of one pair, each side's share of the evidence above chance; where no side has any, of what there is.
+
+        Length is nothing that two documents have in common, and has no share.
+        """
+        sides = {name: x for name, x in sides.items() if name != "length"}
         above = {name: max(0.0, float(self.scales[name].evidence(x)[0])) for name, x in sides.items()}
         if not any(above.values()):
             above = {name: max(0.0, float(self.scales[name].above_nothing(x)[0])) for name, x in sides.items()}

@@ -1,19 +1,15 @@
 """Reading without padding gives what the Hugging Face model gives for padded sequences, forth and back."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 import torch
-from torch._dynamo.testing import CompileCounterWithBackend
 from transformers import AutoModel
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.engine import TorchEngine
 from longmatch.encoders.flat import Flat, mean_of_tokens
-from longmatch.encoders.packed import PackedEngine, layers, packs, pooled, read_packed
+from longmatch.encoders.packed import PackedEngine, packs, pooled, read_packed
 from longmatch.encoders.packed.reading import _filled
-from longmatch.errors import LongmatchWarning
 
 LENGTHS = (1, 62, 5, 17, 1, 33, 2, 62)  # of at most 62, with a start and an end token
 
@@ -191,37 +187,3 @@ def test_vectors_may_stand_in_the_place_of_words_each_with_its_position(model):
         hidden = model(inputs_embeds=shown, attention_mask=mask.long(), position_ids=places + first).last_hidden_state
         ours = read_packed(model, Flat(places[mask], flat.lengths), words=words)
         assert (ours - hidden[mask]).abs().max() < 1e-5
-
-
-def test_one_compiled_layer_serves_all_layers_and_any_number_of_tokens(model, monkeypatch):
-    counted = CompileCounterWithBackend("aot_eager")
-    monkeypatch.setattr(layers, "compiled", cache(lambda: torch.compile(layers.read_layer, backend=counted)))
-    monkeypatch.setattr(layers, "COMPILER", layers.Compiler())
-    for lengths in (LENGTHS, (3, 9), (40,) * 7):
-        flat = flat_of(lengths)
-        found = []
-        for said in ("0", "1"):
-            monkeypatch.setenv("LONGMATCH_COMPILE", said)
-            model.zero_grad()
-            states = read_packed(model, flat)
-            (states**3).sum().backward()
-            found.append((states.detach(), model.encoder.layer[1].attention.self.key.weight.grad.clone()))
-        for plain, compiled in zip(*found, strict=True):
-            assert (plain - compiled).abs().max() < 1e-4 * max(1, float(plain.abs().max()))
-    assert counted.frame_count == 1
-    torch._dynamo.reset()
-
-
-def test_what_cannot_be_compiled_is_read_as_it_is_written(model, monkeypatch):
-    def fails(*_: object) -> None:
-        raise RuntimeError("no compiler here")
-
-    monkeypatch.setattr(layers, "compiled", lambda: torch.compile(layers.read_layer, backend=fails))
-    monkeypatch.setattr(layers, "COMPILER", layers.Compiler())
-    monkeypatch.setenv("LONGMATCH_COMPILE", "1")
-    flat = flat_of()
-    with torch.no_grad(), pytest.warns(LongmatchWarning, match="Compiling failed"):
-        first = read_packed(model, flat)
-    with torch.no_grad():
-        assert torch.equal(first, read_packed(model, flat))
-    torch._dynamo.reset()

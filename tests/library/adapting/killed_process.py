@@ -1,11 +1,7 @@
-"""Goes on adapting a library, and dies (SIGKILL) when its documents are encoded again but not yet in place.
-
-python -m tests.library.adapting.killed_process MODEL LIBRARY
-"""
+"""Goes on adapting a library, and dies (SIGKILL) when its documents are encoded again but not yet in place."""
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 from longmatch.library.library import Library
@@ -18,5 +14,5 @@ def die(what: str, done: int, of_all: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-if __name__ == "__main__":
-    Library(sys.argv[2], tiny_matcher(Path(sys.argv[1]))).adapt(progress=die)
+def adapt_and_die(model: str, library: str) -> None:
+    Library(library, tiny_matcher(Path(model))).adapt(progress=die)

@@ -32,14 +32,15 @@ def pairs(tiny_bert, tmp_path_factory):
     return write_pairs(tmp_path_factory.mktemp("made") / "pairs", common_words(tiny_bert / "vocab.txt"))
 
 
-@pytest.fixture
-def make(tiny_bert, tmp_path):
+@pytest.fixture(scope="module")
+def make(tiny_bert, tmp_path_factory):
     """A recipe on some data, with settings of both kinds."""
+    cache = tmp_path_factory.mktemp("cache")
 
     def recipe(data, shared=None, **own):
         torch.manual_seed(0)
         settings = TrainingSettings(**{"documents": 12, **(shared or {})})
-        return ColdeRecipe.make([data], tmp_path / "cache", settings, ColdeSettings(str(tiny_bert), **{**TINY, **own}))
+        return ColdeRecipe.make([data], cache, settings, ColdeSettings(str(tiny_bert), **{**TINY, **own}))
 
     return recipe
 

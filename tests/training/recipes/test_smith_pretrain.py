@@ -27,15 +27,16 @@ def themes(tiny_bert, tmp_path_factory):
     return write_themes(tmp_path_factory.mktemp("made") / "themes", common_words(tiny_bert / "vocab.txt"), 640)
 
 
-@pytest.fixture
-def make(tiny_bert, themes, tmp_path):
+@pytest.fixture(scope="module")
+def make(tiny_bert, themes, tmp_path_factory):
     """A recipe, with settings of both kinds."""
+    cache = tmp_path_factory.mktemp("cache")
 
     def recipe(shared=None, **own):
         torch.manual_seed(0)
         settings = TrainingSettings(**{"documents": 16, "tokens_at_once": 10**6, **(shared or {})})
         return SmithPretrainRecipe.make(
-            [themes], tmp_path / "cache", settings, PretrainSettings(**{**TINY, "tokenizer": str(tiny_bert), **own})
+            [themes], cache, settings, PretrainSettings(**{**TINY, "tokenizer": str(tiny_bert), **own})
         )
 
     return recipe

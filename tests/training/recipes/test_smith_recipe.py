@@ -27,15 +27,16 @@ def themes(tiny_bert, tmp_path_factory):
     return write_themes(tmp_path_factory.mktemp("made") / "themes", common_words(tiny_bert / "vocab.txt"), 640)
 
 
-@pytest.fixture
-def make(tiny_bert, themes, tmp_path):
+@pytest.fixture(scope="module")
+def make(tiny_bert, themes, tmp_path_factory):
     """A recipe, with settings of both kinds."""
+    cache = tmp_path_factory.mktemp("cache")
 
     def recipe(shared=None, data=themes, **own):
         torch.manual_seed(0)
         settings = TrainingSettings(**{"documents": 24, "tokens_at_once": 10**6, **(shared or {})})
         tiny = {} if "pretrained" in own or "backbone" in own else {**TINY, "tokenizer": str(tiny_bert)}
-        return SmithRecipe.make([data], tmp_path / "cache", settings, SmithSettings(**{**tiny, **own}))
+        return SmithRecipe.make([data], cache, settings, SmithSettings(**{**tiny, **own}))
 
     return recipe
 
@@ -49,7 +50,7 @@ def wordings(tiny_bert, tmp_path_factory):
 def trained(tiny_bert, wordings, tmp_path_factory):
     """A model trained as a user would, from nothing (SMITH-NP)."""
     out = tmp_path_factory.mktemp("trained") / "smith"
-    settings = {"documents": 64, "learning_rate": 1e-3, "steps": 150, "tokens_at_once": 10**6, "validate_every": 50}
+    settings = {"documents": 64, "learning_rate": 3e-3, "steps": 80, "tokens_at_once": 10**6, "validate_every": 40}
     return train("smith", wordings, out, tokenizer=str(tiny_bert), **settings, **{**TINY, "block_tokens": 32})
 
 

@@ -1,109 +1,72 @@
 """Attention within each of many sequences that lie one after another in one array, none of them padded.
 
-One operation, which torch.compile takes as it is, over three ways: short.py for sequences of up to 64 tokens and
-flash.py for others, both on a GPU in 16 bits, and plain.py, the obvious one, for all else. The first two are tried on a
-few drawn sequences before their first use: one that fails, or gives other numbers than plain.py, is left out with one
-warning. LONGMATCH_SHORT=0 leaves out the first.
+One operation over four ways: short.py for sequences of up to 64 tokens, tiled.py for longer ones and flash.py for the
+longest and for large heads, all three on a GPU in 16 bits, and plain.py, the obvious one, for all else. The first three
+are tried on a few drawn sequences before their first use: one that fails, or gives other numbers than plain.py, is left
+out with one warning. LONGMATCH_KERNELS=0 leaves out the first two.
 """
 
 import os
-import warnings
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from longmatch.encoders.packed import flash, plain, short
-from longmatch.errors import LongmatchWarning
+from longmatch.encoders.packed import flash, plain, short, tiled
+from longmatch.encoders.packed.trying import largest_error, works
 
 HALF = (torch.bfloat16, torch.float16)
-NEAR = 0.03  # how far a kernel may be from the obvious way, of the largest number: bfloat16 has 8 bits
-TRIED = {flash: ((1, 200, 64, 129, 7),), short: ((1, 64, 5, 33), (32, 1, 17), (9, 16, 1))}  # lengths
+TRIED = {
+    flash: ((1, 200, 64, 129, 7),),
+    tiled: ((1, 200, 64, 129, 7), (300, 65)),
+    short: ((1, 64, 5, 33), (32, 1, 17), (9, 16, 1)),
+}  # lengths
 
 
-def attend(qkv: Tensor, offsets: Tensor, longest: Tensor, dropout: float = 0.0) -> Tensor:
+def attend(qkv: Tensor, offsets: Tensor, longest: int, dropout: float = 0.0) -> Tensor:
     """What each token takes from those of its own sequence: (tokens, 3, heads, size) -> (tokens, heads, size).
 
-    `offsets` (sequences + 1,) are int32, on the device. `longest`, how many tokens the longest sequence has, is on the
-    CPU: compiled code passes it on unseen. `dropout` is the share of the weights that are dropped.
+    `offsets` (sequences + 1,) are int32, on the device; `longest` is how many tokens the longest sequence has, and
+    `dropout` the share of the weights that are dropped.
     """
-    found: Tensor = _attend(qkv, offsets, longest, dropout)[0]
+    found: Tensor = _Attend.apply(qkv, offsets, longest, dropout)  # type: ignore[no-untyped-call]
     return found
 
 
-@torch.library.custom_op("longmatch::attend", mutates_args=())
-def _attend(qkv: Tensor, offsets: Tensor, longest: Tensor, dropout: float) -> tuple[Tensor, Tensor, Tensor]:
-    most = int(longest)
-    found: tuple[Tensor, Tensor, Tensor] = _way(qkv, most).forward(qkv, offsets, most, dropout)
-    return found
+class _Attend(torch.autograd.Function):
+    """Forth and back by the same way."""
+
+    @staticmethod
+    def forward(ctx: Any, qkv: Tensor, offsets: Tensor, longest: int, dropout: float) -> Tensor:
+        ctx.facts, ctx.way = (longest, dropout), way_for(qkv, longest)
+        out, sums, drawn = ctx.way.forward(qkv, offsets, longest, dropout)
+        ctx.save_for_backward(qkv, out, sums, drawn, offsets)
+        return out  # type: ignore[no-any-return]
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
+        return ctx.way.backward(grad.contiguous(), *ctx.saved_tensors, *ctx.facts), None, None, None
 
 
-@_attend.register_fake
-def _(qkv: Tensor, offsets: Tensor, longest: Tensor, dropout: float) -> tuple[Tensor, Tensor, Tensor]:
-    tokens, _, heads, size = qkv.shape
-    sums = qkv.new_empty((heads, tokens), dtype=torch.float32)
-    return qkv.new_empty((tokens, heads, size)), sums, qkv.new_empty(2, dtype=torch.uint64)
-
-
-@torch.library.custom_op("longmatch::attend_backward", mutates_args=())
-def _attend_backward(
-    grad: Tensor,
-    qkv: Tensor,
-    out: Tensor,
-    sums: Tensor,
-    drawn: Tensor,
-    offsets: Tensor,
-    longest: Tensor,
-    dropout: float,
-) -> Tensor:
-    most = int(longest)
-    given = (grad.contiguous(), qkv, out, sums, drawn, offsets, most, dropout)
-    found: Tensor = _way(qkv, most).backward(*given).contiguous()
-    return found
-
-
-@_attend_backward.register_fake
-def _(grad: Tensor, qkv: Tensor, *others: Any) -> Tensor:
-    return qkv.new_empty(qkv.shape)
-
-
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
-    qkv, offsets, longest, ctx.dropout = inputs
-    ctx.save_for_backward(qkv, *output, offsets, longest)
-
-
-def _back(ctx: Any, grad: Tensor, *unused: Any) -> tuple[Tensor, None, None, None]:
-    return _attend_backward(grad, *ctx.saved_tensors, ctx.dropout), None, None, None
-
-
-_attend.register_autograd(_back, setup_context=_keep)
-
-
-def _way(qkv: Tensor, longest: int) -> ModuleType:
+def way_for(qkv: Tensor, longest: int) -> ModuleType:
     """The fastest way there is for such sequences."""
     size = qkv.shape[3]
     if qkv.device.type != "cuda" or qkv.dtype not in HALF:
         return plain
-    is_short = longest <= short.LONGEST and size in short.SIZES and os.environ.get("LONGMATCH_SHORT") != "0"
-    if is_short and _works(short, qkv.dtype, size):
-        return short
+    for way in (short, tiled) if os.environ.get("LONGMATCH_KERNELS") != "0" else ():
+        if longest <= way.LONGEST and size in way.SIZES and _works(way, qkv.dtype, size):
+            return way
     return flash if size % 8 == 0 and size <= flash.LARGEST and _works(flash, qkv.dtype, size) else plain
 
 
 @cache
 def _works(way: ModuleType, dtype: torch.dtype, size: int) -> bool:
-    """Whether it gives what the obvious way gives, forth and back, on a few drawn sequences."""
-    name = way.__name__.rpartition(".")[2]
-    try:
-        worst = max(error(way, lengths, dtype, size, torch.device("cuda")) for lengths in TRIED[way])
-        reason = "" if worst <= NEAR else f"it is off by {worst:.3f}"
-    except Exception as problem:  # whatever it is: there is another way
-        reason = f"{type(problem).__name__}: {problem}".splitlines()[0]
-    if reason:
-        warnings.warn(f"The {name} attention kernel is not used ({reason}).", LongmatchWarning, stacklevel=2)
-    return not reason
+    kinds = [(lengths, dtype, size, torch.device("cuda")) for lengths in TRIED[way]]
+    return works(f"{way.__name__.rpartition('.')[2]} attention", lambda: max(error(way, *kind) for kind in kinds))
 
 
 @torch.no_grad()
@@ -118,5 +81,4 @@ def error(way: ModuleType, lengths: tuple[int, ...], dtype: torch.dtype, size: i
         given, above = qkv.to(precision), grad.to(precision)
         out, sums, seeds = each.forward(given, offsets, max(lengths), 0.0)
         both.append((out, each.backward(above, given, out, sums, seeds, offsets, max(lengths), 0.0)))
-    pairs = zip(*both, strict=True)
-    return max(float((ours.float() - judge).abs().max() / judge.abs().max()) for ours, judge in pairs)
+    return max(largest_error(*pair) for pair in zip(*both, strict=True))

@@ -1,23 +1,25 @@
-"""One layer of BERT over tokens in one array, its three first products as one; compiled where that pays."""
+"""Layers of BERT over tokens in one array, the three first products of each as one.
 
+`read_layer` says what a layer is. On a GPU in 16 bits fused.py computes the same with kernels of its own, tried on
+drawn numbers before their first use: where they fail, or give other numbers, they are left out with one warning.
+LONGMATCH_KERNELS=0 leaves them out.
+"""
+
+import math
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu, layer_norm, linear
+from torch.nn.functional import dropout, gelu, layer_norm, linear
 
-from longmatch.encoders.packed.attention import attend
-from longmatch.encoders.packed.dropout import dropped
-from longmatch.errors import LongmatchWarning
+from longmatch.encoders.packed.attention import HALF, attend
+from longmatch.encoders.packed.fused import FusedLayer
+from longmatch.encoders.packed.trying import largest_error, works
 
-READ_BEFORE = 50_000_000  # tokens: to read them takes about as long as to compile
-LEARNT_AT_ONCE = 8_192  # tokens from which on learning is compiled: whoever learns reads many more
-
-Layer = Callable[..., Tensor]
+BIAS_OF_KEYS = 5  # among what a layer gives and its gradients: it moves all scores of a query alike, so has none
 
 
 def weights_of(layer: Any) -> list[nn.Parameter]:
@@ -31,87 +33,62 @@ def weights_of(layer: Any) -> list[nn.Parameter]:
 def read_layer(
     x: Tensor,
     offsets: Tensor,
-    longest: Tensor,
-    seeds: Tensor,
-    weights: Sequence[Tensor],
+    longest: int,
     heads: int,
     epsilon: float,
     drop: tuple[float, float],
+    *weights: Tensor,
 ) -> Tensor:
     """(tokens, width) -> (tokens, width), in the precision of x; `drop`: the shares dropped of states and attention."""
     wq, bq, wk, bk, wv, bv, wo, bo, wu, bu, wd, bd, *norms = (weight.to(x.dtype) for weight in weights)
     width = x.shape[1]
     qkv = linear(x, torch.cat([wq, wk, wv]), torch.cat([bq, bk, bv])).view(-1, 3, heads, width // heads)
     taken = linear(attend(qkv, offsets, longest, drop[1]).view(-1, width), wo, bo)
-    x = layer_norm(dropped(taken, drop[0], seeds[0]) + x, (width,), norms[0], norms[1], epsilon)
+    x = layer_norm(dropout(taken, drop[0]) + x, (width,), norms[0], norms[1], epsilon)
     made = linear(gelu(linear(x, wu, bu)), wd, bd)
-    return layer_norm(dropped(made, drop[0], seeds[1]) + x, (width,), norms[2], norms[3], epsilon)
-
-
-class Compiler:
-    """Whether the layer is compiled: on a GPU to learn from large batches, and to read once much was read.
-
-    LONGMATCH_COMPILE is 1: always, 0: never. What cannot be compiled is read as it is written, with one warning. What
-    dropout draws depends on it, so for learning it is a matter of the batch alone, not of what went before.
-    """
-
-    def __init__(self) -> None:
-        self.read, self.failed = 0, False
-        self.tried: set[tuple[Any, ...]] = set()
-
-    def wants(self, x: Tensor) -> bool:
-        """Whether to compile for these tokens."""
-        said = os.environ.get("LONGMATCH_COMPILE")
-        self.read += len(x)
-        pays = len(x) >= LEARNT_AT_ONCE if x.requires_grad else self.read > READ_BEFORE
-        return not self.failed and said != "0" and (said == "1" or (pays and x.device.type == "cuda"))
-
-    def works(
-        self, x: Tensor, offsets: Tensor, longest: Tensor, seeds: Tensor, weights: Sequence[Tensor], *facts: Any
-    ) -> bool:
-        """Try it, forth and back, on what is to be read, without a trace in the gradients of the weights."""
-        learning = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (x, *weights))
-        kind = (learning, x.dtype, weights[0].dtype, x.shape[1], *facts)
-        if kind in self.tried:
-            return not self.failed
-        self.tried.add(kind)
-        devices = [x.device] if x.device.type == "cuda" else []
-        try:
-            x, offsets = x.detach().requires_grad_(x.requires_grad), offsets.clone()
-            for tensor in (x, offsets):  # only these differ from call to call
-                torch._dynamo.maybe_mark_dynamic(tensor, 0)
-            with torch.random.fork_rng(devices), torch._dynamo.config.patch(automatic_dynamic_shapes=False):
-                found = compiled()(x, offsets, longest, seeds, weights, *facts)
-                if learning:
-                    learnt = [tensor for tensor in (x, *weights) if tensor.requires_grad]
-                    torch.autograd.grad(found, learnt, torch.ones_like(found))
-        except Exception as error:  # whatever it is: there is another way
-            self.failed = True
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            warnings.warn(f"Compiling failed, so this is slower ({reason}).", LongmatchWarning, stacklevel=2)
-        return not self.failed
-
-
-COMPILER = Compiler()
-
-
-@cache
-def compiled() -> Layer:
-    """`read_layer` compiled for any number of tokens."""
-    found: Layer = torch.compile(read_layer)
-    return found
+    return layer_norm(dropout(made, drop[0]) + x, (width,), norms[2], norms[3], epsilon)
 
 
 def read_layers(x: Tensor, offsets: Tensor, longest: int, layers: Sequence[Any], config: Any, training: bool) -> Tensor:
     """Through all layers: (tokens, width). `offsets` are int32."""
     drop = (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if training else (0.0, 0.0)
-    facts, most = (int(config.num_attention_heads), config.layer_norm_eps, drop), torch.tensor(longest)
-    seeds = torch.zeros(len(layers), 4, dtype=torch.int32, device=x.device)  # of four two are used: 16 bytes a layer
-    if drop[0]:
-        seeds.random_(-(2**31), 2**31)
-    read: Layer = read_layer
-    if COMPILER.wants(x) and COMPILER.works(x, offsets, most, seeds[0], weights_of(layers[0]), *facts):
-        read = compiled()
-    for layer, seed in zip(layers, seeds, strict=True):
-        x = read(x, offsets, most, seed, weights_of(layer), *facts)
+    facts = (int(config.num_attention_heads), config.layer_norm_eps, drop)
+    read: Callable[..., Tensor] = FusedLayer.apply if is_fused(x, facts[0]) else read_layer
+    for layer in layers:
+        x = read(x, offsets, longest, *facts, *weights_of(layer))
     return x
+
+
+def is_fused(x: Tensor, heads: int) -> bool:
+    """Whether our own kernels read these tokens."""
+    if x.device.type != "cuda" or x.dtype not in HALF or os.environ.get("LONGMATCH_KERNELS") == "0":
+        return False
+    return _works(x.dtype, x.shape[1], heads)
+
+
+@cache
+def _works(dtype: torch.dtype, width: int, heads: int) -> bool:
+    return works("layer", lambda: error((5, 70, 1, 130), dtype, width, heads, torch.device("cuda")))
+
+
+def error(lengths: tuple[int, ...], dtype: torch.dtype, width: int, heads: int, device: torch.device) -> float:
+    """How far the fused layer is from the obvious one in float32, forth and back, as a share of the largest number."""
+    random = torch.Generator().manual_seed(0)
+
+    def drawn(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=random).to(device, dtype) / math.sqrt(shape[-1])
+
+    products = [(width, width)] * 4 + [(4 * width, width), (width, 4 * width)]
+    weights = [part for rows, columns in products for part in (drawn(rows, columns), drawn(rows))]
+    weights += [part for _ in range(2) for part in (1 + drawn(width), drawn(width))]
+    x, above = (drawn(sum(lengths), width) * math.sqrt(width) for _ in range(2))
+    offsets = torch.tensor([0, *lengths]).cumsum(0).to(device, torch.int32)
+    both = []
+    for read, precision in ((FusedLayer.apply, dtype), (read_layer, torch.float32)):
+        given = [tensor.to(precision).requires_grad_() for tensor in (x, *weights)]
+        with torch.enable_grad():
+            found = read(given[0], offsets, max(lengths), heads, 1e-12, (0.0, 0.0), *given[1:])
+            both.append((found.detach(), *torch.autograd.grad(found, given, above.to(precision))))
+    pairs = list(zip(*both, strict=True))
+    del pairs[BIAS_OF_KEYS]
+    return max(largest_error(*pair) for pair in pairs)

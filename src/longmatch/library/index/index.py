@@ -25,7 +25,7 @@ from longmatch.library.index.segment import (
 )
 from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, counted
 from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import LEAST_WORTH, WORTH, Rarity, phrase_power, trust_in
+from longmatch.models.hybrid.collection import LEAST_WORTH, WORTH, Rarity, phrase_power, trust_in, usual_length
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.lexical.frequencies import Blend, Frequencies
 from longmatch.models.lexical.naming import TERMS, Titles
@@ -228,6 +228,11 @@ class Index:
         known, total = (self.living(name).sum() for name in ("familiar", "lengths"))
         return float(known / total) if total else 1.0
 
+    @property
+    def usual_length(self) -> float:
+        """The words of the usual living document; 0 where there are too few to tell."""
+        return usual_length(self.living("lengths"))
+
     def living(self, name: str) -> Array:
         """A column of all living documents."""
         parts = [
@@ -251,7 +256,8 @@ class Index:
 
     def rarity_of(self, words: Hashes, phrases: Hashes) -> Rarity:
         """How rare these words and phrases are in the whole collection."""
-        return Rarity(self.blend("words", words), self.blend("phrases", phrases), self.familiarity(), self.titles)
+        blends = self.blend("words", words), self.blend("phrases", phrases)
+        return Rarity(*blends, self.familiarity(), self.titles, self.usual_length)
 
     def _idf(self, kind: str, found: Occurrences, more: Frequencies | None = None) -> Floats:
         """The idf of each row's term."""

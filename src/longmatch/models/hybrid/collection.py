@@ -25,9 +25,11 @@ WORTH = 200.0  # how many documents of the collection the background text counts
 PHRASE_POWER = (1.0, 3.0)  # of rarity, in a language not known and in a known one: there rare phrases are quotations
 LEAST_WORTH = 1.0  # in a language it does not know, so that what every sentence holds still weighs something
 FAMILIAR = (0.4, 0.8)  # share of known words up to which the language is a foreign one, from which it is known
-FEW = 20  # documents that cannot tell by themselves which words are common
+FEW = 20  # documents that cannot tell by themselves which words are common, and which lengths
 SAYING = 3  # sentences that must say what a title does: one may do so by chance
 SAID = 0.5  # cosine up to which a sentence says something else
+SHORT = (0.125, 0.25)  # share of a usual document's words up to which a query is a question, from which a document
+SLOPE = 0.35  # how far a document's own length counts for a question, beside the usual one
 MANY = (50, 200)  # documents up to which one seldom speaks of another, from which they may
 TELLING = (1.5, 2.5)  # terms of the usual title up to which titles are names, from which they say what a text is about
 
@@ -40,6 +42,7 @@ class Rarity:
     phrases: Idf
     familiarity: float  # share of the running words that the background text knows
     titles: Titles
+    length: float  # words of the usual document; 0 where too few are known
 
     def calibration(self, statistics: Statistics) -> Calibration:
         """The shipped calibration, as far as it can be trusted here."""
@@ -71,6 +74,7 @@ class Rarity:
             Blend(phrases, statistics.phrases, worth, power=phrase_power(familiarity)),
             familiarity,
             Titles.of(stacked([e.name for e in encodings])),
+            usual_length(np.array([e.words for e in encodings])),
         )
 
 
@@ -83,6 +87,25 @@ def trust_in(familiarity: float, titles: Titles) -> tuple[float, float]:
     known = float(np.interp(familiarity, FAMILIAR, (0, 1)))
     said = np.interp(titles.usual, TELLING, (0, 1)) * np.interp(len(titles), MANY, (0, 1))
     return known, known * float(said)
+
+
+def usual_length(words: npt.NDArray[np.int64]) -> float:
+    """The mean of documents' numbers of words; 0 of a few documents, which cannot tell what is usual."""
+    return float(words.mean()) if len(words) >= FEW else 0.0
+
+
+def length_lift(asked: int, words: npt.ArrayLike, usual: float) -> Floats:
+    """What a query of so many words should have of documents with these many, as a multiple of the cosine.
+
+    A cosine divides by a document's length. For a short query that is too much, as what else a long document holds does
+    not speak against it: there it is to be divided by (1 - slope) usual + slope own (Singhal et al., Pivoted document
+    length normalization, 1996). The length of a vector goes with the root of the number of words.
+    """
+    if not usual:
+        return np.ones_like(words, dtype=np.float64)
+    slope = np.interp(asked / usual, SHORT, (SLOPE, 1))
+    own = np.sqrt(np.maximum(words, 1) / usual)
+    return np.asarray(own / (1 - slope + slope * own))
 
 
 def phrase_power(familiarity: float) -> float:
@@ -156,7 +179,8 @@ class Collection:
         - topic: the cosine of the documents' mean sentence vectors;
         - title: the cosine of a document's title with the query's words; titled: of the query's title with its words;
         - told: how near the three nearest sentences of the query come to a document's title;
-        - named: which documents of the collection both name by their titles.
+        - named: which documents of the collection both name by their titles;
+        - length: how much more of a document's cosines a short query should have.
         """
         return {name: self._side(name, query) for name in names}
 
@@ -172,6 +196,8 @@ class Collection:
             return told_scores(query.side.vectors, self.title_vectors)
         if name == "named":
             return self._named(query)
+        if name == "length":
+            return length_lift(query.words, [e.words for e in self.encodings], rarity.length)
         if name == "titled":
             return self.words.scores(tfidf(query.title, rarity.words))
         asked = self.titles if name == "title" else self.words

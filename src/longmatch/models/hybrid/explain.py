@@ -18,7 +18,7 @@ from longmatch.matching.calibration import Calibration
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import Rarity, stacked_titles, told_scores
+from longmatch.models.hybrid.collection import Rarity, length_lift, stacked_titles, told_scores
 from longmatch.models.hybrid.encoding import Encoding
 from longmatch.models.hybrid.names import shared_names
 from longmatch.models.lexical.links import Links, Shared, link_sentences, shared_terms
@@ -56,6 +56,7 @@ class Explanation:
             "titled": lambda: weighted[0][1].dot(tfidf(a.title, rarity.words)),
             "told": lambda: _told(a, b),
             "named": lambda: shared_names(a, b, rarity).similarity,
+            "length": lambda: float(length_lift(a.words, b.words, rarity.length)),
         }
         calibration = rarity.calibration(statistics)
         likely = statistics.probability

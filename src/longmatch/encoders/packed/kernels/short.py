@@ -8,6 +8,8 @@
 import triton
 import triton.language as tl
 
+from longmatch.encoders.packed.kernels.drawing import kept, mixed
+
 
 @triton.jit
 def _place(offsets, heads, SIZE: tl.constexpr, TILE: tl.constexpr):
@@ -36,15 +38,16 @@ def _weights(query, key, length, scale, TILE: tl.constexpr):
 @triton.jit
 def _kept(drawn, dropout, program, TILE: tl.constexpr, DROPS: tl.constexpr):
     """By what each weight is multiplied: 0 for those that are dropped."""
-    kept = tl.full((TILE, TILE), 1.0, tl.float32)
+    factors = tl.full((TILE, TILE), 1.0, tl.float32)
     if DROPS:
-        numbers = program * (TILE * TILE) + tl.arange(0, TILE)[:, None] * TILE + tl.arange(0, TILE)[None, :]
-        kept = tl.where(tl.rand(tl.load(drawn), numbers) >= dropout, 1.0 / (1.0 - dropout), 0.0)
-    return kept
+        seed, numbers = tl.load(drawn), tl.arange(0, TILE)
+        stays = kept(mixed(program * TILE + numbers, seed), mixed(numbers, seed ^ 0x5BD1E995), dropout)
+        factors = tl.where(stays, 1.0 / (1.0 - dropout), 0.0)
+    return factors
 
 
 @triton.jit
-def forward(
+def short_forward(
     qkv, out, offsets, drawn, scale, dropout, heads,
     SIZE: tl.constexpr, TILE: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
@@ -59,7 +62,7 @@ def forward(
 
 
 @triton.jit
-def backward(
+def short_backward(
     qkv, grad, found, offsets, drawn, scale, dropout, heads,
     SIZE: tl.constexpr, TILE: tl.constexpr, DROPS: tl.constexpr,
 ):  # fmt: skip
@@ -71,10 +74,10 @@ def backward(
     value = tl.load(qkv + 2 * step + source, mask=there, other=0.0)
     above = tl.load(grad + target, mask=there, other=0.0)
     weights = _weights(query, key, length, scale, TILE)
-    kept = _kept(drawn, dropout, program, TILE, DROPS)
-    for_value = tl.dot(tl.trans((weights * kept).to(above.dtype)), above, input_precision="ieee")
+    factors = _kept(drawn, dropout, program, TILE, DROPS)
+    for_value = tl.dot(tl.trans((weights * factors).to(above.dtype)), above, input_precision="ieee")
     tl.store(found + 2 * step + source, for_value.to(value.dtype), mask=there)
-    each = tl.dot(above, tl.trans(value), input_precision="ieee") * kept
+    each = tl.dot(above, tl.trans(value), input_precision="ieee") * factors
     scores = (weights * (each - tl.sum(each * weights, 1)[:, None]) * scale).to(query.dtype)
     for_query = tl.dot(scores, key, input_precision="ieee")
     tl.store(found + source, for_query.to(query.dtype), mask=there)
