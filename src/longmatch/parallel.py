@@ -7,6 +7,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from functools import cache
 from itertools import islice
 from multiprocessing import get_context
+from multiprocessing.util import Finalize
 from typing import TypeVar
 
 X = TypeVar("X")
@@ -60,4 +61,6 @@ def _each(work: Callable[[X], Y], chunk: list[X]) -> list[Y]:
 @cache
 def _pool(count: int) -> ProcessPoolExecutor:
     """Fresh processes: a copy of one that holds a GPU would not work."""
-    return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+    Finalize(None, pool.shutdown, exitpriority=100)  # before its queues: a process started by another would never end
+    return pool
