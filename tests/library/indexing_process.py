@@ -57,8 +57,6 @@ def run(job: dict, matcher) -> dict:
 
 def serve(model: Path, pipe: Connection) -> None:
     """Take jobs and answer them, one at a time, until the other end is closed."""
-    import lancedb  # noqa: F401  (it starts itself anew in a forked process; loading it takes longest)
-
     torch.set_num_threads(1)
     adding.STEP_DOCUMENTS = 2  # many commits
     matcher = tiny_matcher(model)

@@ -6,7 +6,6 @@ are tried on a few drawn sequences before their first use: one that fails, or gi
 out with one warning. LONGMATCH_KERNELS=0 leaves out the first two.
 """
 
-import os
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -16,7 +15,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from longmatch.encoders.packed import flash, plain, short, tiled
-from longmatch.encoders.packed.trying import largest_error, works
+from longmatch.encoders.packed.plain import Saved
+from longmatch.encoders.packed.trying import are_wanted, largest_error, works
 
 HALF = (torch.bfloat16, torch.float16)
 TRIED = {
@@ -32,7 +32,7 @@ def attend(qkv: Tensor, offsets: Tensor, longest: int, dropout: float = 0.0) -> 
     `offsets` (sequences + 1,) are int32, on the device; `longest` is how many tokens the longest sequence has, and
     `dropout` the share of the weights that are dropped.
     """
-    found: Tensor = _Attend.apply(qkv, offsets, longest, dropout)  # type: ignore[no-untyped-call]
+    found: Tensor = _Attend.apply(qkv, offsets, longest, dropout)
     return found
 
 
@@ -42,9 +42,9 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, qkv: Tensor, offsets: Tensor, longest: int, dropout: float) -> Tensor:
         ctx.facts, ctx.way = (longest, dropout), way_for(qkv, longest)
-        out, sums, drawn = ctx.way.forward(qkv, offsets, longest, dropout)
-        ctx.save_for_backward(qkv, out, sums, drawn, offsets)
-        return out  # type: ignore[no-any-return]
+        saved: Saved = ctx.way.forward(qkv, offsets, longest, dropout)
+        ctx.save_for_backward(qkv, *saved, offsets)
+        return saved[0]
 
     @staticmethod
     @once_differentiable
@@ -57,7 +57,7 @@ def way_for(qkv: Tensor, longest: int) -> ModuleType:
     size = qkv.shape[3]
     if qkv.device.type != "cuda" or qkv.dtype not in HALF:
         return plain
-    for way in (short, tiled) if os.environ.get("LONGMATCH_KERNELS") != "0" else ():
+    for way in (short, tiled) if are_wanted() else ():
         if longest <= way.LONGEST and size in way.SIZES and _works(way, qkv.dtype, size):
             return way
     return flash if size % 8 == 0 and size <= flash.LARGEST and _works(flash, qkv.dtype, size) else plain

@@ -6,7 +6,6 @@ LONGMATCH_KERNELS=0 leaves them out.
 """
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -17,7 +16,7 @@ from torch.nn.functional import dropout, gelu, layer_norm, linear
 
 from longmatch.encoders.packed.attention import HALF, attend
 from longmatch.encoders.packed.fused import FusedLayer
-from longmatch.encoders.packed.trying import largest_error, works
+from longmatch.encoders.packed.trying import are_wanted, largest_error, works
 
 BIAS_OF_KEYS = 5  # among what a layer gives and its gradients: it moves all scores of a query alike, so has none
 
@@ -61,7 +60,7 @@ def read_layers(x: Tensor, offsets: Tensor, longest: int, layers: Sequence[Any],
 
 def is_fused(x: Tensor, heads: int) -> bool:
     """Whether our own kernels read these tokens."""
-    if x.device.type != "cuda" or x.dtype not in HALF or os.environ.get("LONGMATCH_KERNELS") == "0":
+    if x.device.type != "cuda" or x.dtype not in HALF or not are_wanted():
         return False
     return _works(x.dtype, x.shape[1], heads)
 

@@ -1,8 +1,7 @@
 """Attention tile by tile, forth and back, for sequences of more than 64 tokens and small heads: in Triton.
 
-torch's flash kernels spend most of their time on dropout where heads are small, and add up the gradient of the queries
-in no certain order. Here a number's fate costs one product, and one program holds one head of one sequence on the way
-back, so that the same numbers come out every time.
+Forth it is a little faster than torch's flash kernels where heads are small. Back, one program holds one head of one
+sequence, so that the gradient lies where the next product wants it, and the same numbers come out every time.
 """
 
 import math

@@ -1,5 +1,6 @@
 """Kernels are tried before their first use: what fails on a GPU that nobody here has seen is left out."""
 
+import os
 import warnings
 from collections.abc import Callable
 
@@ -8,6 +9,11 @@ from torch import Tensor
 from longmatch.errors import LongmatchWarning
 
 NEAR = 0.03  # how far a kernel may be from the obvious way, of the largest number: bfloat16 has 8 bits
+
+
+def are_wanted() -> bool:
+    """Whether our own kernels are to be used at all."""
+    return os.environ.get("LONGMATCH_KERNELS") != "0"
 
 
 def works(name: str, error: Callable[[], float]) -> bool:
