@@ -15,12 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from longmatch.datasets.collection import DataFolder
 from longmatch.documents.document import Document, Section
 from longmatch.documents.jsonl import iterate_jsonl
-from longmatch.evaluation.measures.answers import find_answers
-from longmatch.evaluation.measures.ranking import nDCG
-from longmatch.evaluation.significance import compare_queries
+from longmatch.lab.adapting.adopting import adapt
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.evaluation.measures.answers import find_answers
+from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.library import Library
 
 
@@ -41,7 +42,7 @@ def main() -> None:
         Library(plain).add(options.work / "files")
     if not adapted.exists():
         shutil.copytree(plain, adapted)
-        done = Library(adapted).adapt(steps=options.steps, seed=options.seed)
+        done = adapt(Library(adapted), steps=options.steps, seed=options.seed)
         print(json.dumps(done.to_dict(), indent=2), flush=True)
     before, after = (np.array(worth(Library(place, create=False), folder)) for place in (plain, adapted))
     found = compare_queries(after, before)

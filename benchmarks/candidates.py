@@ -20,9 +20,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.datasets.collection import DataFolder
-from longmatch.evaluation.measures import evaluate_run
-from longmatch.evaluation.measures.ranking import nDCG
+from longmatch.default.encoding import Encoding
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.evaluation.measures import evaluate_run
+from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.library.asking import ENCODED, Asking
 from longmatch.library.index import index as indices
 from longmatch.library.index.index import Index
@@ -31,7 +32,6 @@ from longmatch.library.library import Library
 from longmatch.library.rows import SCORED, TERMS
 from longmatch.library.search import Living, candidates, first_scores, meaning_scores, score
 from longmatch.library.writer import refresh_norms, take_in
-from longmatch.models.hybrid.encoding import Encoding
 
 OUT = Path("out") / "library"
 COUNTS = (10, 20, 40, 60, 100)

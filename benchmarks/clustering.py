@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.table import Table
 
 from longmatch.documents.jsonl import iterate_jsonl
-from longmatch.models.lexical.terms import hash_word
-from longmatch.models.sentences.similarity import Floats, textrank_similarity
-from longmatch.models.sentences.words import stream_of, written_words
-from longmatch.models.sst.clustering import EXPECTED_SIZE, spectral_clusters
+from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE, spectral_clusters
+from longmatch.lab.words.similarity import Floats, textrank_similarity
+from longmatch.lab.words.text_words import stream_of, written_words
+from longmatch.lexical.terms import hash_word
 
 SIZES = (80, 250, 500, 1000, 2000)
 

@@ -33,13 +33,13 @@ from rich.console import Console
 from rich.table import Table
 from spread import spread_documents
 
-from longmatch.datasets.collection import DataFolder
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read_all
+from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.library import Library
 from longmatch.library.rows import rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.library.writer import take_in
-from longmatch.models.hybrid.model import HybridMatcher
 
 STEP = 64  # documents a commit, as in indexing
 

@@ -31,15 +31,15 @@ from rich.console import Console
 from rich.table import Table
 from spread import spread_documents
 
+from longmatch.default.calibration import Calibration
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.library.facts import Facts
 from longmatch.library.library import EXACT_BELOW, Library
 from longmatch.library.rows import to_table
 from longmatch.library.store import Store
-from longmatch.matching.calibration import Calibration
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.vectors import vectors_of_tokens
+from longmatch.matching.sentence_vectors import vectors_of_tokens
 
 K = 10
 PLAIN = ("words", "phrases", "meaning")

@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from longmatch.datasets.collection import DataFolder
+from longmatch.default.matcher import HybridMatcher
 from longmatch.distributed.crew import Share
 from longmatch.distributed.on_ray import OnRay
 from longmatch.documents.read import read_all
-from longmatch.library.adding import Standing
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.library.indexing import Standing
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
 
 ALIKE = 0.999  # cosine of a vector encoded in another batch, in bfloat16
 

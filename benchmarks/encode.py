@@ -41,7 +41,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.choosing import cosines
 from longmatch.encoders.openvino import is_installed
 from longmatch.encoders.pretrained import default_folder
-from longmatch.models.vectors import sentence_vectors
+from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.units import chunks, sentences, tokenize
 
 Vectors = npt.NDArray[np.float32]

@@ -19,10 +19,10 @@ from longmatch.encoders.batches import token_batches
 from longmatch.encoders.flat import GPU_BUDGET
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.training.data.sources import find_sources, read_item
+from longmatch.lab.store.shelf import Unread
+from longmatch.lab.training.data.sources import find_sources, read_item
 from longmatch.units import block_ranges, tokenize
 from longmatch.units.cut import cut_range
-from longmatch.units.shelf import Unread
 from longmatch.units.tokens import Ints, Tokens
 
 TOGETHER = 32  # documents of a batch

@@ -28,9 +28,11 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.datasets.collection import DataFolder
-from longmatch.evaluation.measures import evaluate_run
-from longmatch.evaluation.measures.ranking import nDCG
+from longmatch.default.encoding import Encoding
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.evaluation.measures import evaluate_run
+from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lexical.terms import Hashes, Stream, Terms
 from longmatch.library.asking import ENCODED
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
@@ -38,8 +40,6 @@ from longmatch.library.rows import rows_of, to_table
 from longmatch.library.store import Store, is_library
 from longmatch.library.writer import refresh_norms, take_in
 from longmatch.matching.levels import Side
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.lexical.terms import Hashes, Stream, Terms
 
 OUT = Path("out") / "library"
 NEAR = 100  # sentences found for each of the query's, by the two alternatives

@@ -40,15 +40,15 @@ from transformers import AutoModel
 from longmatch.encoders.flat import Flat
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.models.baselines.batch import Texts
-from longmatch.models.baselines.long import LongModel, repeated
-from longmatch.models.colde.batch import ChunkBatch
-from longmatch.models.colde.model import ColdeModel
-from longmatch.models.colde.reading import read as read_colde
-from longmatch.models.smith.batch import BlockBatch
-from longmatch.models.smith.config import SmithConfig, sentence_level
-from longmatch.models.smith.model import SmithModel
-from longmatch.models.smith.reading import read as read_smith
+from longmatch.lab.baselines.siamese.batch import Texts
+from longmatch.lab.baselines.siamese.long import LongModel, repeated
+from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.colde.reading import read as read_colde
+from longmatch.lab.papers.smith.batch import BlockBatch
+from longmatch.lab.papers.smith.config import SmithConfig, sentence_level
+from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.papers.smith.reading import read as read_smith
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = (101, 102)

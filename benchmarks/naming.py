@@ -18,23 +18,23 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.datasets.collection import DataFolder
-from longmatch.datasets.records import Split
-from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.encodings.layers import Words, restore_stream
-from longmatch.evaluation.encodings.store import Store
-from longmatch.evaluation.protocols import Task
-from longmatch.evaluation.scoring.scorer import no_sentences
-from longmatch.evaluation.scoring.sides import SIDES
-from longmatch.evaluation.weighing import BEST, DEPTH, FLOORS, Lists, fit, worth
+from longmatch.default.collection import Rarity
+from longmatch.default.encoding import Encoding
+from longmatch.default.statistics import shipped_statistics
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.datasets.records import Split
+from longmatch.lab.default.side_scorer import SIDES
+from longmatch.lab.default.weighing import BEST, DEPTH, FLOORS, Lists, fit, worth
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
+from longmatch.lab.evaluation.encodings.store import Store
+from longmatch.lab.evaluation.protocols import Task
+from longmatch.lab.evaluation.scoring.scorer import no_sentences
+from longmatch.lexical.frequencies import Floats
+from longmatch.lexical.mentions import PER, SHORTEST, own_terms, stacked
+from longmatch.lexical.terms import Terms
+from longmatch.lexical.weights import TermMatrix, tfidf
 from longmatch.matching.levels import Side
-from longmatch.models.background import shipped_statistics
-from longmatch.models.hybrid.collection import Rarity
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.lexical.frequencies import Floats
-from longmatch.models.lexical.naming import PER, SHORTEST, own_terms, stacked
-from longmatch.models.lexical.terms import Terms
-from longmatch.models.lexical.weights import TermMatrix, tfidf
 
 LAYERS = Path("out") / "layers"
 SETS = ("acl", "wiki", "papers", "peps")

@@ -15,8 +15,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.evaluation.calibrating import BOTH_WAYS, LENGTHS, PairSides, alike, error_of_all, probability_of, told
-from longmatch.evaluation.measures.answers import Floats
+from longmatch.lab.default.calibrating import BOTH_WAYS, LENGTHS, PairSides, alike, error_of_all, probability_of, told
+from longmatch.lab.evaluation.measures.answers import Floats
 
 SPLITS = ("train", "validation")
 ONE_CURVE = (0.5, 1.0)  # every document is a long one

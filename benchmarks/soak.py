@@ -24,12 +24,12 @@ from pathlib import Path
 
 import numpy as np
 
-from longmatch.datasets.collection import DataFolder
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_all, read_text_string
+from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.matcher import Hit
+from longmatch.matching.matcher import Hit
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "collection"
 TOLERANCE = 2e-3  # of scores between 0 and 1

@@ -3,9 +3,9 @@
 from itertools import islice
 from pathlib import Path
 
-from longmatch.datasets.collection import DataFolder
 from longmatch.documents.document import Document
 from longmatch.documents.jsonl import document_of_line, lines_of
+from longmatch.lab.datasets.collection import DataFolder
 
 
 def spread_documents(place: Path, count: int) -> list[Document]:

@@ -32,15 +32,15 @@ from rich.table import Table
 from torch import Tensor, nn
 
 from longmatch.encoders.flat import Flat
-from longmatch.losses import supervised_contrastive_loss
-from longmatch.models.colde.batch import ChunkBatch
-from longmatch.models.colde.model import ColdeModel
-from longmatch.models.colde.reading import read
+from longmatch.lab.losses import supervised_contrastive_loss
+from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.colde.reading import read
+from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings
+from longmatch.lab.training.caching import cached_backward
+from longmatch.lab.training.pair_recipe import PairBatch
+from longmatch.lab.training.settings import TrainingSettings
 from longmatch.parallel import half_the_cores, use_processes
-from longmatch.training.caching import cached_backward
-from longmatch.training.recipes.colde import ColdeRecipe, ColdeSettings
-from longmatch.training.recipes.of_pairs import PairBatch
-from longmatch.training.settings import TrainingSettings
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 CHUNK = 512

@@ -21,11 +21,11 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.datasets.collection import DataFolder
-from longmatch.datasets.records import SPLITS, Split
-from longmatch.evaluation.measures.answers import find_answers
-from longmatch.evaluation.measures.ranking import nDCG
-from longmatch.evaluation.significance import compare_queries
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.datasets.records import SPLITS, Split
+from longmatch.lab.evaluation.measures.answers import find_answers
+from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.asking import ENCODED, Asking
 from longmatch.library.facts import Facts
 from longmatch.library.library import Library

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from longmatch.documents import read
+from longmatch.lab.papers.colde.grids import Panel, write_grids
+from longmatch.lab.papers.colde.levels import Levels, three_levels
+from longmatch.lab.papers.colde.matcher import ColdeMatcher
 from longmatch.matching.match import Grid
-from longmatch.matching.render.grids import Panel, write_grids
-from longmatch.models.colde.levels import Levels, three_levels
-from longmatch.models.colde.matcher import ColdeMatcher
 
 LONGEST = 40  # characters of a label in the picture
 

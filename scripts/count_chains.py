@@ -14,9 +14,9 @@ import numpy as np
 
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.training.data import TrainingData
-from longmatch.training.recipes.colde import chained
-from longmatch.training.samplers import Epochs
+from longmatch.lab.papers.colde.training import chained
+from longmatch.lab.training.data import TrainingData
+from longmatch.lab.training.samplers import Epochs
 
 
 def main() -> None:

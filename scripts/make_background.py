@@ -18,12 +18,13 @@ import torch
 from rich.progress import track
 from safetensors.torch import save_file
 
+from longmatch.default.statistics import FOLDER, PLAIN
 from longmatch.documents.document import Document
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
-from longmatch.models.background import FOLDER, FREQUENCIES, PLAIN
-from longmatch.models.lexical.frequencies import Frequencies
-from longmatch.models.lexical.terms import terms_of
+from longmatch.lexical.background import FILE
+from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.terms import terms_of
 
 FREQUENCY_DOCUMENTS = 6_000  # a table of 6,000 tells common from rare
 SENTENCES, SENTENCE_DOCUMENTS = 2_048, 1_024
@@ -44,7 +45,7 @@ def save(words: Frequencies, phrases: Frequencies, vectors: npt.NDArray[np.float
     for name, frequencies in (("words", words), ("phrases", phrases)):
         table[f"{name}.ids"] = torch.from_numpy(frequencies.ids.view(np.int64).copy())
         table[f"{name}.counts"] = torch.from_numpy(frequencies.counts.astype(np.int16))
-    save_file(table, FOLDER / FREQUENCIES)
+    save_file(table, FILE)
     save_file({"vectors": torch.from_numpy(vectors).half()}, FOLDER / PLAIN)
     for file in FOLDER.glob("*.safetensors"):
         file.chmod(0o644)  # written for the owner alone

@@ -14,8 +14,8 @@ import numpy as np
 from stored_results import HOME, Stored
 
 from longmatch.errors import LongmatchError
-from longmatch.evaluation.measures import Answers
-from longmatch.evaluation.measures.ranking import nDCG
+from longmatch.lab.evaluation.measures import Answers
+from longmatch.lab.evaluation.measures.ranking import nDCG
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -18,14 +18,14 @@ from typing import Any
 from stored_runs import questions, rounded, run_from_dict, run_to_dict, small
 
 from longmatch.errors import LongmatchError
-from longmatch.evaluation.corpus import SHUFFLED
-from longmatch.evaluation.made import commit_of
-from longmatch.evaluation.measures import RankingMeasure, parse
-from longmatch.evaluation.reports.about import about
-from longmatch.evaluation.reports.write import fidelity_path
-from longmatch.evaluation.rows import Row as EvaluatedRow
-from longmatch.evaluation.rows import compare_shuffled, make_rows, plain_rows
-from longmatch.evaluation.runs import Run, load_runs, run_path
+from longmatch.lab.evaluation.corpus import SHUFFLED
+from longmatch.lab.evaluation.measures import RankingMeasure, parse
+from longmatch.lab.evaluation.provenance import commit_of
+from longmatch.lab.evaluation.reports.about import about
+from longmatch.lab.evaluation.reports.write import fidelity_path
+from longmatch.lab.evaluation.rows import Row as EvaluatedRow
+from longmatch.lab.evaluation.rows import compare_shuffled, make_rows, plain_rows
+from longmatch.lab.evaluation.runs import Run, load_runs, run_path
 
 Row = dict[str, Any]
 

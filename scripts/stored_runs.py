@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from longmatch.evaluation.measures import Answers, Verdicts
-from longmatch.evaluation.measures.answers import Ints
-from longmatch.evaluation.runs import Run
+from longmatch.lab.evaluation.measures import Answers, Verdicts
+from longmatch.lab.evaluation.measures.answers import Ints
+from longmatch.lab.evaluation.runs import Run
 
 DIGITS = 6  # of numbers
 KEPT = ("model", "trained", "seed", "documents", "unhandled", "encoding_seconds", "scoring_seconds", "device", "study")

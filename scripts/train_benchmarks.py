@@ -32,13 +32,13 @@ from typing import Any, Literal
 
 from tasks import Task, run_all
 
-from longmatch.datasets.collection import DataFolder
 from longmatch.encoders.pretrained import DEFAULT_NAME
-from longmatch.evaluation.evaluate import Evaluation
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.evaluation.evaluate import Evaluation
+from longmatch.lab.training.recipes import find_recipe
+from longmatch.lab.training.settings import TrainingSettings, read_pairs
+from longmatch.lab.training.train import train
 from longmatch.parallel import half_the_cores, use_processes
-from longmatch.training.recipes import find_recipe
-from longmatch.training.settings import TrainingSettings, read_pairs
-from longmatch.training.train import train
 
 ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained before
 ALONE = {"temporal": False, "views": 1}  # SST without aggregation

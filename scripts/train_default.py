@@ -47,25 +47,12 @@ from rich.table import Table
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
-from longmatch.datasets.collection import DataFolder
-from longmatch.documents.jsonl import iterate_jsonl
-from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import save_change
-from longmatch.errors import LongmatchError
-from longmatch.evaluation.calibrating import PairSides, calibrated, error_of_all, pair_sides, probability_of, told
-from longmatch.evaluation.corpus import Corpus
-from longmatch.evaluation.encodings.layers import Words, restore_stream
-from longmatch.evaluation.encodings.store import Store, Stored
-from longmatch.evaluation.encodings.tokens import DocumentTokens
-from longmatch.evaluation.measures.answers import Floats
-from longmatch.evaluation.scoring.scorer import no_sentences
-from longmatch.evaluation.scoring.sides import SIDES, SideScorer
-from longmatch.evaluation.significance import compare_queries
-from longmatch.evaluation.weighing import FLOORS, Lists, fit, lists_of, worth, worth_of_each
-from longmatch.matching.calibration import Calibration, Scale
-from longmatch.matching.levels import Side
-from longmatch.matching.probability import Probability
-from longmatch.models.background import (
+from longmatch.default.calibration import Calibration, Scale
+from longmatch.default.collection import Rarity
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
+from longmatch.default.probability import Probability
+from longmatch.default.statistics import (
     CALIBRATION,
     CHANGE,
     CHANGED,
@@ -74,16 +61,29 @@ from longmatch.models.background import (
     read_background,
     shipped_statistics,
 )
-from longmatch.models.hybrid.collection import Rarity
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.lexical.terms import Terms
-from longmatch.models.lexical.weights import TermMatrix, tfidf
-from longmatch.models.vectors import TITLE
+from longmatch.documents.jsonl import iterate_jsonl
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.low_rank import save_change
+from longmatch.errors import LongmatchError
+from longmatch.lab.adapting.learning.batches import Drawn, Shape, batches
+from longmatch.lab.adapting.learning.learn import Pace, learn
+from longmatch.lab.adapting.learning.material import Material, both_ways, bounds
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.default.calibrating import PairSides, calibrated, error_of_all, pair_sides, probability_of, told
+from longmatch.lab.default.side_scorer import SIDES, SideScorer
+from longmatch.lab.default.weighing import FLOORS, Lists, fit, lists_of, worth, worth_of_each
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
+from longmatch.lab.evaluation.encodings.store import Store, Stored
+from longmatch.lab.evaluation.encodings.tokens import DocumentTokens
+from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.scoring.scorer import no_sentences
+from longmatch.lab.evaluation.significance import compare_queries
+from longmatch.lexical.terms import Terms
+from longmatch.lexical.weights import TermMatrix, tfidf
+from longmatch.matching.levels import Side
+from longmatch.matching.sentence_vectors import TITLE
 from longmatch.parallel import half_the_cores, use_processes
-from longmatch.training.default.batches import Drawn, Shape, batches
-from longmatch.training.default.learn import Pace, learn
-from longmatch.training.default.material import Material, both_ways, bounds
 
 SETS = ("acl", "wiki", "papers", "legal", "peps")
 MOST = 12_000_000  # bytes of safetensors that ship

@@ -16,7 +16,7 @@ from stored_results import HOME, Stored
 from train_benchmarks import ROWS
 
 from longmatch.errors import LongmatchError
-from longmatch.evaluation.rows import Row, compare_rows, plain_rows
+from longmatch.lab.evaluation.rows import Row, compare_rows, plain_rows
 
 BEGIN, END = "<!-- table 4: scripts/write_ablations.py -->", "<!-- end of table 4 -->"
 WHOLE = "sst-adaptive-soft"

@@ -15,8 +15,8 @@ from typing import Any
 
 from stored_results import HOME, Row, Stored
 
-from longmatch.evaluation.corpus import SHUFFLED
-from longmatch.evaluation.measures import PAIR_DEFAULTS, RANKING_DEFAULTS, RankingMeasure, parse
+from longmatch.lab.evaluation.corpus import SHUFFLED
+from longmatch.lab.evaluation.measures import PAIR_DEFAULTS, RANKING_DEFAULTS, RankingMeasure, parse
 
 RULES = """\
 All values are in percent. **Bold** is the best of a column; + and - are significantly better and worse than tfidf, \\*

@@ -14,16 +14,15 @@ from typing import Any
 import hypothesis
 import pytest
 
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document, read_all
 from longmatch.encoders.backbone import Backbone
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.model import HybridMatcher
-
-from .browser import lacking
-from .effort import tried
-from .remembering import RememberingBackbone
-from .scheduling import LongestFirst, turn
-from .tiny_models import save_bert, save_roberta, save_sentence_model
+from tests.browser import lacking
+from tests.effort import tried
+from tests.remembering import RememberingBackbone
+from tests.scheduling import LongestFirst, turn
+from tests.tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
 BUSY |= {"max_examples": tried(50)}

@@ -8,7 +8,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-LOADED = ["accelerate", "transformers.trainer", "longmatch.training.trainer", "longmatch.library.library", "lancedb"]
+LOADED = [
+    "accelerate",
+    "transformers.trainer",
+    "longmatch.lab.training.trainer",
+    "longmatch.library.library",
+    "lancedb",
+]
 LOADED += ["longmatch.cli.app", "longmatch.web.app", "uvicorn"]
 
 _context = get_context("forkserver")

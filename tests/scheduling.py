@@ -9,12 +9,13 @@ TOGETHER = ("tests/distributed",)
 
 FIRST = (
     "tests/distributed",
-    "tests/models/hybrid/test_compare.py",  # reads the example collection, which others then need not
+    "tests/default/test_compare.py",  # reads the example collection, which others then need not
     "tests/cli/test_on_ray.py",
-    "tests/training/test_processes.py",
-    "tests/training/test_killed.py",
+    "tests/lab/training/test_processes.py",
+    "tests/lab/training/test_killed.py",
     "tests/library/test_killed.py",
-    "tests/training/recipes",
+    "tests/lab/papers",
+    "tests/lab/baselines",
     "tests/encoders/test_engines.py",
     "tests/web/page",
 )

@@ -1,92 +1,173 @@
-"""Imports point one way, down the list of folders in docs/design.md."""
+"""The house of docs/design.md: two floors, imports that point one way, no circles."""
 
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "longmatch"
-HOUSE = (  # lowest first
+PRODUCT = (  # lowest first
     "errors",
     "parallel",
     "documents",
     "units",
     "encoders",
     "matching",
-    "losses",
-    "models",
-    "datasets",
-    "training",
-    "evaluation",
+    "lexical",
+    "default",
+    "sdr",
+    "registry",
+    "load",
     "library",
     "distributed",
     "web",
     "cli",
 )
-FOLDERS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
+LABORATORY = (  # lowest first, all above the product
+    "lab.words",
+    "lab.losses",
+    "lab.matchers",
+    "lab.datasets",
+    "lab.store",
+    "lab.training",
+    "lab.baselines",
+    "lab.papers",
+    "lab.evaluation",
+    "lab.default",
+    "lab.adapting",
+    "lab.cli",
+)
+HOUSE = (*PRODUCT, *LABORATORY)
+DOORS = ("longmatch", "longmatch.__main__", "longmatch.registry")  # name both floors, and import when a name is used
 
 
-def imported(code: str, home: str) -> Iterator[str]:
-    """The modules a file of the package `home` imports at any depth, those named in strings for import_module too."""
-    for node in ast.walk(ast.parse(code)):
+@cache
+def modules() -> dict[str, Path]:
+    """Every file of the package by its dotted name."""
+    files = {file: (*file.relative_to(SOURCE).with_suffix("").parts,) for file in SOURCE.rglob("*.py")}
+    return {".".join(["longmatch", *parts]).removesuffix(".__init__"): file for file, parts in files.items()}
+
+
+def imported(code: str, home: str, at_any_depth: bool = True) -> Iterator[str]:
+    """The modules a file of the package `home` imports; at any depth, with those that strings name as addresses."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree) if at_any_depth else _run_at_import(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = home.split(".")[: len(home.split(".")) + 1 - node.level] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             yield from (f"{base}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Constant) and re.fullmatch(r"longmatch(\.(?!json$)\w+)+(:\w+)?", str(node.value)):
-            yield str(node.value)
+        elif (
+            at_any_depth
+            and isinstance(node, ast.Constant)
+            and re.fullmatch(r"longmatch(\.(?!json$)\w+)+(:\w+)?", str(node.value))
+        ):
+            yield str(node.value).partition(":")[0]
 
 
-def upward(code: str, home: str) -> list[str]:
-    """What a file of the package `home` imports from higher up, or from the front door `longmatch` itself."""
-    floor = HOUSE.index(home.split(".")[1])
-    own = [name.split(".") for name in imported(code, home) if name.split(".")[0] == "longmatch"]
-    return [".".join(name) for name in own if len(name) < 2 or name[1] not in HOUSE[: floor + 1]]
+def _run_at_import(tree: ast.Module) -> Iterator[ast.AST]:
+    """The statements that run when a file is imported: not those for type checkers, nor the bodies of functions."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        waiting += ast.iter_child_nodes(node)
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_imports_nothing_from_above(folder):
+def room(module: str) -> str:
+    """The entry of HOUSE that a module belongs to; empty for the front door.
+
+    >>> room("longmatch.lab.papers.colde.loss"), room("longmatch.units.cut"), room("longmatch")
+    ('lab.papers', 'units', '')
+    """
+    parts = module.split(".")[1:]
+    return ".".join(parts[: 2 if parts[:1] == ["lab"] else 1])
+
+
+def upward(code: str, module: str, is_package: bool = False) -> list[str]:
+    """What a file imports from higher up, or from the front door `longmatch` itself."""
+    home = module if is_package else module.rpartition(".")[0]
+    floor = HOUSE.index(room(module))
+    own = [name for name in imported(code, home) if name.split(".")[0] == "longmatch"]
+    return [name for name in own if room(name) not in HOUSE[: floor + 1]]
+
+
+@pytest.mark.parametrize("entry", HOUSE)
+def test_a_room_imports_nothing_from_above(entry):
     found = {
-        str(file.relative_to(SOURCE)): names
-        for file in sorted((SOURCE / folder).rglob("*.py"))
-        if (names := upward(file.read_text(encoding="utf-8"), ".".join(["longmatch", *_package(file)])))
+        module: names
+        for module, file in modules().items()
+        if room(module) == entry and module not in DOORS
+        if (names := upward(file.read_text(encoding="utf-8"), module, file.name == "__init__.py"))
     }
     assert not found
+
+
+def test_every_file_has_its_room():
+    assert {room(module) for module in modules() if module not in DOORS} - {"lab"} == set(HOUSE) - {"registry"}
+
+
+def test_the_product_never_names_the_laboratory():
+    found = {
+        module
+        for module, file in modules().items()
+        if room(module) in PRODUCT and module not in DOORS
+        if re.search(r"longmatch\.lab\b", file.read_text(encoding="utf-8"))
+    }
+    assert not found
+
+
+def test_no_files_import_each_other_in_a_circle():
+    graph = {}
+    for module, file in modules().items():
+        home = module if file.name == "__init__.py" else module.rpartition(".")[0]
+        names = imported(file.read_text(encoding="utf-8"), home, at_any_depth=False)
+        reached = {name if name in modules() else name.rpartition(".")[0] for name in names}
+        graph[module] = {name for name in reached if name in modules() and name != module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        "from longmatch.models.load import load",
-        "import longmatch.models.load",
-        "from longmatch import models",
+        "from longmatch.load import load",
+        "import longmatch.load",
+        "from longmatch import library",
         "from longmatch import load",
         "import longmatch",
-        "from ..models import load",
-        "def later():\n    from longmatch.models.load import load",
-        "import_module('longmatch.models.load')",
+        "from ..library import Library",
+        "from longmatch.lab.words import matrix",
+        "def later():\n    from longmatch.load import load",
+        "import_module('longmatch.load')",
+        "import_module('longmatch.lab.papers.colde.matcher:ColdeMatcher')",
     ],
 )
 def test_an_upward_import_is_seen_however_it_is_written(code):
-    assert upward(code, "longmatch.matching")
+    assert upward(code, "longmatch.matching.align")
 
 
 @pytest.mark.parametrize("code", ["from longmatch.units import cut", "from . import align", "import numpy"])
 def test_a_downward_import_is_allowed(code):
-    assert not upward(code, "longmatch.matching")
+    assert not upward(code, "longmatch.matching.align")
 
 
 def test_the_design_page_lists_every_folder_in_this_order():
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `(\w+)/` \|", page, flags=re.MULTILINE)
-    assert set(FOLDERS) <= set(listed)
-    assert listed == sorted(listed, key=HOUSE.index, reverse=True)
-
-
-def _package(file: Path) -> tuple[str, ...]:
-    return file.relative_to(SOURCE).parent.parts
+    listed = [name.replace("/", ".") for name in re.findall(r"^\| `([\w/]+)/` \|", page, flags=re.MULTILINE)]
+    folders = {room(module) for module, file in modules().items() if file.name == "__init__.py"} - {"", "lab"}
+    assert folders == set(listed)
+    for floor in (PRODUCT, LABORATORY):
+        assert [name for name in listed if name in floor] == [name for name in reversed(floor) if name in listed]

@@ -9,17 +9,17 @@ from torch import Tensor, nn
 from training import DEVICE, Padded, autocast
 
 from longmatch.encoders.packed import tokens_that_fit
-from longmatch.losses import supervised_contrastive_loss
-from longmatch.models.colde import reading as colde_reading
-from longmatch.models.colde.batch import ChunkBatch
-from longmatch.models.colde.config import ColdeConfig
-from longmatch.models.colde.model import ColdeModel
-from longmatch.models.smith import reading as smith_reading
-from longmatch.models.smith.batch import BlockBatch
-from longmatch.models.smith.config import SIZES, SmithConfig, sentence_level
-from longmatch.models.smith.model import SmithModel
-from longmatch.training.caching import cached_backward
-from longmatch.training.settings import TrainingSettings
+from longmatch.lab.losses import supervised_contrastive_loss
+from longmatch.lab.papers.colde import reading as colde_reading
+from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.config import ColdeConfig
+from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.smith import reading as smith_reading
+from longmatch.lab.papers.smith.batch import BlockBatch
+from longmatch.lab.papers.smith.config import SIZES, SmithConfig, sentence_level
+from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.training.caching import cached_backward
+from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
 from on_gpu.job import ON_GPU, SPECIALS, VOCABULARY, Job, Sizes
 from on_gpu.models import forward_work, minilm

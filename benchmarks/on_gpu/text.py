@@ -12,7 +12,7 @@ from longmatch.units import Tokens, tokenize
 
 def make_text(path: Path, data: Path, tokens: int = 4_500_000) -> None:
     """Token ids of documents, spread over a data folder: a file of at most about 10 MB."""
-    from longmatch.datasets.collection import DataFolder
+    from longmatch.lab.datasets.collection import DataFolder
 
     backbone = Backbone.load(device="cpu", precision="float32")
     ids, lengths, counts, total = [], [], [], 0

@@ -2,36 +2,30 @@
 
 >>> import longmatch as lm
 >>> sorted(lm.__all__)[:3]
-['Document', 'Library', 'LongmatchError']
+['Document', 'Hit', 'Library']
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from longmatch.documents.document import Document
     from longmatch.documents.read import read, read_all
     from longmatch.errors import LongmatchError
+    from longmatch.lab.evaluation.evaluate import evaluate
+    from longmatch.lab.training.train import train
     from longmatch.library.library import Library
+    from longmatch.load import load
     from longmatch.matching.match import Match
-    from longmatch.models.load import load
+    from longmatch.matching.matcher import Hit
 
 __version__ = "0.1.0"
-__all__ = ["Document", "Library", "LongmatchError", "Match", "load", "read", "read_all"]
-
-_HOMES = {
-    "Document": "longmatch.documents.document",
-    "Library": "longmatch.library.library",
-    "LongmatchError": "longmatch.errors",
-    "Match": "longmatch.matching.match",
-    "load": "longmatch.models.load",
-    "read": "longmatch.documents.read",
-    "read_all": "longmatch.documents.read",
-}
+__all__ = ["Document", "Hit", "Library", "LongmatchError", "Match", "evaluate", "load", "read", "read_all", "train"]
 
 
 def __getattr__(name: str) -> Any:
     """Import each public name on first use, so that `import longmatch` stays quick."""
-    if name not in _HOMES:
+    from longmatch.registry import PUBLIC, resolve
+
+    if name not in PUBLIC:
         raise AttributeError(f"module 'longmatch' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return resolve(PUBLIC[name])

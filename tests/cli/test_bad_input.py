@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .bad_files import PROBLEMS, write_bad_files
+from tests.cli.bad_files import PROBLEMS, write_bad_files
 
 every_model = pytest.mark.parametrize("model", ["default", "tfidf"])
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from longmatch.models.hybrid.model import HybridMatcher
-
-from ..library.tiny import tiny_matcher
+from longmatch.default.matcher import HybridMatcher
+from tests.library.tiny import tiny_matcher
 
 SOON_DEAD = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 500}
 """A machine that is gone is known to be within seconds; one that is only slow has as long to answer as ever."""

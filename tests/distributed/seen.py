@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from longmatch.library.rows import TERMS
-from longmatch.models.hybrid.model import HybridMatcher
-
-from ..library.tiny import tiny_matcher
+from tests.library.tiny import tiny_matcher
 
 
 def make_and_note(model: Path, notes: Path) -> HybridMatcher:

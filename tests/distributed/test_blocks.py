@@ -10,8 +10,7 @@ from longmatch.distributed.reading import blocks_of, read_block
 from longmatch.errors import LongmatchError
 from longmatch.library.files import File, Sources, survey
 from longmatch.library.reading import read_files
-
-from ..library.tiny import made_up_text, write_texts
+from tests.library.tiny import made_up_text, write_texts
 
 
 @pytest.fixture

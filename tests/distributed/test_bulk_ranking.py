@@ -6,16 +6,15 @@ from typing import Any
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.distributed import ranking
 from longmatch.distributed.on_ray import OnRay
 from longmatch.distributed.ranking import Asked, rank_on_ray
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_all, read_text_string
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.matcher import Hit
-
-from ..library.tiny import made_up_text, write_texts
+from longmatch.matching.matcher import Hit
+from tests.library.tiny import made_up_text, write_texts
 
 
 @pytest.fixture(scope="module")

@@ -11,16 +11,15 @@ from typing import Any
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.distributed.crew import Share
 from longmatch.distributed.journal import NAME
 from longmatch.distributed.on_ray import OnRay
 from longmatch.errors import LongmatchError
-from longmatch.library.adding import Standing
+from longmatch.library.indexing import Standing
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-
-from ..library.tiny import made_up_text, write_texts
-from .seen import assert_equal, make_and_note
+from tests.distributed.seen import assert_equal, make_and_note
+from tests.library.tiny import made_up_text, write_texts
 
 Make = Callable[[], HybridMatcher]
 

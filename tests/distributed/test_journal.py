@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.distributed.encoding import Encoder, Picked
 from longmatch.distributed.journal import NAME, Finished, Journal, recover
 from longmatch.documents.read import read
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-
-from ..library.tiny import tiny_matcher, write_texts
+from tests.library.tiny import tiny_matcher, write_texts
 
 
 @pytest.fixture

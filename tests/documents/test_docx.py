@@ -8,8 +8,7 @@ import pytest
 
 from longmatch.documents import docx_package, read
 from longmatch.errors import ReadError
-
-from .shapes import kinds, outline
+from tests.documents.shapes import kinds, outline
 
 OFFICE = Path(__file__).parent / "files" / "office.docx"
 NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

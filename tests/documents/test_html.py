@@ -2,7 +2,7 @@
 
 import pytest
 
-from .shapes import kinds, outline
+from tests.documents.shapes import kinds, outline
 
 
 def test_headings_are_sections(opened):

@@ -9,8 +9,7 @@ import pytest
 from longmatch.documents import read
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import ReadError
-
-from .shapes import kinds, outline
+from tests.documents.shapes import kinds, outline
 
 A = {
     "id": "a",

@@ -1,8 +1,7 @@
 """Markdown: blocks point into the file."""
 
 from longmatch.documents.markdown import draft_markdown
-
-from .shapes import kinds, outline, sentences
+from tests.documents.shapes import kinds, outline, sentences
 
 
 def test_headings_of_both_styles_are_sections_without_their_marks(opened):

@@ -5,8 +5,7 @@ import pytest
 from longmatch.documents import read
 from longmatch.documents.tex_text import plain
 from longmatch.errors import ReadError
-
-from .shapes import kinds, outline
+from tests.documents.shapes import kinds, outline
 
 
 def words(opened, body: str) -> list[str]:

@@ -4,8 +4,7 @@ import pytest
 
 from longmatch.documents import headings
 from longmatch.documents.text import draft_text
-
-from .shapes import kinds, outline, sentences
+from tests.documents.shapes import kinds, outline, sentences
 
 PROSE = "The inspectors looked at every span, and they found that the piers would stand for many years to come."
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-
-from .tiny import tiny_matcher, write_texts
+from tests.library.tiny import tiny_matcher, write_texts
 
 
 @pytest.fixture(scope="session")

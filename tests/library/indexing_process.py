@@ -14,10 +14,9 @@ from pathlib import Path
 
 import torch
 
-from longmatch.library import adding
+from longmatch.library import indexing
 from longmatch.library.library import Library
-
-from .tiny import tiny_matcher
+from tests.library.tiny import tiny_matcher
 
 
 def index(job: dict, matcher) -> dict:
@@ -58,7 +57,7 @@ def run(job: dict, matcher) -> dict:
 def serve(model: Path, pipe: Connection) -> None:
     """Take jobs and answer them, one at a time, until the other end is closed."""
     torch.set_num_threads(1)
-    adding.STEP_DOCUMENTS = 2  # many commits
+    indexing.STEP_DOCUMENTS = 2  # many commits
     matcher = tiny_matcher(model)
     pipe.send("ready")
     with suppress(EOFError):

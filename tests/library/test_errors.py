@@ -13,14 +13,13 @@ import pytest
 import torch
 from transformers import AutoModel
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.low_rank import make_changeable, save_change
 from longmatch.errors import LongmatchError
 from longmatch.library import store
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-
-from ..tiny_models import save_roberta
-from .tiny import made_up_text, tiny_matcher, write_texts
+from tests.library.tiny import made_up_text, tiny_matcher, write_texts
+from tests.tiny_models import save_roberta
 
 
 def sentence(error: pytest.ExceptionInfo[LongmatchError]) -> str:
@@ -159,7 +158,7 @@ def test_a_library_made_before_the_backbone_learnt_names_both(
     name = filled._store.facts.backbone
     assert f"the model {name}, and this is {name} with the change {learnt.backbone.change}" in sentence(error)
     again = Library(filled.address, learnt)
-    again.encode_again()
+    again.reencode()
     assert again.add(texts).added == ["new.txt"] and again.facts()["backbone"].endswith(learnt.backbone.change)
 
 

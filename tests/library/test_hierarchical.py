@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.hierarchical import NEEDED, normalised_scores, paragraphs_of, sample_of
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.sdr.model import SdrMatcher
-from longmatch.models.sdr.score import Paragraphs
-
-from .tiny import made_up_text
+from longmatch.sdr.matcher import SdrMatcher
+from longmatch.sdr.score import Paragraphs
+from tests.library.tiny import made_up_text
 
 
 @pytest.fixture(scope="module")

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.terms import Counts
 from longmatch.library import store
 from longmatch.library.index import merge
 from longmatch.library.index.terms import KINDS, Occurrences
 from longmatch.library.library import Library
-from longmatch.models.lexical.frequencies import Frequencies
-from longmatch.models.lexical.terms import Counts
-
-from .tiny import made_up_text, write_texts
+from tests.library.tiny import made_up_text, write_texts
 
 
 def assert_true(library: Library) -> None:

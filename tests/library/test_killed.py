@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.errors import NotALibrary
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-
-from ..forked import pipe, start
-from .indexing_process import serve
-from .tiny import made_up_text, write_texts
+from tests.forked import pipe, start
+from tests.library.indexing_process import serve
+from tests.library.tiny import made_up_text, write_texts
 
 
 class Server:

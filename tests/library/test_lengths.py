@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
 from longmatch.library.search import score
-from longmatch.models.hybrid.model import HybridMatcher
-
-from .tiny import foreign_text
+from tests.library.tiny import foreign_text
 
 
 @pytest.fixture

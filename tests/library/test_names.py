@@ -5,17 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default.calibration import Scale
+from longmatch.default.collection import Collection
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
 from longmatch.library.question import Question
 from longmatch.library.rows import TERMS
 from longmatch.library.search import score
-from longmatch.matching.calibration import Scale
-from longmatch.models.hybrid.collection import Collection
-from longmatch.models.hybrid.model import HybridMatcher
-
-from .tiny import WORDS, made_up_text
+from tests.library.tiny import WORDS, made_up_text
 
 SIZE = 40
 

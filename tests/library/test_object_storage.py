@@ -11,11 +11,10 @@ from urllib.request import Request, urlopen
 import pytest
 from moto.server import ThreadedMotoServer
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-
-from .tiny import made_up_text, write_texts
+from tests.library.tiny import made_up_text, write_texts
 
 ADDRESS = "s3://shelf/papers"
 

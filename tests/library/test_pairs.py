@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-
-from .tiny import made_up_text, write_texts
+from tests.library.tiny import made_up_text, write_texts
 
 
 @pytest.fixture(scope="module")

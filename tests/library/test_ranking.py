@@ -6,17 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from longmatch.default.calibration import Calibration, Scale
+from longmatch.default.collection import Collection
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
 from longmatch.library.search import Living, candidates, score
-from longmatch.matching.calibration import Calibration, Scale
-from longmatch.models.hybrid.collection import Collection
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.model import HybridMatcher
-
-from ..conftest import EXAMPLES
-from .tiny import made_up_text, write_texts
+from tests.conftest import EXAMPLES
+from tests.library.tiny import made_up_text, write_texts
 
 SIDES = ("words", "phrases", "meaning", "topic", "title", "titled")
 QUERIES = ("the-stream-that-turned.md", "tower-repair-report.pdf", "cranes-over-the-plain.html")

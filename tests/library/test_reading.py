@@ -5,8 +5,7 @@ from pathlib import Path
 
 from longmatch.library.files import File
 from longmatch.library.reading import read_files
-
-from .tiny import made_up_text, write_texts
+from tests.library.tiny import made_up_text, write_texts
 
 
 class Deadly:

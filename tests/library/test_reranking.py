@@ -8,17 +8,16 @@ import pytest
 from typer.testing import CliRunner
 
 from longmatch.cli.app import app
+from longmatch.default.matcher import HybridMatcher
 from longmatch.errors import LongmatchError
+from longmatch.lab.training.train import train
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.load import load
-from longmatch.models.pair_matcher import PairMatcher
-from longmatch.training.train import train
-
-from ..models.cross.tiny_cross import save_learner
-from ..training.recipes.made_classes import common_words
-from ..training.recipes.two_wordings import name_of, write_two_wordings
+from longmatch.load import load
+from longmatch.matching.pair_matcher import PairMatcher
+from tests.lab.baselines.cross.tiny_cross import save_learner
+from tests.lab.training.material.made_classes import common_words
+from tests.lab.training.material.two_wordings import name_of, write_two_wordings
 
 pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
 THEMES = 3

@@ -4,10 +4,9 @@ import json
 import runpy
 from pathlib import Path
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
-
-from .tiny import made_up_text, write_texts
+from tests.library.tiny import made_up_text, write_texts
 
 SOAK = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "soak.py"))
 

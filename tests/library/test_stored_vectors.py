@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
 from longmatch.library.vectors import KINDS, pack, unpack
-
-from .tiny import made_up_text
+from tests.library.tiny import made_up_text
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -54,13 +53,13 @@ def test_a_library_of_one_kind_refuses_the_other_in_a_sentence(library: Library,
     with pytest.raises(LongmatchError) as error:
         Library(library.address, tiny, vectors="int8").add(texts)
     assert "keeps its vectors in float16, not in int8" in str(error.value)
-    assert "--encode-again --vectors int8" in str(error.value)
+    assert "--reencode --vectors int8" in str(error.value)
 
 
 def test_encoding_again_changes_the_kind(library: Library, tiny, texts: Path):
     library.add(texts)
     before = [hit.id for hit in library.rank("d001.txt", k=3)]
-    Library(library.address, tiny, vectors="int8").encode_again()
+    Library(library.address, tiny, vectors="int8").reencode()
     again = Library(library.address, tiny)
     assert kept(again) == pa.list_(pa.int8())
     assert [hit.id for hit in again.rank("d001.txt", k=3)] == before

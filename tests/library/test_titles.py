@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default import collection
+from longmatch.default.calibration import Scale
+from longmatch.default.collection import Collection
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
 from longmatch.library.search import score
-from longmatch.matching.calibration import Scale
-from longmatch.models.hybrid import collection
-from longmatch.models.hybrid.collection import Collection
-from longmatch.models.hybrid.model import HybridMatcher
-
-from .tiny import made_up_text
+from tests.library.tiny import made_up_text
 
 SIZE = 30
 
@@ -90,7 +89,7 @@ def test_encoding_again_gives_an_old_library_the_vectors_of_its_titles(
     library._store._documents.drop_columns(["title_vector"])
     old = Library(library.address, weighed, candidates=4)
     assert old._store.lacks_columns
-    old.encode_again()
+    old.reencode()
     assert not old._store.lacks_columns
     after = [(hit.id, hit.score) for hit in old.rank("d003.md", k=5)]
     assert [id for id, _ in after] == [id for id, _ in before]

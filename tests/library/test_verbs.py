@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 
 from longmatch.cli.app import app
 from longmatch.errors import LongmatchError, ReadError
-
-from .tiny import made_up_text, write_texts
+from tests.library.tiny import made_up_text, write_texts
 
 run = CliRunner()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import torch
 
+from longmatch.default.matcher import HybridMatcher
+from longmatch.default.statistics import shipped_statistics
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.chance import Background
-from longmatch.models.background import shipped_statistics
-from longmatch.models.hybrid.model import HybridMatcher
 
 WORDS = """
     river bank flood harbour crane ship queue ledger court judge appeal witness tower wall mortar lime kiln stone

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longmatch.documents import Draft
-from longmatch.units import Pieces, TokenShelf, block_ranges, blocks, chunks, sentences, tokenize
+from longmatch.lab.store.shelf import TokenShelf
+from longmatch.units import Pieces, block_ranges, blocks, chunks, sentences, tokenize
 from tests.effort import tried
-
-from .random_documents import DOCUMENTS
+from tests.units.random_documents import DOCUMENTS
 
 LIMITS = st.integers(1, 8) | st.sampled_from([16, 32, 254])
 random_documents = settings(

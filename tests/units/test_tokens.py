@@ -8,8 +8,7 @@ from longmatch.documents import Draft
 from longmatch.documents.markdown import draft_markdown
 from longmatch.units import tokenize
 from tests.effort import tried
-
-from .random_documents import DOCUMENTS
+from tests.units.random_documents import DOCUMENTS
 
 
 @given(document=DOCUMENTS)

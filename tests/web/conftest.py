@@ -14,8 +14,8 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.web.app import create_app
 from tests.library.tiny import made_up_text, tiny_matcher
 

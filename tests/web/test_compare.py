@@ -5,8 +5,7 @@ import json
 import pytest
 
 from longmatch.web.limits import Limits
-
-from .conftest import API, calling, upload
+from tests.web.conftest import API, calling, upload
 
 PAIR = {"a": "report-1.md", "b": "report-6.md"}
 

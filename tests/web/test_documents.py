@@ -1,6 +1,6 @@
 """Listing, searching and reading the documents of a library."""
 
-from .conftest import API, HOSTILE
+from tests.web.conftest import API, HOSTILE
 
 
 def listed(client, **asked):
@@ -109,8 +109,7 @@ def test_health_says_how_many_documents_there_are(client):
 
 def test_what_another_process_adds_is_seen_at_once(tmp_path, tiny_web):
     from longmatch.library.library import Library
-
-    from .conftest import calling
+    from tests.web.conftest import calling
 
     (tmp_path / "one.md").write_text("# One\n\nThe river rose over the bank.\n", encoding="utf-8")
     library = Library(tmp_path / "growing", tiny_web)

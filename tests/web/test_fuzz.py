@@ -13,8 +13,7 @@ from schemathesis.specs.openapi.checks import (
 from longmatch.web.app import create_app
 from longmatch.web.limits import Limits
 from tests.effort import tried
-
-from .conftest import API
+from tests.web.conftest import API
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 EXAMPLES = tried(12)  # of each route

@@ -7,8 +7,7 @@ from longmatch.library.library import Library
 from longmatch.web.mapping.clusters import cluster
 from longmatch.web.mapping.layout import layout
 from longmatch.web.mapping.words import weightiest
-
-from .conftest import API, calling
+from tests.web.conftest import API, calling
 
 
 def groups(sizes, width=16, seed=0):

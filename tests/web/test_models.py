@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from .conftest import API, calling
+from tests.web.conftest import API, calling
 
 PAIR = {"a": "report-1.md", "b": "report-6.md"}
 

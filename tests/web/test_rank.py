@@ -6,8 +6,7 @@ import pytest
 
 from longmatch.library.errors import LibraryError
 from longmatch.web.limits import Limits
-
-from .conftest import API, LONG, calling, upload, waited
+from tests.web.conftest import API, LONG, calling, upload, waited
 
 
 def ranked(client, **asked):

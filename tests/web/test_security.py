@@ -3,8 +3,7 @@
 import pytest
 
 from longmatch.web.security import POLICY
-
-from .conftest import API, calling
+from tests.web.conftest import API, calling
 
 TOKEN = "a-long-enough-token"
 

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from longmatch.web.limits import Limits
-
-from .conftest import LONG, upload, waited
+from tests.web.conftest import LONG, upload, waited
 
 
 def test_thirty_two_clients_at_once_get_the_answers_that_one_gets(serving):

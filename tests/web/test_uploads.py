@@ -16,8 +16,7 @@ import pytest
 
 from longmatch.web.limits import MB, Limits
 from longmatch.web.reading.process import KEPT
-
-from .conftest import API, LONG, calling, upload
+from tests.web.conftest import API, LONG, calling, upload
 
 NOTE = "# A note\n\nThe river rose over the bank. The harbour was shut.\n"
 NO_FILE = b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nno file\r\n--x--\r\n'

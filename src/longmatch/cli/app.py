@@ -9,10 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from longmatch.cli.adapt import adapt
 from longmatch.cli.compare import compare
-from longmatch.cli.data import data_app
-from longmatch.cli.evaluate import evaluate
 from longmatch.cli.index import index
 from longmatch.cli.on_ray import WithRay
 from longmatch.cli.pairs import pairs
@@ -22,8 +19,8 @@ from longmatch.cli.read import read
 from longmatch.cli.remove import remove
 from longmatch.cli.serve import serve
 from longmatch.cli.show import show
-from longmatch.cli.train import train
 from longmatch.errors import LongmatchError, LongmatchWarning
+from longmatch.registry import COMMANDS, resolve
 
 app = typer.Typer(
     help="Finds the long documents that belong together, and shows why.",
@@ -38,11 +35,13 @@ app.command(cls=WithRay)(index)
 app.command()(pairs)
 app.command()(show)
 app.command()(serve)
-app.command()(adapt)
 app.command()(remove)
-app.command()(train)
-app.command()(evaluate)
-app.add_typer(data_app, name="data")
+for name, address in COMMANDS.items():
+    command = resolve(address)
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
 
 
 def _show_version(wanted: bool) -> None:

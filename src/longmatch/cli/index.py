@@ -16,8 +16,8 @@ from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.library.adding import Report, Standing
-    from longmatch.library.claims import Added
+    from longmatch.library.changes import Added
+    from longmatch.library.indexing import Report, Standing
 
 
 def index(
@@ -25,7 +25,7 @@ def index(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders of documents.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove the documents whose files are gone.")] = False,
     again: Annotated[
-        bool, typer.Option("--encode-again", help="Encode what the library holds again, with the model of today.")
+        bool, typer.Option("--reencode", help="Encode what the library holds again, with the model of today.")
     ] = False,
     vectors: Annotated[
         Literal["float16", "int8"] | None,
@@ -39,7 +39,7 @@ def index(
 ) -> None:
     """Index documents into a library. Run it again after changes; interrupted, it goes on where it stopped."""
     if again:
-        encode_again(library, vectors)
+        reencode(library, vectors)
     elif not paths:
         raise LongmatchError("Name the files or folders to index: longmatch index LIBRARY PATHS.")
     if not paths:
@@ -59,13 +59,13 @@ def index(
         raise LongmatchError(f"None of the files could be read, so nothing was added to {library}.")
 
 
-def encode_again(library: str, vectors: Literal["float16", "int8"] | None) -> None:
+def reencode(library: str, vectors: Literal["float16", "int8"] | None) -> None:
     """Encode all documents of a library with the default model."""
     from longmatch.library.library import Library
 
     opened = Library(library, create=False, vectors=vectors, tell=warn)
     with progress("encoding again", total=len(opened)) as report:
-        opened.encode_again(report)
+        opened.reencode(report)
     typer.echo(f"{library}: {len(opened):,} documents encoded again")
 
 

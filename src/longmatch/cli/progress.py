@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from longmatch.models.matcher import Matcher
-    from longmatch.models.matcher import Progress as Report
+    from longmatch.matching.matcher import Matcher
+    from longmatch.matching.matcher import Progress as Report
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def progress(what: str, total: int | None = None) -> Iterator["Report"]:
 def load_model(name: str) -> "Matcher":
     """Open a model under a spinner: loading the libraries takes seconds."""
     with progress("loading the model"):
-        from longmatch.models.load import load
+        from longmatch.load import load
 
         return load(name)
 

@@ -18,7 +18,7 @@ from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.models.matcher import Hit, Matcher
+    from longmatch.matching.matcher import Hit, Matcher
 
 
 def rank(
@@ -131,8 +131,8 @@ def rank_in_memory(
 
 def rank_anew(matcher: "Matcher", asked: Document, hits: list["Hit"], k: int, documents: list[Document]) -> list["Hit"]:
     """The best of what was found, read by another model."""
-    from longmatch.models.matcher import is_same
-    from longmatch.models.reranking import rerank
+    from longmatch.matching.matcher import is_same
+    from longmatch.matching.reranking import rerank
 
     others = sum(not is_same(document, asked) for document in documents)
     with progress(f"reading with {matcher.name}", total=len(hits)) as report:

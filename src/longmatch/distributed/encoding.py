@@ -9,7 +9,7 @@ from longmatch.documents.document import Document
 from longmatch.library.errors import LibraryError, NotALibrary
 
 if TYPE_CHECKING:
-    from longmatch.models.hybrid.model import HybridMatcher
+    from longmatch.default.matcher import HybridMatcher
 
 Make = Callable[[], "HybridMatcher"]
 

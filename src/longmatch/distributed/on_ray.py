@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.distributed.cluster import connected, own_error, whole
 from longmatch.distributed.crew import Crew, Share
 from longmatch.distributed.encoding import Encoder, Make, Picked, Step
 from longmatch.distributed.journal import NAME, Finished, Journal, commit_all, recover
 from longmatch.distributed.reading import BLOCK_BYTES, FileSeen, blocks_of, read_blocks
-from longmatch.library.adding import Report, Standing, noted
-from longmatch.library.claims import Added, Claims
+from longmatch.library.changes import Added, Claims
 from longmatch.library.files import Sources, Survey, survey
+from longmatch.library.indexing import Report, Standing, noted
 from longmatch.library.writer import Writer
-from longmatch.models.hybrid.model import HybridMatcher
 
 STEP_DOCUMENTS, LEAST, MOST = 512, 100_000, 16_000_000  # characters a step: few steps a worker, none too large
 

@@ -10,7 +10,7 @@ from longmatch.distributed.encoding import Make
 from longmatch.distributed.on_ray import OnRay
 from longmatch.documents.document import Document
 from longmatch.library.library import By
-from longmatch.models.matcher import Hit
+from longmatch.matching.matcher import Hit
 
 TOGETHER = 16  # questions a worker takes at a time
 

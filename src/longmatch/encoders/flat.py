@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from longmatch.encoders.batches import lengths_of, token_batches
-from longmatch.encoders.moving import moved
 from longmatch.encoders.ragged import offsets_of
+from longmatch.encoders.transfer import moved
 
 CPU_BUDGET, GPU_BUDGET = 1_024, 32_768  # tokens read side by side: small ones stay in a CPU's cache
 

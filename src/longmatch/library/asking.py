@@ -6,16 +6,16 @@ from functools import partial
 
 import numpy as np
 
+from longmatch.default.collection import Collection, Rarity
+from longmatch.default.encoding import Encoding
+from longmatch.default.explanation import Explanation
+from longmatch.default.statistics import Statistics
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import Floats
 from longmatch.library.search import Living, Nearest, candidates, score
 from longmatch.library.store import Store
 from longmatch.matching.match import Alignment
-from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import Collection, Rarity
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.explain import Explanation
-from longmatch.models.matcher import percentile
+from longmatch.matching.matcher import percentile
 
 WHOLE = [
     "id",

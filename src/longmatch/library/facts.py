@@ -6,11 +6,11 @@ from hashlib import sha256
 
 import numpy as np
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
 from longmatch.library.errors import LibraryError
 from longmatch.library.vectors import Kind
 from longmatch.matching.chance import Background
-from longmatch.models.hybrid.model import HybridMatcher
 
 SCHEMA = 1
 PROBE = "The committee found that the river had changed its course twice since the first survey."
@@ -81,12 +81,12 @@ class Facts:
         if wanted not in (None, self.vectors):
             raise LibraryError(
                 f"{address} keeps its vectors in {self.vectors}, not in {wanted}. "
-                f"Encode it again: longmatch index {address} --encode-again --vectors {wanted}."
+                f"Encode it again: longmatch index {address} --reencode --vectors {wanted}."
             )
 
 
 def _again(address: str) -> str:
-    return f"Encode it again with this one: longmatch index {address} --encode-again."
+    return f"Encode it again with this one: longmatch index {address} --reencode."
 
 
 def background_sum(background: Background) -> str:

@@ -1,8 +1,8 @@
 """The matcher that goes with a library's vectors."""
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.facts import Facts
 from longmatch.library.store import Store
-from longmatch.models.hybrid.model import HybridMatcher
 
 
 def with_learnt(matcher: HybridMatcher, store: Store) -> HybridMatcher:

@@ -14,16 +14,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from longmatch.default.encoding import Encoding
 from longmatch.library.asking import ENCODED, Answer, Asking
 from longmatch.library.index.terms import Floats
 from longmatch.library.rows import Row
 from longmatch.library.search import Living, Nearest, candidates
 from longmatch.library.vectors import unpack
 from longmatch.matching.match import Alignment
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.matcher import percentile
-from longmatch.models.sdr.model import SdrEncoding, SdrMatcher
-from longmatch.models.sdr.score import Paragraphs, directional_scores, sdr_scores
+from longmatch.matching.matcher import percentile
+from longmatch.sdr.matcher import SdrEncoding, SdrMatcher
+from longmatch.sdr.score import Paragraphs, directional_scores, sdr_scores
 
 DOCUMENTS, PARAGRAPHS = 256, 8
 NEEDED = ["id", "pieces", "vectors"]

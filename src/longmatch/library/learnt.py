@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from longmatch.default.matcher import HybridMatcher
+from longmatch.default.statistics import Statistics, background_from_bytes
 from longmatch.encoders.low_rank import change_from_bytes
-from longmatch.models.background import Statistics, background_from_bytes
-from longmatch.models.hybrid.model import HybridMatcher
 
 LEARNT_SCHEMA = pa.schema(
     [

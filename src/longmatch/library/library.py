@@ -8,19 +8,21 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
+from longmatch.default.statistics import Statistics, shipped_statistics
+from longmatch.default.within import within
 from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
-from longmatch.library.adding import Adding, Report, Way
-from longmatch.library.again import Again, Stages, encode_again
 from longmatch.library.asking import WHOLE, Asking
-from longmatch.library.claims import Added
+from longmatch.library.changes import Added
 from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
 from longmatch.library.facts import Facts, background_sum
 from longmatch.library.files import Sources
@@ -28,25 +30,20 @@ from longmatch.library.filters import condition
 from longmatch.library.fitting import fitting, with_learnt
 from longmatch.library.hierarchical import rank_hierarchically
 from longmatch.library.index.index import Index
+from longmatch.library.indexing import Adding, Report, Way
 from longmatch.library.lock import writing, writing_if_free
 from longmatch.library.memory import keep_few_pools
 from longmatch.library.pairs import Pairs, find_pairs
+from longmatch.library.reencode import Reencoder, reencode
 from longmatch.library.reranking import rerank_answers
 from longmatch.library.search import CANDIDATES, Living, Nearest
 from longmatch.library.store import Store
 from longmatch.library.vectors import Kind
 from longmatch.library.writer import Writer, heal
 from longmatch.matching.match import Match
-from longmatch.models.background import Statistics, shipped_statistics
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.hybrid.within import within
-from longmatch.models.matcher import Hit, Matcher, Progress
-from longmatch.models.reranking import DEPTH
-from longmatch.models.sdr.model import SdrMatcher
-
-if TYPE_CHECKING:
-    from longmatch.library.adapting.adapt import Adaptation
+from longmatch.matching.matcher import Hit, Matcher, Progress
+from longmatch.matching.reranking import DEPTH
+from longmatch.sdr.matcher import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 By: TypeAlias = Literal["default", "sdr"]
@@ -244,38 +241,12 @@ class Library:
             writer.finish(self.exact_below)
         return done
 
-    def encode_again(self, progress: Callable[[int], None] | None = None) -> None:
-        """Encode all documents again with this model; `progress` is told of documents done."""
-        again = self._again()
-        with again.writing():
-            again.store.refresh()
-            again.encode(with_learnt(again.base, again.store), progress)
-
-    def adapt(
-        self,
-        minutes: float = 10.0,
-        *,
-        seed: int = 0,
-        steps: int | None = None,
-        dry_run: bool = False,
-        progress: Stages | None = None,
-    ) -> "Adaptation":
-        """Let the model learn from the library's own documents; used from then on if it proves better, else not at all.
-
-        Learning and proving take about so many `minutes`. Adopting it encodes all documents again: interrupted before
-        that is done, the library is as it was, and the next `adapt` goes on with it. `dry_run` adopts nothing. `steps`
-        fixes how long is learnt, whatever the time: with the same seed, it learns the same.
-        """
-        from longmatch.library.adapting.adapt import Plan
-        from longmatch.library.adapting.adopting import adapt
-
-        return adapt(self._again(), Plan(minutes, seed, steps), dry_run, progress)
-
-    def undo_adapting(self, progress: Stages | None = None) -> None:
-        """Go back to the model as it was before the last adaptation; all documents are encoded again."""
-        from longmatch.library.adapting.adopting import undo
-
-        undo(self._again(), progress)
+    def reencode(self, progress: Callable[[int], None] | None = None) -> None:
+        """Encode all documents again with this model; `progress` is called with the number of documents done."""
+        reencoder = self.reencoder()
+        with reencoder.writing():
+            reencoder.store.refresh()
+            reencoder.encode(with_learnt(reencoder.base, reencoder.store), progress)
 
     def remove(self, ids: str | Sequence[str]) -> None:
         """Remove documents; a file that is still there comes back with the next `add`."""
@@ -434,13 +405,14 @@ class Library:
         made_by = background_sum(self.statistics.sentences) + self._store.facts.to_json()
         return Index.open(folder, self.statistics, sha256(made_by.encode()).hexdigest()[:16])
 
-    def _again(self) -> Again:
+    def reencoder(self) -> Reencoder:
+        """What encodes all documents again, with any model; for this library and for what adapts its model."""
         self._model = self._model or HybridMatcher()
-        return Again(self._store, self._model, lambda: writing(self._folder, self._tell), self._encode_with)
+        return Reencoder(self._store, self._model, lambda: writing(self._folder, self._tell), self._encode_with)
 
     def _encode_with(self, matcher: HybridMatcher, progress: Callable[[int], None] | None) -> Store:
         """Encode all documents with a matcher; the lock is held."""
-        self._held = encode_again(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
+        self._held = reencode(self._store, matcher, self._vectors or self._store.facts.vectors, progress)
         self._index = None
         with in_a_sentence(self.address):
             writer = Writer(self._held, self._healed(self._folder / INDEX), lambda: self.matcher)

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from longmatch.default.calibration import ALIKE
 from longmatch.library.asking import Asking
 from longmatch.library.index.terms import Floats
 from longmatch.library.neighbours import neighbours
 from longmatch.library.question import Question
 from longmatch.library.rows import MEANT, TERMS, Row
 from longmatch.library.search import Living, Nearest, meaning_scores
-from longmatch.matching.calibration import ALIKE
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
 SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.default.collection import length_lift
+from longmatch.default.encoding import Encoding
+from longmatch.lexical.mentions import coupling, own_terms, stacked
+from longmatch.lexical.terms import Counts, Hashes, Ints, Terms
+from longmatch.lexical.weights import TermMatrix, Weighted, tfidf
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import KINDS, Asked, Floats, Held, running
 from longmatch.library.rows import Row
-from longmatch.models.hybrid.collection import length_lift
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.lexical.naming import coupling, own_terms, stacked
-from longmatch.models.lexical.terms import Counts, Hashes, Ints, Terms
-from longmatch.models.lexical.weights import TermMatrix, Weighted, tfidf
 
 
 @dataclass(frozen=True)

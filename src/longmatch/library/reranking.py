@@ -6,8 +6,8 @@ from dataclasses import replace
 from longmatch.documents.document import Document
 from longmatch.library.asking import Answer
 from longmatch.library.errors import LibraryError
-from longmatch.models.matcher import Matcher, Progress
-from longmatch.models.reranking import rerank
+from longmatch.matching.matcher import Matcher, Progress
+from longmatch.matching.reranking import rerank
 
 
 def rerank_answers(

@@ -10,16 +10,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from longmatch.default.encoding import Encoding
 from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
+from longmatch.lexical.mentions import title_terms
+from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 from longmatch.library.structure import PARAGRAPHS, SECTIONS, SENTENCES, sections_of, structure_of
 from longmatch.library.vectors import COLUMN, Kind, pack, unpack
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import Side
 from longmatch.matching.sentences import Sentences
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.lexical.naming import title_terms
-from longmatch.models.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 
 PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "tokens", "paragraph", "section")]))
 """What the model reads: sentences, long ones cut."""

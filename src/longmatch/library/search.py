@@ -7,6 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from longmatch.default.collection import stacked_titles, told_scores
+from longmatch.default.encoding import Encoding
+from longmatch.default.statistics import Statistics
 from longmatch.encoders.ragged import offsets_of
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import KINDS, Floats
@@ -14,9 +17,6 @@ from longmatch.library.question import Question
 from longmatch.library.rows import SCORED, Row
 from longmatch.library.store import Store
 from longmatch.matching.levels import Side, collection_scores
-from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import stacked_titles, told_scores
-from longmatch.models.hybrid.encoding import Encoding
 
 CANDIDATES = 60
 """The best of each side that are scored exactly."""

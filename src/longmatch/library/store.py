@@ -18,7 +18,7 @@ from longmatch.library.learnt import LEARNT_SCHEMA, Learnt
 from longmatch.library.rows import Row, rows_of, schema_for
 
 DOCUMENTS, FILES = "documents", "files"
-AGAIN = "documents_again"  # documents being encoded with another model
+REENCODED = "documents_again"  # documents being encoded with another model
 LEARNT = "learnt"  # what the backbone has learnt from the documents
 FACTS = "longmatch"  # the key of the facts in the table's own description
 BESIDE = ".longmatch"  # the library kept in a folder of documents, so that the second question is quick

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
+from longmatch.lexical.mentions import stacked
 from longmatch.library.errors import in_a_sentence
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import KINDS
 from longmatch.library.rows import TERMS, Row, rows_of, to_table
 from longmatch.library.store import Store
-from longmatch.models.hybrid.model import HybridMatcher
-from longmatch.models.lexical.naming import stacked
 from longmatch.units import Tokens
 
 TOGETHER = 256  # documents whose terms are in memory at a time

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from longmatch.library.library import Library
-from longmatch.models.matcher import Matcher
+from longmatch.matching.matcher import Matcher
 from longmatch.web.problems import Problem
 from longmatch.web.schema import ModelName
 
@@ -41,7 +41,7 @@ class ModelShelf:
         """The model of that name; all rules share the library's backbone."""
         self.check(name)
         if name not in self._open:
-            from longmatch.models.load import load
+            from longmatch.load import load
 
             if name == DEFAULT:
                 self._open[name] = self._library.matcher

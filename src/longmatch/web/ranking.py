@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.web.jobs import Job
 from longmatch.web.schema import Found, Ranking, RankRequest
 from longmatch.web.state import State

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from longmatch.documents.document import Document, Span
 from longmatch.matching.match import Alignment, Grid, Match, Passage
+from longmatch.matching.matcher import Hit
 from longmatch.matching.render.wording import carried_by, unread, verdict
-from longmatch.models.matcher import Hit
 
 By = Literal["default", "sdr"]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]  # the first character and the one after the last

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 from fastapi import Depends, Request
 
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Jobs
 from longmatch.web.limits import Limits

@@ -7,9 +7,9 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.hybrid.model import HybridMatcher
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading.process import read_apart

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from longmatch.documents.draft import Draft
 from longmatch.documents.pdf import read_pdf
 from longmatch.errors import LongmatchWarning, ReadError
+from tests.documents.pdf.reading import FIXTURES
 from tests.effort import tried
-
-from .reading import FIXTURES
 
 PATENT = (FIXTURES / "patent.pdf").read_bytes()
 

@@ -1,6 +1,6 @@
 """One column with a figure the text runs around, captions side by side, line numbers and a stamp up the margin."""
 
-from .reading import document, headings, sentences, texts
+from tests.documents.pdf.reading import document, headings, sentences, texts
 
 
 def test_the_text_around_a_figure_is_not_mixed_with_its_caption():

@@ -1,6 +1,6 @@
 """A judgment with numbered paragraphs, and a Chinese report."""
 
-from .reading import document, headings, texts
+from tests.documents.pdf.reading import document, headings, texts
 
 
 def test_numbered_paragraphs_of_a_judgment_are_no_headings():

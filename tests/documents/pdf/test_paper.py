@@ -1,6 +1,6 @@
 """A two-column paper made with LaTeX."""
 
-from .reading import FIXTURES, document, headings, sentences, texts
+from tests.documents.pdf.reading import FIXTURES, document, headings, sentences, texts
 
 
 def test_the_title_runs_over_two_lines():

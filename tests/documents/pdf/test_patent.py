@@ -2,7 +2,7 @@
 
 import re
 
-from .reading import document, headings, sentences, texts
+from tests.documents.pdf.reading import document, headings, sentences, texts
 
 
 def test_headings_in_capitals_are_found_in_order():

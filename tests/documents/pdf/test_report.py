@@ -1,6 +1,6 @@
 """A one-column report made with LibreOffice."""
 
-from .reading import document, headings, texts
+from tests.documents.pdf.reading import document, headings, texts
 
 
 def test_the_title_is_found():

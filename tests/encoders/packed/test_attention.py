@@ -5,7 +5,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from longmatch.encoders.packed import plain
 from longmatch.encoders.packed.attention import attend, error
-from longmatch.encoders.packed.trying import NEAR
+from longmatch.encoders.packed.kernel_check import NEAR
 
 LENGTHS = (1, 7, 20, 3)
 

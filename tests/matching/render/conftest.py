@@ -1,10 +1,10 @@
 """The browser's tests are collected where there is a browser to drive."""
 
 import pytest
-from render_matches import example_pair
-from tests.browser import lacking
 
 from longmatch.matching.match import Match
+from tests.browser import lacking
+from tests.matching.render.render_matches import example_pair
 
 collect_ignore_glob = ["test_render_*browser.py"] if lacking() else []
 

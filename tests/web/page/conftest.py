@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from longmatch.models.hybrid.model import HybridMatcher
 from tests.browser import lacking
 from tests.web.conftest import real_server
 

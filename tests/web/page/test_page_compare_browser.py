@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from longmatch.matching.match import Match
-
-from .conftest import A, B
+from tests.web.page.conftest import A, B
 
 COMPARED = f"#/compare?a={A}&b={B}"
 TOP = "h => h.getBoundingClientRect().top - h.closest('.pane').getBoundingClientRect().top"

@@ -3,8 +3,7 @@
 import pytest
 
 from longmatch.documents import Document
-
-from .conftest import A, B
+from tests.web.page.conftest import A, B
 
 READY = "() => performance.getEntriesByName('comparison-ready').length > 0"
 SETTLED = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import A, B
+from tests.web.page.conftest import A, B
 
 VIEWS = {
     "search": "",

@@ -1,6 +1,6 @@
 """The map in a real browser."""
 
-from .conftest import B
+from tests.web.page.conftest import B
 
 
 def test_every_document_is_on_the_map_inside_its_frame(visit, server):

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from tests.web.conftest import real_server
-
-from .conftest import EVIL, HOSTILE, A, root_of
+from tests.web.page.conftest import EVIL, HOSTILE, A, root_of
 
 TOKEN = "a-token-of-enough-letters"
 

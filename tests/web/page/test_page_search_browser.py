@@ -6,8 +6,7 @@ import pytest
 
 from longmatch.library.library import Library
 from tests.web.conftest import real_server
-
-from .conftest import EXAMPLES, A, B, root_of
+from tests.web.page.conftest import EXAMPLES, A, B, root_of
 
 PASTED = (
     "Thoughts on mortar\n\nLime mortar lets an old wall breathe. Cement pointing traps damp in the joints, "

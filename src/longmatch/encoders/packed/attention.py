@@ -15,8 +15,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from longmatch.encoders.packed import flash, plain, short, tiled
+from longmatch.encoders.packed.kernel_check import are_wanted, largest_error, works
 from longmatch.encoders.packed.plain import Saved
-from longmatch.encoders.packed.trying import are_wanted, largest_error, works
 
 HALF = (torch.bfloat16, torch.float16)
 TRIED = {

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from longmatch.encoders.engine import Ints, TorchEngine, several_at_once
 from longmatch.encoders.flat import Flat, groups_within
-from longmatch.encoders.moving import fetched
 from longmatch.encoders.packed.reading import pooled, read_packed
+from longmatch.encoders.transfer import fetched
 
 AHEAD = 3  # batches laid out before they are read, and as many that a GPU is told to read before it is done
 TOGETHER = 4  # budgets that a GPU reads at a time: it reads one faster than a processor tells it what to do

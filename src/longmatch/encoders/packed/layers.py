@@ -16,7 +16,7 @@ from torch.nn.functional import dropout, gelu, layer_norm, linear
 
 from longmatch.encoders.packed.attention import HALF, attend
 from longmatch.encoders.packed.fused import FusedLayer
-from longmatch.encoders.packed.trying import are_wanted, largest_error, works
+from longmatch.encoders.packed.kernel_check import are_wanted, largest_error, works
 
 BIAS_OF_KEYS = 5  # among what a layer gives and its gradients: it moves all scores of a query alike, so has none
 

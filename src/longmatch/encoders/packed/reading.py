@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from longmatch.encoders.flat import Flat
-from longmatch.encoders.moving import moved
 from longmatch.encoders.packed.attention import HALF
 from longmatch.encoders.packed.layers import read_layers
 from longmatch.encoders.ragged import offsets_of, segment_max
+from longmatch.encoders.transfer import moved
 
 KINDS = ("bert", "roberta", "xlm-roberta")
 TOKEN_BYTES = 48  # that training keeps for each token, layer and number of the width

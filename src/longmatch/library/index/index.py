@@ -13,6 +13,12 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.default.collection import LEAST_WORTH, WORTH, Rarity, phrase_power, trust_in, usual_length
+from longmatch.default.encoding import Encoding
+from longmatch.default.statistics import Statistics
+from longmatch.lexical.frequencies import Blend, Frequencies
+from longmatch.lexical.mentions import TERMS, Titles
+from longmatch.lexical.terms import Counts, Hashes, Terms
 from longmatch.library.index.merge import merge_segments
 from longmatch.library.index.segment import (
     Array,
@@ -24,12 +30,6 @@ from longmatch.library.index.segment import (
     write_segment,
 )
 from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, counted
-from longmatch.models.background import Statistics
-from longmatch.models.hybrid.collection import LEAST_WORTH, WORTH, Rarity, phrase_power, trust_in, usual_length
-from longmatch.models.hybrid.encoding import Encoding
-from longmatch.models.lexical.frequencies import Blend, Frequencies
-from longmatch.models.lexical.naming import TERMS, Titles
-from longmatch.models.lexical.terms import Counts, Hashes, Terms
 
 FORMAT = 3
 MANIFEST = "manifest.json"

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from longmatch.lexical.mentions import TERMS
+from longmatch.lexical.terms import Hashes
 from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences
-from longmatch.models.lexical.naming import TERMS
-from longmatch.models.lexical.terms import Hashes
 
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Array]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.models.lexical.terms import Counts, Hashes, Ints, Stream, Terms, phrases_of
+from longmatch.lexical.terms import Counts, Hashes, Ints, Stream, Terms, phrases_of
 
 Floats = npt.NDArray[np.float64]
 

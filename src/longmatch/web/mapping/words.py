@@ -7,8 +7,8 @@ import numpy as np
 
 from longmatch.documents.document import Document
 from longmatch.documents.language import words_of
-from longmatch.models.lexical.frequencies import Blend, Frequencies
-from longmatch.models.lexical.terms import Counts, hash_word
+from longmatch.lexical.frequencies import Blend, Frequencies
+from longmatch.lexical.terms import Counts, hash_word
 
 WORDS = 5
 READ = 20_000  # characters of a document

@@ -1,7 +1,0 @@
-"""Data sets in one common form on disk, and the builders that make it from the public upstream files."""
-
-from longmatch.datasets.collection import DataFolder
-from longmatch.datasets.records import Judgement, Pair, Part, Record
-from longmatch.datasets.writer import CollectionWriter, Summary
-
-__all__ = ["CollectionWriter", "DataFolder", "Judgement", "Pair", "Part", "Record", "Summary"]

@@ -1,0 +1,80 @@
+"""One document as the default matcher sees it: sentence vectors and hashed terms."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.lexical.mentions import title_terms
+from longmatch.lexical.terms import Counts, Hashes, Terms, terms_of, words_in
+from longmatch.matching.chance import Background
+from longmatch.matching.levels import Side
+from longmatch.matching.matcher import Progress
+from longmatch.matching.sentence_vectors import title_vectors, vectors_of_tokens
+from longmatch.matching.sentences import Sentences
+from longmatch.units import Tokens
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A document's sentences (long ones cut to what the backbone reads) with their vectors and terms."""
+
+    sentences: Sentences
+    side: Side
+    terms: Terms
+    title_vector: Tensor | None = None  # zeros for no title; None where it was not kept
+
+    @property
+    def document(self) -> Document:
+        """The document encoded."""
+        return self.sentences.document
+
+    @property
+    def words(self) -> int:
+        """How many words were read."""
+        return len(self.terms.words.ids)
+
+    @cached_property
+    def title(self) -> Counts:
+        """The words of the document's title."""
+        return words_in(self.document.title)
+
+    @cached_property
+    def name(self) -> Hashes:
+        """The terms by which texts name the document."""
+        return title_terms(self.document.title)
+
+    @property
+    def held(self) -> Hashes:
+        """All terms of the text and of the title, in rising order."""
+        return np.unique(np.concatenate([self.terms.words.counts.ids, self.terms.phrases.counts.ids, self.name]))
+
+    @cached_property
+    def mean(self) -> Tensor:
+        """The document's vector: the mean of its sentences', of length 1."""
+        return torch.nn.functional.normalize(self.side.vectors.float().mean(0), dim=0)
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+
+def encode_tokens(
+    documents: Iterable[Tokens], backbone: Backbone, background: Background, progress: Progress | None = None
+) -> list[Encoding]:
+    """Encode documents that are tokenised, each alone."""
+    read = list(vectors_of_tokens(documents, backbone, progress))
+    titles = title_vectors([sentences.document.title for sentences, _ in read], backbone)
+    return [
+        Encoding(sentences, Side(vectors, background.expectations(vectors)), _terms(sentences), title)
+        for (sentences, vectors), title in zip(read, titles, strict=True)
+    ]
+
+
+def _terms(sentences: Sentences) -> Terms:
+    spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
+    return terms_of(sentences.document, spans)

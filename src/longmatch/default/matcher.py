@@ -1,0 +1,64 @@
+"""The default matcher: several sides, each measured against what chance gives, weighed as labelled pairs taught it.
+
+- words: cosine of TF-IDF over words; phrases: the same over runs of two and three words;
+- meaning: each sentence's best partner in the other document (late interaction, as in SDR's equation 5), corrected for
+  what a document of that length would offer by chance, averaged over both directions;
+- where the calibration gives them weight: the topic (the documents' mean vectors), each title with the other's words,
+  and the documents of the collection that both name.
+
+A user needs no labels. The backbone is the packaged one with the small change that ships (`scripts/train_default.py`).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from longmatch.default.collection import Collection
+from longmatch.default.encoding import Encoding, encode_tokens
+from longmatch.default.explanation import Explanation
+from longmatch.default.statistics import Statistics, shipped_change, statistics_of
+from longmatch.default.within import within
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.matching.match import Match
+from longmatch.matching.matcher import Encoder, Progress, Scores
+from longmatch.units import Tokens, tokenize
+
+
+class HybridMatcher(Encoder[Encoding, Collection]):
+    """Words, phrases and sentence meaning in one score, and the chance that two documents belong together."""
+
+    name = "default"
+
+    def __init__(self, backbone: Backbone | None = None, statistics: Statistics | None = None) -> None:
+        self.backbone = backbone or Backbone.load(change=shipped_change())
+        self.statistics = statistics or statistics_of(self.backbone)
+
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
+        """Encode documents, each alone: sentence vectors and hashed terms."""
+        return self.encode_tokens(map(self._tokenize, documents), progress)
+
+    def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
+        """The first half of encoding: what the backbone reads."""
+        return [self._tokenize(document) for document in documents]
+
+    def _tokenize(self, document: Document) -> Tokens:
+        return tokenize(document, self.backbone.tokenizer)
+
+    def encode_tokens(self, documents: Iterable[Tokens], progress: Progress | None = None) -> list[Encoding]:
+        """The second half."""
+        return encode_tokens(documents, self.backbone, self.statistics.sentences, progress)
+
+    def collect(self, encodings: Sequence[Encoding]) -> Collection:
+        """Lay encodings out flat."""
+        return Collection.of(encodings, self.statistics)
+
+    def score(self, query: Encoding, collection: Collection) -> Scores:
+        """The calibrated score of a query with every document of a collection."""
+        return collection.scores(query, self.statistics)
+
+    def explain(self, a: Encoding, b: Encoding, collection: Collection | None = None) -> Match:
+        """Compare two encodings at all levels."""
+        return Explanation.of(a, b, self.statistics, collection.rarity if collection else None).match(self.name)
+
+    def within(self, document: Document) -> Match:
+        """A document's sections against each other, as in CoLDE's figure 4."""
+        return within(self.encode([document])[0], self.statistics, self.name)

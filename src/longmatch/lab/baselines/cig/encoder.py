@@ -1,0 +1,151 @@
+"""CIG's network: what the sentences of two documents share at each of their concepts, joined over the concept graph.
+
+B. Liu, D. Niu, H. Wei, J. Lin, Y. He, K. Lai, Y. Xu: "Matching Article Pairs with Graphical Decomposition and
+Convolutions", ACL 2019: the variant with both kinds of features at a concept and those of the whole documents
+(CIG-Siam-Sim-GCN with Sim of the documents). The graph itself is made in concepts.py.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import PretrainedConfig, PreTrainedModel
+
+from longmatch.encoders.ragged import offsets_of, segment_max, segment_mean
+from longmatch.lab.baselines.cig.concepts import FEATURES, KEYWORDS
+from longmatch.lab.baselines.cig.graphs import GraphBatch
+from longmatch.lab.baselines.siamese.words import Start, Words, first_table
+from longmatch.lexical.frequencies import Frequencies
+
+WHOLE = 5  # similarities of the documents as a whole
+WINDOW = 3  # words that a convolution sees
+
+
+class CigConfig(PretrainedConfig):  # type: ignore[misc]
+    """What the network is made of.
+
+    - `vocabulary`, `word_width`: of the table of token vectors; `dropout` thins these out, and the pair's vector;
+    - `channels`: feature maps of the convolution over the words at a concept;
+    - `hidden`: the width of a concept's vector; `layers`: how many steps along the links it hears of others;
+    - `keywords`: of each document, that concepts are made of;
+    - `known_words`: in how many documents each of so many words stands is stored with the weights;
+    - `threshold`: the chance from which two documents belong together, chosen on validation pairs.
+    """
+
+    model_type = "longmatch-cig"
+
+    def __init__(
+        self,
+        vocabulary: int = 30_522,
+        word_width: int = 384,
+        channels: int = 128,
+        hidden: int = 128,
+        layers: int = 2,
+        dropout: float = 0.1,
+        keywords: int = KEYWORDS,
+        known_words: int = 0,
+        threshold: float | None = None,
+        **others: Any,
+    ) -> None:
+        self.vocabulary, self.word_width, self.channels = vocabulary, word_width, channels
+        self.hidden, self.layers, self.dropout = hidden, layers, dropout
+        self.keywords, self.known_words, self.threshold = keywords, known_words, threshold
+        super().__init__(**others)
+
+
+class GraphLayer(nn.Module):
+    """Kipf and Welling (2017): each node hears the mean of its neighbours and of itself, D^-1/2 A D^-1/2 X W."""
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(width, hidden)
+
+    def forward(self, nodes: Tensor, edges: Tensor, weights: Tensor) -> Tensor:
+        """(nodes, width) -> (nodes, hidden); edge e leads from node edges[0, e] to edges[1, e], self-loops included."""
+        heard = torch.zeros_like(nodes).index_add(0, edges[1], nodes[edges[0]] * weights[:, None])
+        found: Tensor = self.dense(heard).relu()
+        return found
+
+
+class CigModel(PreTrainedModel):  # type: ignore[misc]
+    """A convolution reads the words of either document at a concept, and |x - y| and x * y of its maxima say how they
+    match (the siamese features); with the similarities of concepts.py they are the concept's vector. Graph layers,
+    the mean over the concepts, the similarities of the whole documents beside it, and two dense layers follow.
+
+    Of a concept that only one document speaks of, the other's maxima are 0. Nothing tells the first document from the
+    second, so a pair has one score either way round.
+    """
+
+    config_class = CigConfig
+    base_model_prefix = "cig"
+    known_words: Tensor
+    known_counts: Tensor
+    known_documents: Tensor
+
+    def __init__(self, config: CigConfig) -> None:
+        super().__init__(config)
+        self.words = Words(config.vocabulary, config.word_width, config.dropout)
+        self.convolution = nn.Conv1d(config.word_width, config.channels, WINDOW, padding=WINDOW // 2)
+        self.matched = nn.Linear(2 * config.channels, config.hidden)
+        widths = [config.hidden + FEATURES, *[config.hidden] * config.layers]
+        self.layers = nn.ModuleList(GraphLayer(width, config.hidden) for width in widths[:-1])
+        self.dense = nn.Linear(config.hidden + WHOLE, config.hidden)
+        self.dropout = nn.Dropout(config.dropout)
+        self.classifier = nn.Linear(config.hidden, 2)
+        self.register_buffer("known_words", torch.zeros(config.known_words, dtype=torch.long))  # hashes, bit by bit
+        self.register_buffer("known_counts", torch.zeros(config.known_words, dtype=torch.long))
+        self.register_buffer("known_documents", torch.zeros(1, dtype=torch.long))
+        self.post_init()
+
+    @classmethod
+    def new(
+        cls, backbone: str | None, tokenizer: Any, words: Start = "backbone", word_width: int = 384, **settings: Any
+    ) -> Self:
+        """Begin with the backbone's input embeddings, or with random ones."""
+        table = first_table(backbone, tokenizer, words, word_width)
+        model = cls(CigConfig(vocabulary=table.shape[0], word_width=table.shape[1], **settings))
+        model.words.table.weight.data.copy_(table)
+        return model
+
+    @property
+    def frequencies(self) -> Frequencies:
+        """In how many documents of its training data each word stands."""
+        ids, counts = self.known_words.cpu().numpy().view(np.uint64), self.known_counts.cpu().numpy()
+        return Frequencies(float(self.known_documents.item()), ids, counts.astype(np.float64))
+
+    def know(self, frequencies: Frequencies) -> None:
+        """Keep the frequencies of words with the weights."""
+        self.config.known_words = len(frequencies.ids)
+        self.known_words = torch.from_numpy(frequencies.ids.view(np.int64).copy()).to(self.device)
+        self.known_counts = torch.from_numpy(frequencies.counts.astype(np.int64)).to(self.device)
+        self.known_documents = torch.tensor([int(frequencies.documents)], device=self.device)
+
+    def forward(self, batch: GraphBatch, **unused: Any) -> Tensor:
+        """The two classes of each pair, the second being that of documents that belong together: (pairs, 2)."""
+        with torch.autocast(batch.ids.device.type, enabled=False):
+            x, y = self._texts(batch).unflatten(0, (-1, 2)).unbind(1)  # (nodes, channels) of either document
+            siamese = self.matched(torch.cat([(x - y).abs(), x * y], dim=1)).relu()
+            nodes = torch.cat([siamese, batch.features], dim=1)
+            for layer in self.layers:
+                nodes = layer(nodes, batch.edges, batch.weights)
+            pooled = segment_mean(nodes, offsets_of(batch.nodes).to(nodes.device))
+            vectors = self.dense(torch.cat([pooled, batch.whole], dim=1)).relu()
+            logits: Tensor = self.classifier(self.dropout(vectors))
+            return logits
+
+    def _init_weights(self, module: nn.Module) -> None:
+        """Torch's own initial values stay: those for deep transformers are too small for such networks."""
+
+    def _texts(self, batch: GraphBatch) -> Tensor:
+        """The maxima of the convolution over each text, 0 for one without words: (texts, channels).
+
+        All texts stand in one long row with room between them.
+        """
+        lengths, device = batch.lengths, batch.ids.device
+        room = torch.arange(len(lengths)).repeat_interleave(lengths)
+        place = (torch.arange(len(batch.ids)) + room).to(device)
+        words = self.words(batch.ids)
+        row = words.new_zeros(len(batch.ids) + len(lengths) + WINDOW, words.shape[1]).index_copy(0, place, words)
+        found = self.convolution(row.T[None])[0].T[place].relu()
+        return segment_max(found, offsets_of(lengths).to(device)).clamp(min=0)  # of none the maximum is -inf

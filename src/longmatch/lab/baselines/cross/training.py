@@ -1,0 +1,135 @@
+"""How a network learns that reads two documents together: cross-entropy over labelled pairs, a view an epoch."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from longmatch.encoders.pretrained import checkpoint_errors, locate
+from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.errors import LongmatchError
+from longmatch.lab.baselines.cross.batch import CrossBatch, Pair
+from longmatch.lab.baselines.cross.encoder import CrossModel
+from longmatch.lab.baselines.cross.reading import chances, layout, margins, read
+from longmatch.lab.baselines.cross.selection import Opening, Selection
+from longmatch.lab.training.data import PairTable, TrainingData
+from longmatch.lab.training.labelled_recipe import LabelledRecipe
+from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.pairs import looked_at, pair_measures
+from longmatch.lab.training.samplers import Ints
+from longmatch.lab.training.settings import TrainingSettings
+
+
+@dataclass(frozen=True)
+class CrossSettings:
+    """What the cross-encoder knows beside the settings of all models."""
+
+    backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
+    side_tokens: int = 256  # read of each document; as many as the backbone has places for at most
+    dropout: float = 0.1  # of the pair's vector
+    validation_pairs: int | None = None  # looked at, drawn once; by default all
+
+    def __post_init__(self) -> None:
+        at_least(self, side_tokens=1, validation_pairs=2)
+        if not 0 <= self.dropout < 1:
+            raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and below 1.")
+
+    def model(self, max_tokens: int | None) -> dict[str, Any]:
+        """The settings that are the model's own."""
+        return {"side_tokens": min(self.side_tokens, max_tokens or self.side_tokens), "dropout": self.dropout}
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Pairs as they are read, and which of them belong together."""
+
+    rows: CrossBatch
+    label: Tensor  # (pairs,)
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the model reads."""
+        return self.rows.tokens
+
+    def to(self, device: torch.device) -> "LabelledRows":
+        """The same on another device."""
+        return LabelledRows(self.rows.to(device), self.label.to(device))
+
+    def groups(self, budget: int) -> Iterator[tuple[CrossBatch, Tensor]]:
+        """As many rows at a time as the device holds, with their labels."""
+        parts = list(self.rows.groups(budget))
+        return zip(parts, self.label.split([len(part) // part.joined for part in parts]), strict=True)
+
+
+class CrossRecipe(LabelledRecipe[LabelledRows]):
+    """Epoch t reads view t of each pair (SST section 3.4); the openings, which this reads, are the same in every view.
+
+    A subclass that reads other parts of documents says which, as its matcher does: `_selection`.
+    """
+
+    name: ClassVar[str] = "cross"
+    Settings: ClassVar[type] = CrossSettings
+    defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3}
+    Model: ClassVar[type[CrossModel]] = CrossModel
+    model: CrossModel
+    own: CrossSettings
+
+    def __init__(self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, own: Any) -> None:
+        super().__init__(data, model, tokenizer, settings, own)
+        self.layout = layout(self.model, self._selection(), special_tokens(tokenizer, locate(own.backbone)))
+
+    @classmethod
+    def begin(cls, settings: TrainingSettings, own: CrossSettings) -> tuple[CrossModel, Any]:
+        """A new model around a pretrained backbone; the seed of its views is the training's."""
+        with checkpoint_errors(f"The backbone {own.backbone}"):
+            tokenizer = open_tokenizer(locate(own.backbone))
+            facts = own.model(settings.max_tokens)
+            return cls.Model.from_backbone(own.backbone, seed=settings.seed, **facts), tokenizer
+
+    def _selection(self) -> Selection:
+        """Which sentences are read."""
+        return Opening()
+
+    def draw(self, step: int) -> LabelledRows:
+        """Some pairs, in the view of the step's epoch."""
+        chosen = self._drawn(step)
+        rows = self.layout.lay_out(self._tokens(self.pairs, chosen), self._views(step), self.model.joined_views)
+        return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
+
+    def _views(self, step: int) -> Sequence[int]:
+        """Which view a step reads: its epoch's."""
+        return [step // self.steps_per_epoch]
+
+    def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
+        """The mean cross-entropy of the pairs; as it is a sum over them, one group after another."""
+        total = torch.zeros((), device=batch.label.device)
+        for rows, label in batch.groups(self._budget):
+            loss = nn.functional.cross_entropy(read(self.model, rows).logits.float(), label, reduction="sum")
+            loss = loss / len(batch.label)
+            loss.backward()  # type: ignore[no-untyped-call]
+            total += loss.detach()
+        return {"loss": total}
+
+    def validate(self, model: PreTrainedModel) -> dict[str, float]:
+        """The chances of the validation pairs, as the trained model will give them: average precision decides."""
+        found = torch.cat([margins(self.model, rows) for rows in self._held_out_rows])
+        chosen, config = looked_at(self.held_out, self.own.validation_pairs), self.model.config
+        scores = chances(found.reshape(len(chosen), -1), config.pool)
+        return pair_measures(scores.numpy(), self.held_out.label[chosen])
+
+    @cached_property
+    def _held_out_rows(self) -> Sequence[CrossBatch]:
+        """The validation pairs, all views of each, laid out once: it may take long to choose what is read."""
+        pairs = self._tokens(self.held_out, looked_at(self.held_out, self.own.validation_pairs))
+        rows = self.layout.lay_out(pairs, range(self.model.config.views), self.model.joined_views)
+        return list(rows.groups(self._budget))
+
+    def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
+        shelf, most = self.data.shelf, self.settings.max_tokens
+        for source, target in np.stack([table.source[rows], table.target[rows]], axis=1).tolist():
+            yield shelf[source].opening(most), shelf[target].opening(most)

@@ -1,0 +1,1 @@
+"""Match-Ignition and OPT-Match: cross-encoders that read what a filter leaves of two documents."""

@@ -1,0 +1,1 @@
+"""BERT-PLI: a cross-encoder on pairs of passages, and an attention over what it makes of them."""

@@ -1,0 +1,40 @@
+"""How BERT-PLI learns: as the cross-encoder, all of it at once."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from longmatch.lab.baselines.cross.encoder import CrossModel
+from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
+from longmatch.lab.baselines.pli.matcher import PliModel
+from longmatch.lab.training.limits import at_least
+
+
+@dataclass(frozen=True)
+class PliSettings(CrossSettings):
+    """What BERT-PLI knows beside the settings of the cross-encoder."""
+
+    side_tokens: int = 768  # read of each document
+    paragraph_tokens: int = 128  # as which so much running text counts; at most half of the backbone's places
+    hidden: int = 256  # of the recurrent state
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, paragraph_tokens=1, hidden=1)
+
+    def model(self, max_tokens: int | None) -> dict[str, Any]:
+        """The settings that are the model's own."""
+        return super().model(max_tokens) | {"paragraph_tokens": self.paragraph_tokens, "hidden": self.hidden}
+
+
+class PliRecipe(CrossRecipe):
+    """Each paragraph is read as often as the other document has paragraphs, which the budget of tokens allows for."""
+
+    name: ClassVar[str] = "bert-pli"
+    Settings: ClassVar[type] = PliSettings
+    Model: ClassVar[type[CrossModel]] = PliModel
+    model: PliModel
+
+    @property
+    def _budget(self) -> int:
+        paragraphs = -(-self.model.side_limit // self.model.paragraph_limit)
+        return max(1, super()._budget // paragraphs)

@@ -1,0 +1,137 @@
+"""FIRST, CLS and ALL: the cosine of one vector a document, with any backbone.
+
+- `first`: the mean of the first N tokens, N being what the backbone reads at once;
+- `cls`: the vector of the start token over the same N tokens;
+- `mean` (the paper's ALL): the mean over all tokens, read sentence by sentence; a sentence weighs as much as it has
+  tokens.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.errors import LongmatchWarning
+from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.match import Coverage, Grid, Level, Match
+from longmatch.matching.matcher import Encoder, Progress, Scores
+from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
+from longmatch.matching.sentences import Sentences
+from longmatch.sdr.paragraphs import weighted_means
+from longmatch.units import Tokens, tokenize
+from longmatch.units.pieces import pieces_from
+
+Rule = Literal["first", "cls", "mean"]
+
+
+@dataclass(frozen=True)
+class PooledEncoding:
+    """A document's pieces (its sentences, or the opening alone), their vectors, and the vector of them all."""
+
+    sentences: Sentences
+    vectors: Tensor  # (pieces, width)
+    vector: Tensor  # (width,)
+    coverage: float
+
+    @property
+    def weights(self) -> Tensor:
+        """What each piece weighs: its tokens."""
+        return torch.from_numpy(self.sentences.lengths).float()
+
+
+class PooledMatcher(Encoder[PooledEncoding, Tensor]):
+    """The cosine of one vector a document."""
+
+    def __init__(self, rule: Rule, backbone: Backbone | None = None) -> None:
+        self.name = self.rule = rule
+        self.backbone = backbone or Backbone.load()
+
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[PooledEncoding]:
+        """One vector a document."""
+        if self.rule == "mean":
+            return [_pooled(s, v, 1.0) for s, v in sentence_vectors(documents, self.backbone, progress)]
+        return self.openings([tokenize(document, self.backbone.tokenizer) for document in documents], progress)
+
+    def collect(self, encodings: Sequence[PooledEncoding]) -> Tensor:
+        """The vectors of all documents: (documents, width)."""
+        return torch.stack([e.vector for e in encodings])
+
+    def score(self, query: PooledEncoding, collection: Tensor) -> Scores:
+        """The cosine with every document."""
+        return np.asarray((collection @ query.vector).double().numpy())
+
+    def explain(self, a: PooledEncoding, b: PooledEncoding, collection: Tensor | None = None) -> Match:
+        """The cosine taken apart: it is a sum over the pieces of each document."""
+        if min(a.coverage, b.coverage) < 1:
+            warnings.warn(
+                f"The model {self.name} reads only the opening of a document.", LongmatchWarning, stacklevel=3
+            )
+        return Match(
+            a=a.sentences.document,
+            b=b.sentences.document,
+            score=float((a.vector @ b.vector).clamp(0, 1)),
+            sections=_grid(a, b, "sections"),
+            alignments=alignments(
+                merge([_gains(a, b)], [_gains(b, a)]),
+                (a.sentences.passage, b.sentences.passage),
+                lambda i, j: pair_cosines(a.vectors, b.vectors, i, j),
+                lambda i, j: (),
+            ),
+            model=self.name,
+            coverage=Coverage(a.coverage, b.coverage),
+            parts={"meaning": 1.0},
+            grids=lambda level: _grid(a, b, level),
+        )
+
+    def openings(self, tokens: Sequence[Tokens], progress: Progress | None = None) -> list[PooledEncoding]:
+        """What the backbone reads at once, from the start of each document."""
+        reader = self.backbone.pooled("cls" if self.rule == "cls" else "mean")
+        read = [min(len(t), reader.max_tokens) for t in tokens]
+        vectors = torch.from_numpy(reader.encode([t.ids[:n] for t, n in zip(tokens, read, strict=True)]))
+        if progress:
+            progress(len(tokens))
+        return [
+            _pooled(Sentences.of(pieces_from(t, [0], [n])), vectors[i : i + 1], n / len(t))
+            for i, (t, n) in enumerate(zip(tokens, read, strict=True))
+        ]
+
+
+def first_matcher(backbone: Backbone | None = None) -> PooledMatcher:
+    """The mean of the first N tokens."""
+    return PooledMatcher("first", backbone)
+
+
+def cls_matcher(backbone: Backbone | None = None) -> PooledMatcher:
+    """The start token over the first N tokens."""
+    return PooledMatcher("cls", backbone)
+
+
+def mean_matcher(backbone: Backbone | None = None) -> PooledMatcher:
+    """The mean over all tokens."""
+    return PooledMatcher("mean", backbone)
+
+
+def _pooled(sentences: Sentences, vectors: Tensor, coverage: float) -> PooledEncoding:
+    ends = torch.tensor([0, len(vectors)])
+    vector = weighted_means(vectors, torch.from_numpy(sentences.lengths), ends)[0]
+    return PooledEncoding(sentences, vectors, vector, coverage)
+
+
+def _gains(mine: PooledEncoding, theirs: PooledEncoding) -> Evidence:
+    """What each piece adds to the cosine, and the piece of the other document nearest to it."""
+    mass = (mine.vectors @ theirs.vector) * mine.weights
+    nearest = (mine.vectors @ theirs.vectors.T).argmax(1)
+    return Evidence(nearest.numpy(), mass.clamp(min=0).double().numpy())
+
+
+def _grid(a: PooledEncoding, b: PooledEncoding, level: Level) -> Grid:
+    """The cosine of the mean vectors of every two groups."""
+    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
+    rows, columns = (weighted_means(e.vectors, e.weights, groups.offsets) for e, groups in ((a, mine), (b, theirs)))
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clamp(0, 1).numpy())

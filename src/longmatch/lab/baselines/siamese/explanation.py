@@ -1,0 +1,50 @@
+"""Why two vectors are alike: the cosine taken apart, sentence by sentence.
+
+A document's vector is the sum of what its sentences bring to it, so its cosine with another is a sum too. A sentence's
+contribution is its term of that sum, at least 0, credited to the pair it forms with the sentence of the other document
+whose part points most in the same direction. With HAN and SMASH a part is the sentence's state times the attention paid
+to it: the contribution is attention, as far as it went to what the documents share.
+"""
+
+from longmatch.encoders.ragged import segment_sum
+from longmatch.lab.baselines.siamese.encoding import VectorEncoding, direction
+from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.match import Coverage, Grid, Level, Match
+from longmatch.matching.sentence_vectors import pair_cosines
+
+
+def explain(a: VectorEncoding, b: VectorEncoding, name: str, probability: float, threshold: float | None) -> Match:
+    """Two documents compared."""
+    mine, theirs = direction(a.parts), direction(b.parts)
+    return Match(
+        a=a.document,
+        b=b.document,
+        score=float((a.vector @ b.vector).clamp(0, 1)),
+        sections=_grid(a, b, "sections"),
+        alignments=alignments(
+            merge([_gains(a, b)], [_gains(b, a)]),
+            (a.sentences.passage, b.sentences.passage),
+            lambda i, j: pair_cosines(mine, theirs, i, j),
+            lambda i, j: (),
+        ),
+        model=name,
+        probability=probability,
+        threshold=threshold,
+        coverage=Coverage(a.coverage, b.coverage),
+        parts={"meaning": 1.0},
+        grids=lambda level: _grid(a, b, level),
+    )
+
+
+def _gains(mine: VectorEncoding, theirs: VectorEncoding) -> Evidence:
+    """What each sentence adds to the cosine, and the sentence of the other document most like it."""
+    gain = (mine.parts @ theirs.vector).clamp(min=0)
+    nearest = (direction(mine.parts) @ direction(theirs.parts).T).argmax(1)
+    return Evidence(nearest.numpy(), gain.double().numpy())
+
+
+def _grid(a: VectorEncoding, b: VectorEncoding, level: Level) -> Grid:
+    """The cosine of what every two groups of sentences bring, negative ones as 0."""
+    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
+    rows, columns = (direction(segment_sum(e.parts, groups.offsets)) for e, groups in ((a, mine), (b, theirs)))
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clamp(0, 1).numpy())

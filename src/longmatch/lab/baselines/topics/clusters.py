@@ -1,0 +1,104 @@
+"""BERTopic's steps: texts are clustered by their vectors, and a cluster's topic is the words that set it apart.
+
+M. Grootendorst: "BERTopic: Neural topic modeling with a class-based TF-IDF procedure", arXiv 2203.05794, 2022.
+
+The steps are its own, the parts those of scipy and scikit-learn: vectors of a language model; fewer dimensions, here by
+a diffusion map of the graph of neighbours in place of UMAP, which sets out from nearly the same; HDBSCAN, which leaves
+outliers without a topic; and the class-based TF-IDF of each cluster's words. The library itself brings UMAP and with
+that a compiler (numba, llvmlite).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from longmatch.lab.baselines.topics.similarity import Floats, shares
+from longmatch.lab.baselines.topics.vocabulary import Vocabulary
+from longmatch.lexical.terms import Counts
+
+Ints = npt.NDArray[np.int64]
+
+DIMENSIONS, NEIGHBOURS, STEPS = 10, 15, 2  # of the diffusion map
+SMALLEST = 10  # texts in a topic; fewer where there are fewer than 100
+LEAST = 0.1  # a sentence less similar to a topic does not speak of it
+
+
+@dataclass(frozen=True)
+class ClusterTopics:
+    """Topics as directions in the space of words (topics, words), and what each word weighs."""
+
+    vocabulary: Vocabulary
+    words: Floats
+    weights: Floats  # (words,)
+
+    @staticmethod
+    def fit(texts: Sequence[Counts], vectors: Floats) -> "ClusterTopics | None":
+        """The topics of texts by their vectors (texts, width); None where they form no clusters."""
+        labels = cluster(vectors)
+        vocabulary = Vocabulary.of(texts)
+        if labels.max(initial=-1) < 0 or not len(vocabulary):
+            return None
+        inside = np.flatnonzero(labels >= 0)
+        member = sp.csr_array((np.ones(len(inside)), (labels[inside], inside)), shape=(labels.max() + 1, len(texts)))
+        words, weights = class_tfidf(np.asarray((member @ vocabulary.matrix(texts)).toarray()))
+        return ClusterTopics(vocabulary, _directions(words), weights)
+
+    @property
+    def topics(self) -> int:
+        """How many there are."""
+        return len(self.words)
+
+    def spoken(self, sentences: Sequence[Counts]) -> Floats:
+        """How much each sentence speaks of each topic: the cosine with its words, or 0 (sentences, topics).
+
+        BERTopic's approximate distribution, its windows being sentences; a document's shares of topics are the sum.
+        """
+        weighed = self.vocabulary.matrix(sentences) @ sp.diags_array(self.weights)
+        lengths = np.sqrt(np.asarray(weighed.power(2).sum(1)))
+        cosines = np.asarray(weighed @ self.words.T) / np.maximum(lengths, 1e-12)[:, None]
+        return np.asarray(np.where(cosines >= LEAST, cosines, 0.0))
+
+
+def cluster(vectors: Floats) -> Ints:
+    """The cluster of each text, -1 for outliers: (texts,)."""
+    from sklearn.cluster import HDBSCAN
+
+    if len(vectors) < 2 * DIMENSIONS:
+        return np.full(len(vectors), -1, dtype=np.int64)
+    smallest = min(SMALLEST, len(vectors) // 10)
+    return np.asarray(HDBSCAN(min_cluster_size=smallest, copy=True).fit_predict(diffuse(vectors)), dtype=np.int64)
+
+
+def diffuse(vectors: Floats) -> Floats:
+    """Where texts stand towards each other, as a walk from neighbour to neighbour sees it: (texts, DIMENSIONS + 1).
+
+    R. R. Coifman, S. Lafon: "Diffusion maps", Applied and Computational Harmonic Analysis 21(1), 2006.
+    """
+    from scipy.sparse.linalg import eigsh
+    from sklearn.neighbors import kneighbors_graph
+
+    near = sp.csr_array(kneighbors_graph(vectors, min(NEIGHBOURS, len(vectors) - 1), include_self=True))
+    graph = (near + near.T) / 2
+    root = np.sqrt(graph.sum(1))
+    walk = sp.diags_array(1 / root) @ graph @ sp.diags_array(1 / root)
+    values, directions = eigsh(walk, k=DIMENSIONS + 1, which="LA", v0=np.ones(len(vectors)))
+    return np.asarray(directions / root[:, None] * values**STEPS)
+
+
+def class_tfidf(counts: Floats) -> tuple[Floats, Floats]:
+    """Class-based TF-IDF of words in clusters, (clusters, words), and the weight of each word alone.
+
+    A word's share of its cluster's words, times ln(1 + A / f): f its count in all clusters, A the mean number of words
+    of a cluster.
+    """
+    total = counts.sum(0)
+    weights = np.log1p(np.divide(counts.sum() / len(counts), total, out=np.zeros_like(total), where=total > 0))
+    return shares(counts) * weights, weights
+
+
+def _directions(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12))

@@ -1,0 +1,140 @@
+"""PAT: patents that belong together (CoLDE section 4.1.1).
+
+Reads USPTO full-text grants as published weekly: `ipg*.xml` or the `.zip` around it. One file holds many XML documents
+one after the other, each a us-patent-grant: us-bibliographic-data-grant (publication-reference, invention-title,
+classifications-cpc), abstract, description (heading, p), claims (claim, claim-text).
+
+Rule: the claims are one section, the description's own sections follow; the abstract is left out. CoLDE's labels came
+from three annotators and were not released. Put your own beside the patents as `labels.tsv` (source, target, label);
+without it two patents match when the Jaccard similarity of their CPC symbols is above 0.5, both with two symbols or
+more, and a non-match shares the source's CPC subclass but no symbol. The symbols are written to `cpc.tsv`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from random import Random
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from longmatch.errors import ReadError
+from longmatch.lab.datasets.labelling import label_similar
+from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.records import Part, Record, open_binary, read_table
+from longmatch.lab.datasets.safe_xml import LARGEST, iterate_elements, text_of
+from longmatch.lab.datasets.sections import kept
+from longmatch.lab.datasets.similar_sets import similar_pairs
+from longmatch.lab.datasets.splits import PAPERS
+from longmatch.lab.datasets.writer import CollectionWriter, Summary
+
+CANDIDATES = 50  # of a subclass looked at for one patent's non-matches
+
+
+def build(raw: Path, out: Path, *, threshold: float = 0.5, seed: int = 0) -> Summary:
+    """Build the set."""
+    with opened(raw) as files, CollectionWriter(out) as writer:
+        symbols: dict[str, set[str]] = {}
+        for path in files.some("*.xml", "*.XML"):
+            for grant in iterate_grants(path):
+                record, codes = _patent(grant)
+                if record.id and writer.add(record):
+                    symbols[record.id] = codes
+        labels = files.each("labels.tsv")
+        if labels:
+            for source, target, label in read_table(labels[0], ("source", "target", "label")):
+                writer.pair(PAPERS.of_pair(source, target), source, target, int(label == "1"))
+                if label == "1":
+                    writer.judge(PAPERS.of(source), source, target)
+        else:
+            label_similar(writer, _similar(symbols, threshold), _near(symbols, seed), PAPERS, seed)
+        writer.table(
+            "cpc.tsv", ("document", "symbol"), ((id, c) for id in sorted(symbols) for c in sorted(symbols[id]))
+        )
+        return writer.finish()
+
+
+def iterate_grants(path: Path) -> Iterator[Element]:
+    """The patents of a file of XML documents set one after the other, one in memory at a time."""
+    with open_binary(path) as stream:
+        held: list[bytes] = []
+        size = 0
+        for line in stream:
+            if line.startswith(b"<?xml") and held:
+                yield from iterate_elements(BytesIO(b"".join(held)), "us-patent-grant", path)
+                held, size = [], 0
+            if line.strip() or held:
+                held.append(line)
+                size += len(line)
+            if size > LARGEST:
+                raise ReadError(path, f"holds a patent of more than {LARGEST:,} bytes", "Nothing was read from it.")
+        if held:
+            yield from iterate_elements(BytesIO(b"".join(held)), "us-patent-grant", path)
+
+
+def _patent(grant: Element) -> tuple[Record, set[str]]:
+    front = grant.find("us-bibliographic-data-grant")
+    if front is None:
+        return Record("", "", ()), set()
+    number = text_of(front.find("publication-reference/document-id/doc-number"))
+    country = text_of(front.find("publication-reference/document-id/country"))
+    parts = (Part("Claims", _claims(grant)), *_description(grant.find("description")))
+    codes = {_symbol(code) for code in front.findall("classifications-cpc//classification-cpc")}
+    return Record(country + number if number else "", text_of(front.find("invention-title")), kept(parts)), codes
+
+
+def _claims(grant: Element) -> str:
+    return "\n\n".join(filter(None, (text_of(claim) for claim in grant.findall("claims/claim"))))
+
+
+def _description(description: Element | None) -> Iterator[Part]:
+    heading, texts = "Description", list[str]()
+    for child in description if description is not None else ():
+        if child.tag == "heading":
+            yield Part(heading, "\n\n".join(texts))
+            heading, texts = text_of(child), []
+        elif child.tag == "p":
+            texts.append(text_of(child))
+    yield Part(heading, "\n\n".join(filter(None, texts)))
+
+
+def _symbol(code: Element) -> str:
+    """A CPC symbol as it is written: A01B63/008."""
+    section, class_, subclass, group, subgroup = (
+        text_of(code.find(name)) for name in ("section", "class", "subclass", "main-group", "subgroup")
+    )
+    return f"{section}{class_}{subclass}{group}/{subgroup}"
+
+
+def _similar(symbols: dict[str, set[str]], threshold: float) -> Iterator[tuple[str, str]]:
+    number = {code: at for at, code in enumerate(sorted({code for codes in symbols.values() for code in codes}))}
+    ids = sorted(id for id, codes in symbols.items() if len(codes) >= 2)
+    rows = [np.array(sorted(number[code] for code in symbols[id]), dtype=np.int64) for id in ids]
+    return ((ids[i], ids[j]) for i, j, _ in similar_pairs(rows, threshold))
+
+
+def _near(symbols: dict[str, set[str]], seed: int) -> dict[str, list[str]]:
+    """For each patent some others of one of its subclasses (A01B) that share no symbol with it."""
+    by_subclass: dict[str, list[str]] = defaultdict(list)
+    for id in sorted(symbols):
+        for subclass in sorted({subclass_of(code) for code in symbols[id]}):
+            by_subclass[subclass].append(id)
+    near = {}
+    for id, codes in symbols.items():
+        random = Random(f"{seed}:{id}")
+        pool = [other for code in sorted({subclass_of(code) for code in codes}) for other in by_subclass[code]]
+        drawn = random.sample(pool, min(CANDIDATES, len(pool)))
+        near[id] = [other for other in dict.fromkeys(drawn) if other != id and not codes & symbols[other]]
+    return near
+
+
+def subclass_of(symbol: str) -> str:
+    """The subclass of a symbol.
+
+    >>> subclass_of("A01B63/008")
+    'A01B'
+    """
+    found = re.match(r"[A-Z][0-9]{2}[A-Z]", symbol)
+    return found.group() if found else symbol

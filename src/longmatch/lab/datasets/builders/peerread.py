@@ -1,0 +1,115 @@
+"""papers: PeerRead, arXiv papers and what they cite (the AAN protocol of CoLDE and SMITH at larger size).
+
+Reads the repository allenai/PeerRead:
+
+    data/<venue>/{train,dev,test}/parsed_pdfs/<id>.pdf.json
+        metadata: title, authors [name], sections [{heading, text}], references [{title, author [name], year, venue}]
+    data/<venue>/{train,dev,test}/reviews/<id>.json    title and authors, where the PDF gave none
+
+Rule: abstract and references are dropped (they are fields of their own); 1,000 to 15,000 words. A citation is a
+reference whose normalised title is that of a paper of the set with a surname in common, or that names its arXiv id;
+papers cited more than 60 times are dropped as targets: they belong with everything.
+"""
+
+import json
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from longmatch.errors import ReadError
+from longmatch.lab.datasets.labelling import label_citations
+from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.sections import BACK_MATTER, joined, kept
+from longmatch.lab.datasets.splits import DEFAULT
+from longmatch.lab.datasets.writer import CollectionWriter, Summary
+
+_ARXIV = re.compile(r"[0-9]{4}\.[0-9]{4,5}")
+
+
+def build(
+    raw: Path, out: Path, *, min_words: int = 1000, max_words: int = 15_000, most_cited: int = 60, seed: int = 0
+) -> Summary:
+    """Build the set."""
+    with opened(raw) as files, CollectionWriter(out) as writer:
+        titles: dict[str, str] = {}  # normalised title to id
+        surnames: dict[str, set[str]] = {}
+        references: dict[str, list[tuple[str, set[str], set[str]]]] = {}
+        for path in files.some("parsed_pdfs/*.pdf.json"):
+            metadata = _json(path).get("metadata") or {}
+            id = _id(path)
+            authors, title = metadata.get("authors") or [], metadata.get("title") or ""
+            review = path.parent.parent / "reviews" / path.name.replace(".pdf.json", ".json")
+            if review.is_file() and not (authors and title):
+                told = _json(review)
+                authors, title = authors or told.get("authors") or [], title or told.get("title") or ""
+            record = Record(id, joined(title), _parts(metadata.get("sections") or []))
+            if not min_words <= record.words <= max_words:
+                writer.skip()
+            elif writer.add(record):
+                titles.setdefault(normal(title), id)
+                surnames[id] = _surnames(authors)
+                references[id] = [_reference(r) for r in metadata.get("references") or []]
+        cited = _edges(references, titles, surnames, writer.ids)
+        times = Counter(target for targets in cited.values() for target in targets)
+        few = {source: {t for t in targets if times[t] <= most_cited} for source, targets in cited.items()}
+        label_citations(writer, few, DEFAULT, seed)
+        return writer.finish()
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ReadError(path, "is not JSON", "Fetch it again.") from error
+    return content if isinstance(content, dict) else {}
+
+
+def _id(path: Path) -> str:
+    """The arXiv id, or the venue and number of a paper that has none."""
+    stem = path.name.removesuffix(".pdf.json")
+    return stem if _ARXIV.match(stem) else f"{path.parents[2].name}:{stem}"
+
+
+def _parts(sections: Iterable[Mapping[str, Any]]) -> tuple[Part, ...]:
+    lines = ((s.get("heading") or "", (s.get("text") or "").splitlines()) for s in sections)
+    return kept((Part(heading, "\n\n".join(filter(None, map(joined, text)))) for heading, text in lines), BACK_MATTER)
+
+
+def normal(title: str) -> str:
+    """A title without case, accents, signs and spaces.
+
+    >>> normal("Naïve  Bayes: a Study"), normal("NAIVE BAYES - A STUDY.")
+    ('naivebayesastudy', 'naivebayesastudy')
+    """
+    return "".join(c for c in unicodedata.normalize("NFKD", title).lower() if c.isalnum())
+
+
+def _surnames(authors: Iterable[str]) -> set[str]:
+    return {normal(name.split()[-1]) for name in authors if name and name.split()}
+
+
+def _reference(reference: Mapping[str, Any]) -> tuple[str, set[str], set[str]]:
+    """A reference as normalised title, surnames, and the arXiv ids it names."""
+    title = reference.get("title") or ""
+    named = _ARXIV.findall(f"{title} {reference.get('venue') or ''}")
+    return normal(title), _surnames(reference.get("author") or []), set(named)
+
+
+def _edges(
+    references: Mapping[str, list[tuple[str, set[str], set[str]]]],
+    titles: Mapping[str, str],
+    surnames: Mapping[str, set[str]],
+    ids: set[str],
+) -> dict[str, set[str]]:
+    cited: dict[str, set[str]] = defaultdict(set)
+    for source, entries in references.items():
+        for title, authors, named in entries:
+            target = titles.get(title) if len(title) > 10 else None
+            if target and authors & surnames[target]:
+                cited[source].add(target)
+            cited[source].update(named & ids)
+    return cited

@@ -1,0 +1,87 @@
+"""peps: Python Enhancement Proposals and which of them each refers to (small and quick, for trying things out).
+
+Reads the repository python/peps: `peps/pep-0001.rst` and so on, a header block (`PEP: 1`, `Title: ...`), then
+reStructuredText.
+
+Rule: relevant is what the text refers to (`:pep:`8``, `PEP 8`, `pep-0008`); the references are masked as [PEP], so that
+a number alone tells nothing; abstract, references and copyright are dropped; proposals under 300 words are left out.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from longmatch.lab.datasets.labelling import label_citations
+from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.sections import joined, kept
+from longmatch.lab.datasets.splits import DEFAULT
+from longmatch.lab.datasets.writer import CollectionWriter, Summary
+
+_DROPPED = re.compile(r"abstract|references?(?: and footnotes)?|footnotes|bibliography|copyright", re.IGNORECASE)
+_MENTION = re.compile(
+    r":pep:`[^`]*?([0-9]{1,4})(?:#[^`>]*)?>?`"
+    r"|\bPEPs?[\s-]+0*([0-9]{1,4})\b(?:[#:][\w-]+)?"
+    r"|(?:https?://[\w./]*/|\b)pep-0*([0-9]{1,4})\b(?:\.rst|\.txt|\.html|/)?",
+    re.IGNORECASE,
+)
+_RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
+_FIELD = re.compile(r"([A-Za-z-]+):\s*(.*)")
+_ROLE = re.compile(r":[\w:+.-]+:`([^`<]*?)\s*(?:<[^`>]*>)?`")
+_LITERAL = re.compile(r"``(.+?)``")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(\S(?:[^*\n]*\S)?)\1(?![\w*])")
+_LINK = re.compile(r"`([^`<]+?)\s*(?:<[^`>]*>)?`_{1,2}")
+_NOTE_MARK = re.compile(r"\s*\[(?:#[\w-]*|[0-9]+)\]_")
+_COMMENT = re.compile(r"\.\. (?!\[)|\.\.$|__ |\.\. \[")
+
+
+def build(raw: Path, out: Path, *, min_words: int = 300, seed: int = 0) -> Summary:
+    """Build the set."""
+    with opened(raw) as files, CollectionWriter(out) as writer:
+        cited: dict[str, set[str]] = {}
+        for path in files.some("pep-*.rst"):
+            text = path.read_bytes().decode("utf-8", errors="replace")
+            fields, body = _header(text)
+            record = Record(f"PEP{fields.get('pep', '')}", fields.get("title", ""), kept(_sections(body), _DROPPED))
+            if not fields.get("pep", "").isdigit() or record.words < min_words:
+                writer.skip()
+            elif writer.add(record):
+                numbers = (next(filter(None, match.groups())) for match in _MENTION.finditer(body))
+                cited[record.id] = {f"PEP{int(number)}" for number in numbers}
+        label_citations(writer, cited, DEFAULT, seed)
+        return writer.finish()
+
+
+def _header(text: str) -> tuple[dict[str, str], str]:
+    """The fields of the header block, names in small letters, and the rest."""
+    head, _, body = text.replace("\r\n", "\n").partition("\n\n")
+    found = (_FIELD.match(line) for line in head.split("\n"))
+    return {match[1].lower(): joined(match[2]) for match in found if match}, body
+
+
+def _sections(body: str) -> Iterator[Part]:
+    heading, lines = "", list[str]()
+    rows = body.split("\n")
+    for at, row in enumerate(rows):
+        below = rows[at + 1] if at + 1 < len(rows) else ""
+        if row and not row[0].isspace() and _RULE.fullmatch(below) and len(below.rstrip()) >= len(row.rstrip()) - 1:
+            yield Part(_plain(heading), _paragraphs(lines))
+            heading, lines = row.strip(), []
+        elif not _RULE.fullmatch(row):
+            lines.append(row)
+    yield Part(_plain(heading), _paragraphs(lines))
+
+
+def _paragraphs(lines: list[str]) -> str:
+    """Blocks between blank lines; directives, comments and footnotes are left out, literal blocks stay."""
+    blocks = re.split(r"\n\s*\n", "\n".join(lines))
+    texts = (_plain(block) for block in blocks if not _COMMENT.match(block.strip()))
+    return "\n\n".join(text for text in texts if text not in {"", "::"})
+
+
+def _plain(block: str) -> str:
+    """A block without markup, references to other proposals masked."""
+    text = _MENTION.sub("[PEP]", block)
+    text = _NOTE_MARK.sub("", _LINK.sub(r"\1", _ROLE.sub(r"\1", text)))
+    text = _EMPHASIS.sub(r"\2", _LITERAL.sub(r"\1", text))
+    return joined(re.sub(r"::\s*$", ":", text))

@@ -1,0 +1,78 @@
+"""SDR's two sets, video games and wines, with an expert's similar articles (SDR section 4.1).
+
+Reads, for each, the articles and the labels that the authors released:
+
+    video_games.txt / wines.txt, or raw_data    CSV with a header line: the title, then the sections as the text of a
+                                                Python list of (heading, text)
+    gt                                          a pickle: {title: {similar title: how often it was named}}
+
+Rule: every query is a test query (there are no labels to train on); an article listed as similar to itself is dropped.
+Titles are matched with &amp; read as &. The pickle is opened by an unpickler that knows only plain containers.
+"""
+
+import ast
+import csv
+import html
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from longmatch.errors import ReadError
+from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.sections import joined, kept, paragraphs
+from longmatch.lab.datasets.unpickling import read_plain_pickle
+from longmatch.lab.datasets.writer import CollectionWriter, Summary
+
+
+def build(raw: Path, out: Path, *, name: str) -> Summary:
+    """Build one of the two sets: `name` is video_games or wines."""
+    with opened(raw) as files, CollectionWriter(out) as writer:
+        labels = files.each(f"{name}/gt") or files.some("gt")
+        table = files.each(f"{name}.txt", f"{name}/raw_data") or files.some("raw_data", f"{name}.txt")
+        for title, parts in _articles(table[0]):
+            writer.add(Record(title, title, parts))
+        similar = read_plain_pickle(labels[0])
+        if not isinstance(similar, dict) or not all(isinstance(row, dict) for row in similar.values()):
+            raise ReadError(labels[0], "does not hold titles with their similar titles", "Fetch it again.")
+        for query, row in similar.items():
+            for title in row:
+                one, other = _title(query), _title(title)
+                if one != other:
+                    writer.judge("test", one, other)
+        return writer.finish()
+
+
+def _title(text: object) -> str:
+    return html.unescape(joined(str(text)))
+
+
+def _articles(path: Path) -> Iterator[tuple[str, tuple[Part, ...]]]:
+    limit = csv.field_size_limit(sys.maxsize)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in list_rows(file, path):
+                yield _title(row[0]), _parts(row[1], path, row[0])
+    finally:
+        csv.field_size_limit(limit)
+
+
+def list_rows(file: Iterator[str], path: Path) -> Iterator[list[str]]:
+    """The rows of the CSV file after its header."""
+    reader = csv.reader(file)
+    try:
+        next(reader, None)
+        for row in reader:
+            if len(row) < 2:
+                raise ReadError(path, f"line {reader.line_num} has no sections", "Fetch it again.")
+            yield row
+    except csv.Error as error:
+        raise ReadError(path, f"is not CSV ({error}, line {reader.line_num})", "Fetch it again.") from error
+
+
+def _parts(text: str, path: Path, title: str) -> tuple[Part, ...]:
+    try:
+        rows = ast.literal_eval(text)
+        return kept(Part(str(row[0] or ""), paragraphs(str(row[1]))) for row in rows)
+    except (ValueError, SyntaxError, TypeError, IndexError, MemoryError, RecursionError) as error:
+        raise ReadError(path, f"has sections that cannot be read ({title})", "Fetch it again.") from error

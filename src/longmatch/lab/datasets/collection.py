@@ -1,0 +1,146 @@
+"""The common form on disk: a folder with documents and labels, opened for training and evaluation.
+
+    documents.jsonl.xz   one document a line: id, title, sections [{heading, text}] (also .jsonl, .jsonl.gz)
+    qrels.tsv            split, query, document, grade
+    pairs.tsv            split, source, target, label
+    candidates.tsv       document: only these are ranked, whatever the query
+    pools.tsv            query, document: only the query's own are ranked
+
+Every label file is optional; each starts with a line that names its columns.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+from longmatch.documents.document import Document
+from longmatch.errors import ReadError
+from longmatch.lab.datasets.records import SPLITS, Judgement, Pair, Record, Split, iterate_records, read_table
+
+DOCUMENT_FILES = ("documents.jsonl.xz", "documents.jsonl.gz", "documents.jsonl")
+PAIR_COLUMNS = ("split", "source", "target", "label")
+QREL_COLUMNS = ("split", "query", "document", "grade")
+CANDIDATE_COLUMNS = ("document",)
+POOL_COLUMNS = ("query", "document")
+
+
+class DataFolder:
+    """A data set on disk. Documents are streamed; labels and ids are read once, when first asked for."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        found = [self.path / name for name in DOCUMENT_FILES if (self.path / name).is_file()]
+        if not found:
+            raise ReadError(
+                self.path,
+                "is not a data folder (it holds no documents.jsonl.xz, .jsonl.gz or .jsonl)",
+                "Build one with `longmatch data build`.",
+            )
+        self.documents_file = found[0]
+
+    @property
+    def name(self) -> str:
+        """What the set is called in tables: the folder's name."""
+        return self.path.resolve().name
+
+    def documents(self) -> Iterator[Document]:
+        """The documents with sections, paragraphs and sentences, one at a time."""
+        from longmatch.documents.jsonl import iterate_jsonl
+
+        return iter(iterate_jsonl(self.documents_file))
+
+    def records(self) -> Iterator[Record]:
+        """The documents as they lie on disk, one at a time: quicker, where sentences are not needed."""
+        return iterate_records(self.documents_file)
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all documents, in the file's order; no two are the same."""
+        ids = tuple(record.id for record in self.records())
+        if len(set(ids)) < len(ids):
+            seen: set[str] = set()
+            first = next(id for id in ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
+            raise ReadError(self.documents_file, f"has more than one document {first!r}", "Give each its own id.")
+        return ids
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """The splits that have labels, in the order train, validation, test."""
+        named = {row.split for row in self._pairs} | {row.split for row in self._judgements}
+        return tuple(split for split in SPLITS if split in named)
+
+    def pairs(self, split: Split | None = None) -> list[Pair]:
+        """The labelled pairs of a split, or of all; empty where the set has none."""
+        return [pair for pair in self._pairs if split in (None, pair.split)]
+
+    def judgements(self, split: Split | None = None) -> list[Judgement]:
+        """The graded query-document rows of a split, or of all; empty where the set has none."""
+        return [row for row in self._judgements if split in (None, row.split)]
+
+    def qrels(self, split: Split | None = None) -> dict[str, dict[str, int]]:
+        """The grades by query, then document."""
+        grades: dict[str, dict[str, int]] = {}
+        for row in self.judgements(split):
+            grades.setdefault(row.query, {})[row.document] = row.grade
+        return grades
+
+    def pool(self, query: str) -> tuple[str, ...]:
+        """The documents to rank for a query: its own pool, else the candidates, else all; never the query itself."""
+        ids: Iterable[str] = self._pools.get(query, ()) or self._candidates or self.ids
+        return tuple(id for id in ids if id != query)
+
+    def validate(self) -> None:
+        """Raise ReadError where a label, candidate or pool names a document that is not there."""
+        known = set(self.ids)
+        named = {
+            "pairs.tsv": (id for pair in self._pairs for id in (pair.source, pair.target)),
+            "qrels.tsv": (id for row in self._judgements for id in (row.query, row.document)),
+            "candidates.tsv": iter(self._candidates),
+            "pools.tsv": (id for query, pool in self._pools.items() for id in (query, *pool)),
+        }
+        for file, ids in named.items():
+            unknown = list(dict.fromkeys(id for id in ids if id not in known))
+            if unknown:
+                problem = f"names {len(unknown)} unknown documents, the first of them {unknown[0]!r}"
+                raise ReadError(self.path / file, problem, f"Add them to {self.documents_file.name} or drop the rows.")
+
+    @cached_property
+    def _pairs(self) -> tuple[Pair, ...]:
+        rows = self._rows("pairs.tsv", PAIR_COLUMNS)
+        return tuple(Pair(split, a, b, number) for split, a, b, number in self._typed("pairs.tsv", rows, (0, 1)))
+
+    @cached_property
+    def _judgements(self) -> tuple[Judgement, ...]:
+        rows = self._rows("qrels.tsv", QREL_COLUMNS)
+        return tuple(Judgement(split, a, b, number) for split, a, b, number in self._typed("qrels.tsv", rows, None))
+
+    @cached_property
+    def _candidates(self) -> tuple[str, ...]:
+        return tuple(row[0] for row in self._rows("candidates.tsv", CANDIDATE_COLUMNS))
+
+    @cached_property
+    def _pools(self) -> dict[str, list[str]]:
+        pools: dict[str, list[str]] = defaultdict(list)
+        for query, document in self._rows("pools.tsv", POOL_COLUMNS):
+            pools[query].append(document)
+        return dict(pools)
+
+    def _rows(self, name: str, columns: tuple[str, ...]) -> list[list[str]]:
+        path = self.path / name
+        return read_table(path, columns) if path.is_file() else []
+
+    def _typed(
+        self, name: str, rows: list[list[str]], allowed: tuple[int, ...] | None
+    ) -> Iterator[tuple[Split, str, str, int]]:
+        """The rows with their split and number checked; `allowed` lists the numbers, None any from 0 up."""
+        split_of: dict[str, Split] = {split: split for split in SPLITS}
+        for split, first, second, number in rows:
+            if split not in split_of:
+                raise ReadError(self.path / name, f"has a split {split!r}", f"It is one of {', '.join(SPLITS)}.")
+            value = int(number) if number.isascii() and number.isdigit() else -1
+            if value < 0 or (allowed and value not in allowed):
+                wanted = "0 or 1" if allowed else "a whole number from 0 up"
+                raise ReadError(self.path / name, f"has a row that ends in {number!r}", f"That should be {wanted}.")
+            yield split_of[split], first, second, value

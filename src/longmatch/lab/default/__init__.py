@@ -1,0 +1,1 @@
+"""How the default matcher is made: background statistics, weights, calibration and probability."""

@@ -1,0 +1,206 @@
+"""Does an explanation tell the truth? Delete what it names first and see how far the score falls.
+
+Deletion: from both documents, the tenth of the sentences with the largest contributions, against as many at random.
+Insertion, the reverse: those sentences alone, against as many at random alone. Scores are the model's own, of documents
+rebuilt without the others.
+"""
+
+import json
+import random
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from longmatch.documents.document import Document, Paragraph, Section, Sentence
+from longmatch.errors import LongmatchWarning
+from longmatch.lab.datasets.records import Split
+from longmatch.lab.evaluation.code import code_digest
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.matching.match import Match, Passage
+from longmatch.matching.matcher import Matcher, Progress
+from longmatch.matching.pair_matcher import PairMatcher
+
+SHARE = 0.1  # of a document's sentences
+DRAWS = 5  # of random sentences
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """One pair: its score, and what it becomes when sentences are deleted or stand alone."""
+
+    score: float
+    named_deleted: float
+    random_deleted: float  # mean over the draws
+    named_alone: float
+    random_alone: float
+
+
+def fidelity(matcher: Matcher, a: Document, b: Document, seed: int = 0) -> Fidelity:
+    """Measure the explanation of one pair."""
+    match = _compare(matcher, a, b)
+    first = [named_sentences(match, side) for side in ("a", "b")]
+    rng = np.random.default_rng(seed)
+    drawn = [
+        [
+            set(rng.choice(sum(1 for _ in d.sentences), len(f), replace=False).tolist())
+            for d, f in zip((a, b), first, strict=True)
+        ]
+        for _ in range(DRAWS)
+    ]
+    return Fidelity(
+        match.score,
+        _score(matcher, (a, b), first, keep=False),
+        float(np.mean([_score(matcher, (a, b), chosen, keep=False) for chosen in drawn])),
+        _score(matcher, (a, b), first, keep=True),
+        float(np.mean([_score(matcher, (a, b), chosen, keep=True) for chosen in drawn])),
+    )
+
+
+def named_sentences(match: Match, side: Literal["a", "b"]) -> set[int]:
+    """The numbers of the sentences an explanation names first: SHARE of them, at least one, never all.
+
+    A passage of several sentences gives each a share of its contribution by length.
+    """
+    document = match.a if side == "a" else match.b
+    sentences = list(document.sentences)
+    starts = np.array([s.start for s in sentences])
+    ends = np.array([s.end for s in sentences])
+    weight = np.zeros(len(sentences))
+    for alignment in match.alignments:
+        passage: Passage = getattr(alignment, side)
+        inside = np.clip(np.minimum(ends, passage.end) - np.maximum(starts, passage.start), 0, None)
+        if inside.any():
+            weight += alignment.contribution * inside / inside.sum()
+    count = min(len(sentences) - 1, max(1, round(SHARE * len(sentences))))
+    return set(np.argsort(-weight, kind="stable")[:count].tolist())
+
+
+def rebuild(document: Document, chosen: set[int], keep: bool) -> Document:
+    """The document with only the chosen sentences of its running text, or with all but those.
+
+    Paragraphs that lose all sentences go; headings stay, and so do tables and references.
+    """
+    numbers = {id(s): n for n, s in enumerate(document.sentences)}
+    text: list[str] = []
+    length = 0
+
+    def add(piece: str, gap: str) -> int:
+        nonlocal length
+        text.append(gap + piece if length else piece)
+        length += len(text[-1])
+        return length - len(piece)
+
+    sections = []
+    for section in document.sections:
+        start = add(section.heading, "\n\n") if section.heading else length
+        paragraphs = []
+        for paragraph in section.paragraphs:
+            kept = [s for s in paragraph.sentences if id(s) not in numbers or (numbers[id(s)] in chosen) == keep]
+            placed: list[Sentence] = []
+            for sentence in kept:
+                at = add(sentence.of(document.readable), " " if placed else "\n\n")
+                placed.append(Sentence(at, length))
+            if placed:
+                paragraphs.append(
+                    Paragraph(placed[0].start, placed[-1].end, tuple(placed), paragraph.kind, paragraph.page)
+                )
+        sections.append(Section(start, length, section.heading, section.level, tuple(paragraphs)))
+    return Document(document.id, document.title, "".join(text), tuple(sections), document.language)
+
+
+def related_pairs(corpus: Corpus, split: Split, count: int, seed: int) -> list[tuple[str, str]]:
+    """So many pairs that belong together, drawn at random, at most one a query."""
+    partners: dict[str, list[str]] = {}
+    for row in corpus.folder.judgements(split):
+        if row.grade > 0 and row.query != row.document:
+            partners.setdefault(row.query, []).append(row.document)
+    for pair in [] if partners else corpus.folder.pairs(split):
+        if pair.label and pair.source != pair.target:
+            partners.setdefault(pair.source, []).append(pair.target)
+    draw = random.Random(seed)
+    queries = draw.sample(sorted(partners), min(count, len(partners)))
+    return [(query, draw.choice(sorted(partners[query]))) for query in queries]
+
+
+def measure_fidelity(
+    path: Path,
+    corpus: Corpus,
+    matcher: Matcher,
+    split: Split,
+    count: int,
+    seed: int,
+    made: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Measure a model's explanations on related pairs and write what was found to `path`, unless that is done."""
+    scorer = scorer_of(matcher)
+    facts = {
+        "documents": corpus.fingerprint,
+        "layers": [layer.key for layer in scorer.layers],
+        "model": dict(scorer.facts),
+        "count": count,
+        "seed": seed,
+        "code": code_digest(*scorer.code),
+    }
+    if path.is_file():
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if found["facts"] == facts:
+            return found
+    pairs = related_pairs(corpus, split, count, seed)
+    documents = corpus.documents(id for pair in pairs for id in pair)
+    measured: list[Fidelity] = []
+    for index, (a, b) in enumerate(pairs):
+        if all(d in documents and sum(1 for _ in documents[d].sentences) > 1 for d in (a, b)):
+            measured.append(fidelity(matcher, documents[a], documents[b], seed + index))
+        if progress:
+            progress(1)
+    found = summary(measured) | {"facts": facts, "made": dict(made or {})}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return found
+
+
+def summary(measured: Sequence[Fidelity]) -> dict[str, Any]:
+    """Means over pairs. `ratio` is the fall by deleting what is named over that by deleting at random."""
+
+    def mean(values: list[float]) -> float:
+        return float(np.mean(values)) if values else 0.0
+
+    named = mean([f.score - f.named_deleted for f in measured])
+    drawn = mean([f.score - f.random_deleted for f in measured])
+    return {
+        "pairs": len(measured),
+        "share": SHARE,
+        "score": mean([f.score for f in measured]),
+        "deletion": {"named": named, "random": drawn, "ratio": named / drawn if drawn > 0 else None},
+        "insertion": {
+            "named": mean([f.named_alone for f in measured]),
+            "random": mean([f.random_alone for f in measured]),
+        },
+    }
+
+
+def _score(matcher: Matcher, pair: tuple[Document, Document], chosen: Sequence[set[int]], keep: bool) -> float:
+    a, b = (rebuild(document, mine, keep) for document, mine in zip(pair, chosen, strict=True))
+    if not isinstance(matcher, PairMatcher):
+        return _compare(matcher, a, b).score
+    with _quiet():
+        return float(matcher.score_pairs([(a, b)])[0])  # without an explanation, for which it would have to read much
+
+
+def _compare(matcher: Matcher, a: Document, b: Document) -> Match:
+    with _quiet():
+        return matcher.compare(a, b)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LongmatchWarning)  # that a model reads only a part is in the table already
+        yield

@@ -1,0 +1,122 @@
+"""Plots of a set: quality against time a document, against document length (CoLDE figure 7, SST figure 4), and over the
+values of a setting that a study tried out (CoLDE figures 6 and 7).
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import numpy as np
+
+from longmatch.lab.evaluation.measures import RankingMeasure, parse
+from longmatch.lab.evaluation.reports.cells import Table, tables
+from longmatch.lab.evaluation.rows import BASELINE, Row, values_of
+
+BINS = 4  # of document length, with equally many queries each
+
+
+def write_plots(rows: Sequence[Row], folder: Path) -> list[Path]:
+    """Write SVG files; sets without a measure are left out."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for table in tables(rows):
+        run = table.rows[0].run
+        measure = parse(table.measures[0])
+        ranking = isinstance(measure, RankingMeasure)
+        kind = "" if ranking or not run.answers else ".pairs"
+        stem = f"{run.data}.{run.split}" + (f"-{run.limit}" if run.limit else "") + kind
+        written.append(_time_plot(table, folder / f"{stem}.time.svg"))
+        if isinstance(measure, RankingMeasure) and len(run.answers) >= BINS:
+            written.append(_length_plot(table, measure, folder / f"{stem}.length.svg"))
+        for name in dict.fromkeys(row.run.study["name"] for row in table.rows if row.run.study):
+            path = folder / f"{stem}.{re.sub(r'[^A-Za-z0-9_]+', '-', name)}.svg"
+            written.append(_study_plot(table, name, path))
+    return written
+
+
+def by_length(row: Row, measure: RankingMeasure) -> tuple[list[float], list[float]]:
+    """The mean length of the queries of each bin, in words, and the measure's mean over them."""
+    queries = sorted(row.run.answers)
+    lengths = np.array([row.run.words[query] for query in queries], dtype=np.float64)
+    parts = np.array_split(np.argsort(lengths, kind="stable"), BINS)
+    values = values_of(measure, row)
+    return [float(lengths[p].mean()) for p in parts], [float(values[p].mean()) for p in parts]
+
+
+def over_values(table: Table, name: str, measure: str) -> tuple[list[Any], list[float], list[float]]:
+    """A study's values in order, the measure at each, and its deviation over the seeds (0 with one)."""
+    rows = [row for row in table.rows if row.run.study and row.run.study["name"] == name and measure in row.measures]
+    rows.sort(key=lambda row: _order((row.run.study or {})["value"]))
+    values = [(row.run.study or {})["value"] for row in rows]
+    return values, [row.measures[measure] for row in rows], [row.deviation(measure) or 0.0 for row in rows]
+
+
+def _time_plot(table: Table, path: Path) -> Path:
+    figure, axes = _figure()
+    measure = table.measures[0]
+    for row in table.rows:
+        if measure in row.measures:
+            place = 1000 * max(row.seconds_per_document, 1e-6), 100 * row.measures[measure]
+            axes.scatter(*place, s=25)
+            name = axes.annotate(row.model, place, textcoords="offset points", xytext=(5, 3), fontsize=8)
+            name.set_in_layout(False)  # a long one may be cut off, but takes no room from the axes
+    axes.set(xscale="log", xlabel="encoding, milliseconds a document", ylabel=f"{measure}, percent", title=table.title)
+    return _save(figure, path)
+
+
+def _length_plot(table: Table, measure: RankingMeasure, path: Path) -> Path:
+    figure, axes = _figure()
+    for row in table.rows:
+        lengths, values = by_length(row, measure)
+        axes.plot(lengths, [100 * value for value in values], marker="o", markersize=3, label=row.model)
+    axes.set(xscale="log", xlabel="words in the query document", ylabel=f"{measure.name}, percent", title=table.title)
+    axes.legend(fontsize=7)
+    return _save(figure, path)
+
+
+def _study_plot(table: Table, name: str, path: Path) -> Path:
+    """The first measure over the values, and of pairs the accuracy, which the paper shows; tfidf as a line."""
+    figure, axes = _figure()
+    shown = [measure for measure in table.measures if measure in (table.measures[0], "accuracy")]
+    tfidf = next((row for row in table.rows if row.model == BASELINE), None)
+    for measure in shown:
+        values, heights, spread = over_values(table, name, measure)
+        numbers = all(isinstance(value, int | float) for value in values)
+        places = values if numbers else list(map(str, values))
+        heights, spread = [100 * x for x in heights], [100 * x for x in spread]
+        drawn = axes.errorbar(places, heights, yerr=spread, marker="o", markersize=4, capsize=3, label=measure)
+        if numbers:
+            axes.set_xticks(places)
+        if tfidf and measure in tfidf.measures:
+            level = 100 * tfidf.measures[measure]
+            axes.axhline(level, linestyle="--", color=drawn.lines[0].get_color(), label=f"{measure} of {BASELINE}")
+    key = next((row.run.study["key"] for row in table.rows if row.run.study and row.run.study["name"] == name), "")
+    axes.set(xlabel=key, ylabel="percent", title=fill(f"{name}; {table.title}", 80))
+    axes.legend(fontsize=7)
+    return _save(figure, path)
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    """Numbers by size, before words."""
+    return (False, value) if isinstance(value, int | float) else (True, str(value))
+
+
+def _figure() -> tuple[Any, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.add_subplot()
+    axes.grid(alpha=0.3)
+    return figure, axes
+
+
+def _save(figure: Any, path: Path) -> Path:
+    from matplotlib import rc_context
+
+    for axes in figure.axes:
+        axes.title.set_fontsize(9)
+    with rc_context({"svg.hashsalt": "longmatch"}):  # the same rows give the same file
+        figure.savefig(path, metadata={"Date": None})
+    return path

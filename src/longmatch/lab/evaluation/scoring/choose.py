@@ -1,0 +1,43 @@
+"""The scorer of a matcher."""
+
+from longmatch.default.matcher import HybridMatcher
+from longmatch.lab.baselines.pooled.matcher import PooledMatcher
+from longmatch.lab.baselines.rprs.matcher import RprsMatcher
+from longmatch.lab.baselines.topics.matcher import LdaMatcher
+from longmatch.lab.evaluation.encodings.vectors import VectorEncoder
+from longmatch.lab.evaluation.scoring.anything import AnyScorer
+from longmatch.lab.evaluation.scoring.default import DefaultScorer
+from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
+from longmatch.lab.evaluation.scoring.pairs import PairScorer
+from longmatch.lab.evaluation.scoring.rprs import RprsScorer
+from longmatch.lab.evaluation.scoring.scorer import Scorer
+from longmatch.lab.evaluation.scoring.sentences import PooledScorer, SdrScorer
+from longmatch.lab.evaluation.scoring.topics import LdaScorer
+from longmatch.lab.evaluation.scoring.vector import VectorScorer
+from longmatch.lexical.matcher import LexicalMatcher
+from longmatch.matching.matcher import Matcher
+from longmatch.matching.pair_matcher import PairMatcher
+from longmatch.matching.reranking import DEPTH
+from longmatch.sdr.matcher import SdrMatcher
+
+SCORERS: dict[type[Matcher], type[Scorer]] = {
+    LexicalMatcher: LexicalScorer,
+    HybridMatcher: DefaultScorer,
+    SdrMatcher: SdrScorer,
+    PooledMatcher: PooledScorer,
+    RprsMatcher: RprsScorer,
+    LdaMatcher: LdaScorer,
+}
+
+
+def scorer_of(matcher: Matcher, depth: int = DEPTH) -> Scorer:
+    """One that reads stored encodings where there are any, else one that encodes as the matcher does.
+
+    A model that reads two documents together scores the `depth` best of a first stage.
+    """
+    if isinstance(matcher, PairMatcher):
+        return PairScorer(matcher, depth)
+    fitting = SCORERS.get(type(matcher), VectorScorer if isinstance(matcher, VectorEncoder) else AnyScorer)
+    if isinstance(matcher, SdrMatcher) and matcher.symmetric:
+        fitting = AnyScorer
+    return fitting(matcher)

@@ -1,0 +1,133 @@
+"""The default model's row: its own score, slice by slice, with the rarity of words in the whole corpus."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from longmatch.default.calibration import TITLED
+from longmatch.default.collection import Collection, Rarity
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
+from longmatch.lab.evaluation.code import DEFAULT_CODE
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.encodings.layer import Layer
+from longmatch.lab.evaluation.encodings.layers import (
+    Chance,
+    PieceWords,
+    SentenceVectors,
+    restore_stream,
+    scoring_device,
+)
+from longmatch.lab.evaluation.encodings.store import Stored
+from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
+from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
+from longmatch.lexical.terms import Stream, Terms
+from longmatch.lexical.weights import TermMatrix, tfidf
+from longmatch.matching.levels import Side
+from longmatch.matching.sentence_vectors import title_vectors
+
+
+class DefaultScorer(Scorer):
+    """Terms stay in memory as sparse matrices; vectors are read slice by slice."""
+
+    matcher: HybridMatcher
+    code = DEFAULT_CODE
+
+    @property
+    def layers(self) -> Sequence[Layer]:
+        """Sentence vectors, what to expect of them by chance, and the words of the same pieces."""
+        vectors = SentenceVectors(self.matcher.backbone)
+        return vectors, Chance(vectors, self.matcher.statistics.sentences), PieceWords(self.matcher.backbone)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The calibration; the score it gives orders documents and is no probability."""
+        return {"calibration": str(self.matcher.statistics.calibration)}
+
+    @property
+    def sides(self) -> Sequence[str]:
+        """The sides that will be asked for."""
+        return self.matcher.statistics.calibration.sides
+
+    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+        """Weigh the terms of all documents."""
+        self._vectors, self._chance, self._words = stored
+        self.unhandled = {id: why for layer in stored for id, why in layer.unhandled.items()}
+        words = [restore_stream(arrays) for arrays in self._words.each("words", "bounds")]
+        self._titles = self._titles_of(corpus)
+        self._title_vectors = self._vectors_of(self._titles)
+        able = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
+        self._rarity = Rarity.of(able, self.matcher.statistics)
+        del able  # with the phrases it had to make
+        self._slices = slices_of(self._vectors)
+        self._bare = [self._weigh(words[part.first : part.last], part.first) for part in self._slices]
+        self._loaded: Collection | None = None
+
+    def _titles_of(self, corpus: Corpus) -> Sequence[str]:
+        """Read where they count."""
+        if not {*TITLED, "named"} & set(self.sides):
+            return [""] * len(corpus)
+        return corpus.titles
+
+    def _vectors_of(self, titles: Sequence[str]) -> Sequence[Tensor | None]:
+        """Made where they count."""
+        if "told" not in self.sides:
+            return [None] * len(titles)
+        return title_vectors(titles, self.matcher.backbone).to(scoring_device()).unbind()
+
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """A slice is read once for all queries of the block."""
+        queries = [self._query(number) for number in numbers]
+        found: list[list[Floats]] = [[] for _ in numbers]
+        for index in range(len(self._slices)):
+            collection = self._collection(index)
+            for query, scores in zip(queries, found, strict=True):
+                scores.append(self.matcher.score(query, collection))
+        return [np.concatenate(scores) for scores in found]
+
+    def _query(self, number: int) -> Encoding:
+        device = scoring_device()
+        vectors = torch.from_numpy(self._vectors.of(number, "vectors")["vectors"]).to(device, torch.float32)
+        expectations = torch.from_numpy(self._chance.of(number, "expectations")["expectations"]).to(device)
+        return Encoding(
+            no_sentences(self._titles[number]),
+            Side(vectors, expectations),
+            Terms(restore_stream(self._words.of(number, "words", "bounds"))),
+            self._title_vectors[number],
+        )
+
+    def _collection(self, index: int) -> Collection:
+        """A slice as the score wants it; the only one stays loaded."""
+        if self._loaded is not None:
+            return self._loaded
+        part, (encodings, words, phrases) = self._slices[index], self._bare[index]
+        side = Side(part.vectors(), self._expectations(part))
+        found = Collection(encodings, side, part.offsets(), self._rarity, words, phrases)
+        if len(self._slices) == 1:
+            self._loaded = found
+        return found
+
+    def _expectations(self, part: Slice) -> Tensor:
+        chance = {shard.first: shard for shard in self._chance.shards}
+        arrays = [chance[shard.first].array("expectations") for shard in part.shards]
+        return torch.from_numpy(np.concatenate(arrays)).to(scoring_device())
+
+    def _weigh(self, words: Sequence[Stream], first: int) -> tuple[list[Encoding], TermMatrix, TermMatrix]:
+        encodings = [self._encoding(stream) for stream in words]
+        terms = [e.terms for e in encodings]
+        matrices = (
+            TermMatrix.of([tfidf(t.words.counts, self._rarity.words) for t in terms]),
+            TermMatrix.of([tfidf(t.phrases.counts, self._rarity.phrases) for t in terms]),
+        )
+        told = zip(self._titles[first:], self._title_vectors[first:], words, strict=False)
+        return [self._encoding(stream, title, vector) for title, vector, stream in told], *matrices
+
+    def _encoding(self, stream: Stream, title: str = "", vector: Tensor | None = None) -> Encoding:
+        """An encoding of terms alone."""
+        nothing = torch.empty(0)
+        terms = Terms(Stream(stream.ids, stream.offsets))
+        return Encoding(no_sentences(title), Side(nothing, nothing), terms, vector)

@@ -1,0 +1,53 @@
+"""TF-IDF and BM25 rows: one pass over the words serves them all."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from longmatch.lab.evaluation.code import LEXICAL_CODE
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
+from longmatch.lab.evaluation.encodings.store import Stored
+from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
+from longmatch.lexical.matcher import LexicalEncoding, LexicalMatcher
+from longmatch.lexical.terms import Stream, phrases_of
+
+
+class LexicalScorer(Scorer):
+    """A lexical matcher's own weights and scores, over stored words."""
+
+    matcher: LexicalMatcher
+    code = LEXICAL_CODE
+
+    @property
+    def layers(self) -> Sequence[Words]:
+        """The words."""
+        return (Words(),)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Kind and weighting."""
+        return {"kind": self.matcher.kind, "weighting": self.matcher.weighting}
+
+    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+        """Weigh the terms of all documents."""
+        self.unhandled = stored[0].unhandled
+        self._words = [restore_stream(arrays) for arrays in stored[0].each("words", "bounds")]
+        self._able = [number for number in range(len(corpus)) if number not in self.unhandled]
+        self._collection = self.matcher.collect([self._encoding(number) for number in self._able])
+
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """One sparse product a query."""
+        found = []
+        for number in numbers:
+            scores = np.full(len(self._words), -np.inf)
+            scores[self._able] = self.matcher.score(self._encoding(number), self._collection)
+            found.append(scores)
+        return found
+
+    def _encoding(self, number: int) -> LexicalEncoding:
+        """With streams of its own, so that counts made for one use are not kept for all."""
+        stream = Stream(self._words[number].ids, self._words[number].offsets)
+        return LexicalEncoding(no_sentences(), stream if self.matcher.kind == "words" else phrases_of(stream))

@@ -1,0 +1,77 @@
+"""RPRS's rows: the pool is the whole corpus, slice by slice, without the query itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from longmatch.lab.baselines.rprs.matcher import RprsMatcher
+from longmatch.lab.baselines.rprs.score import Hits, Pool, best_of, find_hits, nearest, proportional_scores
+from longmatch.lab.evaluation.code import home_of
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.encodings.layers import SentenceVectors, scoring_device
+from longmatch.lab.evaluation.encodings.store import Stored
+from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.scoring.scorer import Scorer
+from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
+
+
+class RprsScorer(Scorer):
+    """Two passes over the slices: how near a hit must be, then who is hit."""
+
+    matcher: RprsMatcher
+    _stored: Stored
+    _slices: list[Slice]
+
+    @property
+    def layers(self) -> Sequence[SentenceVectors]:
+        """The sentence vectors."""
+        return (SentenceVectors(self.matcher.backbone),)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The rule."""
+        return asdict(self.matcher.rule)
+
+    @property
+    def code(self) -> Sequence[str]:
+        """The matcher's own folder."""
+        return home_of(self.matcher)
+
+    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+        """Nothing is read yet."""
+        self.unhandled = stored[0].unhandled
+        self._stored, self._slices = stored[0], slices_of(stored[0])
+        self._loaded: Pool | None = None
+
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """A slice is read twice for all queries of the block."""
+        queries = [self._query(number) for number in numbers]
+        best: list[list[Tensor]] = [[] for _ in numbers]
+        for part in self._slices:
+            pool = self._pool(part)
+            for number, query, found in zip(numbers, queries, best, strict=True):
+                own = number - part.first if part.first <= number < part.last else None
+                found.append(nearest(query, pool, self.matcher.rule.hits, own))
+        nearby = [best_of(found, self.matcher.rule.hits) for found in best]
+        hits: list[list[Hits]] = [[] for _ in numbers]
+        for part in self._slices:
+            pool = self._pool(part)
+            for query, near, parts in zip(queries, nearby, hits, strict=True):
+                parts.append(find_hits(query, pool, near))
+        return [proportional_scores(Hits.join(parts), self.matcher.rule).double().cpu().numpy() for parts in hits]
+
+    def _query(self, number: int) -> Tensor:
+        vectors = torch.from_numpy(self._stored.of(number, "vectors")["vectors"])
+        return vectors.to(scoring_device(), torch.float32)
+
+    def _pool(self, part: Slice) -> Pool:
+        """A slice as the score wants it; the only one stays loaded."""
+        if self._loaded is not None:
+            return self._loaded
+        found = Pool(part.vectors(), part.offsets())
+        if len(self._slices) == 1:
+            self._loaded = found
+        return found

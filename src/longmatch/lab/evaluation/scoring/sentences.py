@@ -1,0 +1,113 @@
+"""The rows that read sentence vectors: SDR's rules and the mean, all from one encoding of the corpus."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from longmatch.lab.baselines.pooled.matcher import PooledMatcher
+from longmatch.lab.evaluation.code import SENTENCE_CODE
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.encodings.layers import Openings, SentenceVectors, restore_sentences, scoring_device
+from longmatch.lab.evaluation.encodings.store import Stored
+from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
+from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
+from longmatch.lab.evaluation.scoring.streaming import SlicePart, combine
+from longmatch.sdr.matcher import SdrMatcher
+from longmatch.sdr.paragraphs import weighted_means
+from longmatch.sdr.score import Paragraphs
+
+
+class SdrScorer(Scorer):
+    """SDR's score, normalised over all paragraphs of all slices."""
+
+    matcher: SdrMatcher
+    code = SENTENCE_CODE
+    _stored: Stored
+    _slices: list[Slice]
+
+    @property
+    def layers(self) -> Sequence[SentenceVectors]:
+        """The sentence vectors."""
+        return (SentenceVectors(self.matcher.backbone),)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The rule."""
+        return {"normalise": self.matcher.normalise, "whole_paragraphs": self.matcher.whole_paragraphs}
+
+    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+        """Nothing is read yet."""
+        self.unhandled = stored[0].unhandled
+        self._stored, self._slices = stored[0], slices_of(stored[0])
+        self._loaded: Paragraphs | None = None
+
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """A slice is read once for all queries of the block."""
+        sources = [self._source(number) for number in numbers]
+        parts: list[list[SlicePart]] = [[] for _ in numbers]
+        for part in self._slices:
+            candidates = self._candidates(part)
+            for source, found in zip(sources, parts, strict=True):
+                found.append(SlicePart.of(source, candidates))
+        return [combine(found, self.matcher.normalise).double().numpy() for found in parts]
+
+    def _source(self, number: int) -> Paragraphs:
+        arrays = self._stored.of(number, *self._stored.layer.shapes)
+        sentences = restore_sentences(arrays, no_sentences().document)
+        one = self.matcher.lay_out(sentences, torch.from_numpy(arrays["vectors"]).float()).paragraphs
+        device = scoring_device()
+        return Paragraphs(one.vectors.to(device), one.paragraphs.to(device), one.documents.to(device))
+
+    def _candidates(self, part: Slice) -> Paragraphs:
+        """A slice as the score wants it; the only one stays loaded."""
+        if self._loaded is not None:
+            return self._loaded
+        paragraphs, documents = part.paragraphs()
+        paragraphs, vectors = paragraphs.to(documents.device), part.vectors()
+        if self.matcher.whole_paragraphs:
+            vectors = weighted_means(vectors, torch.from_numpy(part.array("lengths")), paragraphs)
+            paragraphs = torch.arange(len(vectors) + 1, device=documents.device)
+        found = Paragraphs(vectors, paragraphs, documents)
+        if len(self._slices) == 1:
+            self._loaded = found
+        return found
+
+
+class PooledScorer(Scorer):
+    """The cosine of one vector a document."""
+
+    matcher: PooledMatcher
+    code = SENTENCE_CODE
+    _vectors: Tensor
+
+    @property
+    def layers(self) -> Sequence[SentenceVectors | Openings]:
+        """Sentence vectors for the mean, else the opening's."""
+        mean = self.matcher.rule == "mean"
+        return (SentenceVectors(self.matcher.backbone) if mean else Openings(self.matcher),)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The rule."""
+        return {"rule": self.matcher.rule}
+
+    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+        """One vector a document."""
+        self.unhandled = stored[0].unhandled
+        self._vectors = torch.zeros((len(corpus), self.matcher.backbone.width))
+        if self.matcher.rule == "mean":
+            for part in slices_of(stored[0]):
+                lengths = torch.from_numpy(part.array("lengths"))
+                self._vectors[part.first : part.last] = weighted_means(part.vectors(), lengths, part.offsets()).cpu()
+        else:
+            able = [number for number in range(len(corpus)) if number not in self.unhandled]
+            found = [torch.from_numpy(shard.array("vector")) for shard in stored[0].shards]
+            self._vectors[able] = torch.cat(found)
+
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """One product."""
+        return list(np.asarray((self._vectors[list(numbers)] @ self._vectors.T).double().numpy()))

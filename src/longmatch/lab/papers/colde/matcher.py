@@ -1,0 +1,80 @@
+"""CoLDE as a matcher: a trained model's folder, opened."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Precision
+from longmatch.encoders.pretrained import checkpoint_errors
+from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.lab.matchers import TrainedMatcher
+from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.colde.encoding import ColdeEncoding, encode_tokens
+from longmatch.lab.papers.colde.explanation import explain, within
+from longmatch.lab.papers.colde.reading import layout
+from longmatch.matching.match import Match
+from longmatch.units import Tokens
+
+
+class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
+    """The cosine of one vector a document, explained by its sections and chunks.
+
+    Documents are read whole; `max_tokens` cuts them off, and then `coverage` says so.
+    """
+
+    name = "colde"
+    model: ColdeModel
+
+    def __init__(
+        self,
+        model: ColdeModel,
+        tokenizer: Any,
+        max_tokens: int | None = None,
+        precision: Precision | None = None,
+    ) -> None:
+        super().__init__(model, tokenizer, precision)
+        self.layout = layout(model, special_tokens(tokenizer, self.name), max_tokens)
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | Path,
+        max_tokens: int | None = None,
+        device: str | None = None,
+        precision: Precision | None = None,
+    ) -> "ColdeMatcher":
+        """Open what `longmatch train colde` made."""
+        from transformers.utils import logging
+
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+        with checkpoint_errors(f"The CoLDE model {folder}", "Name a folder `longmatch train colde` made."):
+            model: Any = ColdeModel.from_pretrained(folder, dtype=torch.float32)
+            tokenizer = open_tokenizer(str(folder))
+        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        return cls(model.to(place), tokenizer, max_tokens, precision)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a document's vector."""
+        return int(self.model.config.projection_width)
+
+    def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[ColdeEncoding]:
+        """Encode documents, each alone, whole."""
+        return encode_tokens(self.model, self.layout, documents)
+
+    def length(self, tokens: Tokens) -> int:
+        """All tokens, unless there is a limit."""
+        return len(self.layout.read(tokens))
+
+    def explain(self, a: ColdeEncoding, b: ColdeEncoding, collection: Tensor | None = None) -> Match:
+        """Two documents compared at the three levels."""
+        return explain(self.model, a, b, self.name)
+
+    def within(self, document: Document) -> Match:
+        """A document's own sections and chunks against each other."""
+        return within(self.encode([document])[0], self.name)

@@ -1,0 +1,93 @@
+"""SST with a dual encoder (appendix B.1): views are read one by one; InfoNCE tells a query's answer from others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from longmatch.lab.baselines.cross.batch import CrossBatch
+from longmatch.lab.baselines.cross.config import Pool
+from longmatch.lab.baselines.cross.reading import read
+from longmatch.lab.baselines.cross.training import LabelledRows
+from longmatch.lab.losses import info_nce_loss
+from longmatch.lab.papers.sst.training import SstRecipe, SstSettings
+from longmatch.lab.training.caching import cached_backward
+from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.samplers import Ints, chance
+
+
+@dataclass(frozen=True)
+class DualSettings(SstSettings):
+    """SST's settings, with the paper's for ranking as defaults."""
+
+    side_tokens: int = 510  # read of each document, special ones not counted; at most what the backbone reads at once
+    pool: Pool = "mean"
+    loss_temperature: float = 0.05
+    hard_negatives: int = 0  # non-matches of its query that are read with each match, as `negatives` draws them
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        above_zero(self, "loss_temperature")
+        at_least(self, hard_negatives=0)
+
+    def model(self, max_tokens: int | None) -> dict[str, Any]:
+        """The settings that are the model's own."""
+        return super().model(max_tokens) | {"head": "dual", "loss_temperature": self.loss_temperature}
+
+
+class DualRecipe(SstRecipe):
+    """A batch holds pairs that belong together, and may hold non-matches of their queries; all other documents in it
+    are what an answer is told from.
+
+    A document has another view with each query, and is read in its own pair's.
+    """
+
+    name: ClassVar[str] = "sst-dual"
+    Settings: ClassVar[type] = DualSettings
+    defaults: ClassVar[Mapping[str, Any]] = {"documents": 128, "epochs": 10, "patience": 3}
+    own: DualSettings
+
+    def draw(self, step: int) -> LabelledRows:
+        """Some pairs, in the view of the step's epoch; and which document answers which query: (matches, pairs)."""
+        chosen, batch = self._drawn(step), super().draw(step)
+        queries = self.pairs.source[chosen[self.pairs.label[chosen] == 1]]
+        related = self.data.related(np.concatenate([queries, self.pairs.target[chosen]]))
+        return LabelledRows(batch.rows, torch.from_numpy(related[: len(queries), len(queries) :]))
+
+    def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
+        """In one pass where the device holds the whole batch; else, by gradient caching, in as many as it takes."""
+
+        def vectors(rows: CrossBatch) -> Tensor:
+            return read(self.model, rows).vectors
+
+        def loss(found: Tensor) -> Tensor:
+            with torch.autocast(found.device.type, enabled=False):
+                queries, documents = found.float().chunk(2, dim=1)
+                queries = queries[: len(batch.label)]  # the matches come first
+                return info_nce_loss(queries, documents, self.own.loss_temperature, batch.label)
+
+        return {"loss": cached_backward(vectors, list(batch.rows.groups(self._budget)), loss)}
+
+    def _learnt_from(self) -> Ints:
+        return np.flatnonzero(self.pairs.label)
+
+    def _drawn(self, step: int) -> Ints:
+        """Some matches, and then non-matches of the same queries, none twice; fewer where a query has no more."""
+        matches, drawn = super()._drawn(step), chance(self.settings.seed, step)
+        queries, counts = np.unique(self.pairs.source[matches], return_counts=True)
+        wanted = zip(queries.tolist(), (self.own.hard_negatives * counts).tolist(), strict=True)
+        others = [drawn.permutation(self._non_matches.get(query, matches[:0]))[:count] for query, count in wanted]
+        return np.concatenate([matches, *others])
+
+    @cached_property
+    def _non_matches(self) -> Mapping[int, Ints]:
+        """The rows of each query's, where it has any."""
+        rows = np.flatnonzero(self.pairs.label == 0)
+        rows = rows[np.argsort(self.pairs.source[rows], kind="stable")]
+        queries, first = np.unique(self.pairs.source[rows], return_index=True)
+        return dict(zip(queries.tolist(), np.split(rows, first[1:]), strict=True))

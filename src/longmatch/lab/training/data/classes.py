@@ -1,0 +1,81 @@
+"""What documents are: two of one class belong together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from longmatch.errors import ReadError
+from longmatch.lab.datasets.records import SPLITS, Split
+from longmatch.lab.datasets.splits import DEFAULT
+from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.training.data.labels import PairTable, look_up
+from longmatch.lab.training.data.tables import Classes
+from longmatch.units.tokens import Ints
+
+Rows = Iterable[tuple[int, int, str]]  # split, document, class
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """The documents that have a class, in the order of the shelf."""
+
+    names: tuple[str, ...]
+    split: Ints
+    document: Ints
+    label: Ints  # the class's place in `names`
+
+    @classmethod
+    def of_rows(cls, rows: Rows) -> "ClassTable":
+        """Number the classes by their names."""
+        ordered = sorted(rows, key=lambda row: row[1])
+        names = tuple(sorted({name for _, _, name in ordered}))
+        codes = {name: code for code, name in enumerate(names)}
+        table = np.array([(s, d, codes[name]) for s, d, name in ordered], dtype=np.int64).reshape(-1, 3)
+        return cls(names, table[:, 0], table[:, 1], table[:, 2])
+
+    def __len__(self) -> int:
+        return len(self.document)
+
+    def of(self, split: Split) -> tuple[Ints, Ints]:
+        """The documents of a split and their classes."""
+        rows = self.split == SPLITS.index(split)
+        return self.document[rows], self.label[rows]
+
+
+def stated_classes(table: Classes, shelf: TokenShelf, prefix: str) -> Rows:
+    """The classes that a table gives."""
+    seen: set[str] = set()
+    for row in table.rows:
+        if row.document in seen:
+            raise ReadError(table.path, f"gives {row.document!r} two classes", "Keep one of them.")
+        seen.add(row.document)
+    numbers = look_up(table.path, seen, shelf, prefix)
+    return [(SPLITS.index(r.split), numbers[r.document], r.label) for r in table.rows if r.document in numbers]
+
+
+def own_classes(documents: Ints, shelf: TokenShelf, ids: Sequence[str]) -> Rows:
+    """The classes that documents state themselves, in splits drawn from their ids."""
+    for number in documents.tolist():
+        label = shelf.labels[number]
+        if label is not None:
+            yield SPLITS.index(DEFAULT.of(ids[number])), number, label
+
+
+def pairs_of_classes(numbers: Ints, labels: Ints, ids: Sequence[str], seed: int) -> PairTable:
+    """Each document with a random one of its class, if there is another, and with a random one of another class."""
+    order = np.argsort(labels, kind="stable")  # class after class
+    members = numbers[order].tolist()
+    starts = np.searchsorted(labels[order], labels[order], side="left").tolist()
+    ends = np.searchsorted(labels[order], labels[order], side="right").tolist()
+    drawn = []
+    for place, (number, start, end) in enumerate(zip(members, starts, ends, strict=True)):
+        random = Random(f"{seed}:{ids[number]}")
+        if end - start > 1:
+            at = random.randrange(start, end - 1)
+            drawn.append((number, members[at if at < place else at + 1], 1))
+        if end - start < len(members):
+            at = random.randrange(len(members) - (end - start))
+            drawn.append((number, members[at if at < start else at + end - start], 0))
+    return PairTable(*np.array(drawn, dtype=np.int64).reshape(-1, 3).T)

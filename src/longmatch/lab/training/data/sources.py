@@ -1,0 +1,140 @@
+"""Where training documents come from: data folders, JSON Lines files, folders of files; and the labels beside them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from longmatch.documents.document import Document
+from longmatch.documents.jsonl import document_of_line
+from longmatch.documents.read import JSON_LINES, find_files, is_readable, read
+from longmatch.errors import LongmatchError, ReadError
+from longmatch.lab.datasets.collection import DOCUMENT_FILES
+from longmatch.lab.datasets.records import iterate_lines
+from longmatch.lab.store.shelf import Unread
+
+LABEL_FILES = ("pairs.tsv", "qrels.tsv", "classes.tsv")
+LINKS_FILE = "links.tsv"  # learned from only where there are neither pairs nor judgements
+WHOLE = 256 * 2**20  # bytes: files up to this size are known by their content, larger ones by size and time of change
+
+
+class Item(NamedTuple):
+    """A document before it is read: a line of a JSON Lines file, or a file."""
+
+    path: Path
+    id: str  # of a file; a line has its own
+    number: int  # of the line
+    line: str
+    prefix: str  # of the id, where documents of several sources lie on one shelf
+
+
+@dataclass(frozen=True)
+class Source:
+    """Documents and the files that label them."""
+
+    name: str
+    path: Path
+    files: tuple[Path, ...]
+    labels: tuple[Path, ...]
+    prefix: str = ""
+
+    def items(self) -> Iterator[Item]:
+        """The documents, unread, one at a time."""
+        for file in self.files:
+            if file.name.lower().endswith(JSON_LINES):
+                lines = ((number, line) for number, line in iterate_lines(file) if line.strip())
+                yield from (Item(file, "", number, line, self.prefix) for number, line in lines)
+            else:
+                yield Item(file, self._id(file), 0, "", self.prefix)
+
+    def fingerprint(self) -> str:
+        """Changes when the documents do."""
+        digest = hashlib.sha256(self.prefix.encode())
+        for file in self.files:
+            digest.update(f"\0{self._id(file)}\0{_state(file)}".encode())
+        return digest.hexdigest()[:16]
+
+    def _id(self, file: Path) -> str:
+        return file.relative_to(self.path).as_posix() if self.path.is_dir() else file.name
+
+
+def _state(file: Path) -> str:
+    facts = file.stat()
+    if facts.st_size > WHOLE:
+        return f"{facts.st_size} bytes of {facts.st_mtime_ns}"
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def read_item(item: Item) -> Document | Unread:
+    """The document. One in which there is nothing to read is left out; a line that is no document stops everything."""
+    try:
+        found = document_of_line(item.line.encode(), item.path, item.number) if item.line else read(item.path, item.id)
+    except ReadError as error:
+        id = item.id or _own_id(item.line)
+        if not id:
+            raise
+        return Unread(item.prefix + id, str(error))
+    assert found is not None
+    return replace(found, id=item.prefix + found.id)
+
+
+def _own_id(line: str) -> str:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    return str(record.get("id") or "") if isinstance(record, dict) else ""
+
+
+def find_sources(given: Iterable[str | Path]) -> list[Source]:
+    """The sources that paths stand for: a folder, a JSON Lines file, or a .tsv file with labels.
+
+    A .tsv file goes with the documents named before it, else with those that lie beside it, and instead of the label
+    files that are found there. With several sources each document's id begins with its source's name.
+    """
+    found: list[Source] = []
+    own_labels: list[bool] = []
+    for path in map(Path, given):
+        if not path.exists():
+            raise ReadError(path, "does not exist", "Check the name.")
+        if path.suffix.lower() != ".tsv":
+            found.append(_source(path))
+            own_labels.append(False)
+        elif found:
+            kept = found[-1].labels if own_labels[-1] else ()
+            found[-1], own_labels[-1] = replace(found[-1], labels=(*kept, path)), True
+        else:
+            found.append(replace(_source(path.parent), labels=(path,)))
+            own_labels.append(True)
+    if not found:
+        raise LongmatchError("There is nothing to learn from. Name a data folder, a JSON Lines file or a folder.")
+    return found if len(found) == 1 else _prefixed(found)
+
+
+def _prefixed(sources: Sequence[Source]) -> list[Source]:
+    names = [source.name for source in sources]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise LongmatchError(f"Two sources of documents are called {twice}. Rename one: ids begin with that name.")
+    return [replace(source, prefix=f"{source.name}/") for source in sources]
+
+
+def _source(path: Path) -> Source:
+    folder = path if path.is_dir() else path.parent
+    if path.is_dir():
+        collection = [path / name for name in DOCUMENT_FILES if (path / name).is_file()]
+        files = tuple(collection[:1] or find_files(path))
+    else:
+        files = (path,) if is_readable(path.name) else ()
+    if not files:
+        kinds = "documents.jsonl (or .jsonl.xz, .jsonl.gz), or other files that longmatch reads"
+        raise ReadError(path, "holds no documents", f"Name a folder with {kinds}.")
+    named_by_folder = path.is_dir() or path.name in DOCUMENT_FILES
+    name = folder.resolve().name if named_by_folder else path.name.partition(".")[0]
+    labels = tuple(folder / file for file in LABEL_FILES if (folder / file).is_file())
+    if not any(file.name in ("pairs.tsv", "qrels.tsv") for file in labels) and (folder / LINKS_FILE).is_file():
+        labels += (folder / LINKS_FILE,)
+    return Source(name, path, files, labels)

@@ -1,0 +1,161 @@
+"""Train a model: from data folders to a folder that `longmatch.load` opens."""
+
+import gc
+import os
+import shutil
+from collections.abc import Sequence
+from contextlib import nullcontext
+from importlib.util import find_spec
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longmatch.errors import LongmatchError
+from longmatch.lab.training.recipes import find_recipe
+from longmatch.lab.training.run import Run
+from longmatch.lab.training.settings import TrainingSettings, fill
+
+if TYPE_CHECKING:
+    from transformers import TrainingArguments
+
+    from longmatch.lab.training.progress import Watch
+    from longmatch.lab.training.recipe import Recipe
+    from longmatch.lab.training.trainer import RecipeTrainer
+
+Place = str | os.PathLike[str]
+SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_warmup"}
+PROCESSES_WAIT = 4 * 3600  # seconds for the first process to read the data, or to validate
+
+
+def train(model: str, data: Place | Sequence[Place], out: Place, /, **settings: Any) -> Path:
+    """Train a model (one of RECIPES) on data folders or files; the folder it is in afterwards, `out`.
+
+    `settings` are those of TrainingSettings and the model's own. Called again with the same ones, a run goes on where
+    it stopped, and a finished one is left as it is. Started by torchrun or accelerate, several processes share a run.
+    """
+    if find_spec("accelerate") is None:
+        raise LongmatchError("Training needs accelerate. Install it: pip install 'longmatch[train]'.")
+    paths = [data] if isinstance(data, str | os.PathLike) else list(data)
+    if not paths:
+        raise LongmatchError("There is no data to train on. Name a data folder or file with --data.")
+    recipe_class = find_recipe(model)
+    shared, own = fill(settings, [TrainingSettings, recipe_class.Settings], recipe_class.defaults)
+    run = Run(model, tuple(str(path) for path in paths), Path(out), shared, own, settings)
+    args = _arguments(run)
+
+    from longmatch.lab.training.progress import Watch
+
+    first, several = args.process_index == 0, args.world_size > 1
+    watch = Watch(shown=first)
+    failed: LongmatchError | None = None
+    try:
+        with run.begun(args.world_size) if first else nullcontext():
+            if run.is_done:
+                watch.say(f"{run.out} is trained already; name another folder with --out to train anew.")
+            else:
+                _train(run, recipe_class, args, watch)
+    except LongmatchError as error:
+        if not several:
+            raise
+        failed = error.with_traceback(None)  # whose frames hold the connection to the other processes
+    finally:
+        args.distributed_state.destroy_process_group()
+        if several:
+            gc.collect()  # a thread of that connection that is still there when Python ends would abort the process
+    if failed is not None:
+        raise failed
+    return run.out
+
+
+def _train(run: Run, recipe_class: "type[Recipe[Any]]", args: "TrainingArguments", watch: "Watch") -> None:
+    import torch
+
+    from longmatch.lab.training.checkpoints import last_checkpoint, remove_partial, step_of
+    from longmatch.lab.training.flow import Plan
+    from longmatch.lab.training.trainer import RecipeTrainer
+
+    torch.manual_seed(run.settings.seed)
+    with watch.waiting("reading the data"), args.main_process_first(local=False):
+        recipe = recipe_class.make([Path(path) for path in run.data], run.cache, run.settings, run.own)
+    plan = Plan.make(run.settings, recipe.steps_per_epoch, args.world_size)
+    args.max_steps, args.warmup_steps = plan.steps, ceil(plan.steps * run.settings.warmup)
+    trainer = RecipeTrainer(recipe, run.settings, plan, args, watch)
+    last = last_checkpoint(trainer.checkpoints)
+    if trainer.is_world_process_zero():
+        remove_partial(trainer.checkpoints)
+        where = f"going on from step {step_of(last)} of {plan.steps}" if last else f"{plan.steps} steps"
+        processes = f" in {args.world_size} processes" if args.world_size > 1 else ""
+        watch.say(f"Training {run.model} on {args.device.type}{processes}: {where}.")
+    try:
+        with watch.running():
+            trainer.train(resume_from_checkpoint=str(last) if last else None)
+    except torch.OutOfMemoryError as error:
+        budget = run.settings.token_budget(args.device.type != "cpu")
+        raise LongmatchError(
+            f"The device has too little memory for step {trainer.state.global_step + 1}. Set tokens_at_once below "
+            f"{budget}, in another folder."
+        ) from error
+    scores = trainer.load_best()
+    if trainer.is_world_process_zero():
+        _finish(run, recipe, trainer, scores)
+        name, value = next(iter(scores.items()))
+        watch.say(f"{run.out} is trained: {name} {value:.4f} at step {trainer.state.best_global_step}.")
+
+
+def _finish(run: Run, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures: dict[str, float]) -> None:
+    """Write the model and its card beside the checkpoints first, then move them into place."""
+    from longmatch.lab.training.card import Outcome, write_card
+
+    scores = {name: value for name, value in measures.items() if name != "threshold"}
+    threshold = measures.get("threshold")
+    if threshold is not None:
+        recipe.model.config.threshold = threshold
+    state = trainer.state
+    loss = next(line["loss"] for line in reversed(state.log_history) if "loss" in line)
+    folder = run.place / "model.partial"
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir()
+    recipe.save(folder)
+    outcome = Outcome(scores, threshold, state.global_step, int(state.best_global_step or 0), loss)
+    write_card(folder, recipe, run, outcome)
+    run.finish(folder)
+
+
+def _arguments(run: Run) -> "TrainingArguments":
+    """What the Hugging Face Trainer is told; the number of steps follows when the data are open."""
+    import torch
+    from transformers import TrainingArguments
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    settings = run.settings
+    on_cpu = settings.device == "cpu" or not torch.cuda.is_available()
+    args = TrainingArguments(
+        output_dir=str(run.place / "checkpoints"),
+        seed=settings.seed,
+        max_steps=1,
+        learning_rate=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        lr_scheduler_type=SCHEDULES[settings.schedule],
+        max_grad_norm=settings.clip,
+        gradient_accumulation_steps=settings.accumulate,
+        metric_for_best_model="deciding",
+        greater_is_better=True,
+        save_strategy="steps",  # `Flow` says at which
+        save_steps=10**9,
+        save_total_limit=settings.keep,
+        logging_steps=10,
+        logging_nan_inf_filter=False,
+        ignore_data_skip=True,
+        report_to="none",
+        disable_tqdm=True,
+        log_level="error",
+        log_level_replica="error",
+        use_cpu=on_cpu,
+        ddp_timeout=PROCESSES_WAIT,
+    )
+    if args.n_gpu > 1:  # several are used by several processes, not by one
+        args._n_gpu = 1
+    return args

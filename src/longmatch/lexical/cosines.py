@@ -1,0 +1,52 @@
+"""The parts of two documents compared by their terms: groups of sentences, pairs of sentences."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from longmatch.lexical.frequencies import Floats
+from longmatch.lexical.links import Shared
+from longmatch.lexical.spelling import spell
+from longmatch.lexical.terms import Counts, Ints, Stream
+from longmatch.lexical.weights import Idf, TermMatrix, Weighted, tfidf
+from longmatch.matching.match import Grid, Level
+from longmatch.matching.sentences import Groups, Sentences
+
+
+def group_grid(a: Sentences, b: Sentences, mine: Stream, theirs: Stream, level: Level, idf: Idf) -> Grid:
+    """The TF-IDF cosine of every group of one document with every group of the other."""
+    rows, columns = a.groups(level), b.groups(level)
+    scores = group_cosines(mine, theirs, rows, columns, idf).astype(np.float32)
+    return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores)
+
+
+def group_cosines(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, idf: Idf) -> Floats:
+    """The TF-IDF cosines of groups of sentences: (rows, columns)."""
+    matrix = TermMatrix.of(_group_weights(theirs, columns, idf))
+    return np.vstack([matrix.scores(row) for row in _group_weights(mine, rows, idf)])
+
+
+def _group_weights(stream: Stream, groups: Groups, idf: Idf) -> list[Weighted]:
+    bounds = stream.offsets[groups.offsets.numpy()].tolist()
+    return [tfidf(Counts.of(stream.ids[start:end]), idf) for start, end in pairwise(bounds)]
+
+
+def sentence_cosines(mine: Stream, theirs: Stream, i: Ints, j: Ints, idf: Idf) -> Floats:
+    """The TF-IDF cosine of the sentences of each pair."""
+    left = [tfidf(counts, idf) for counts in mine.sentence_counts()]
+    right = [tfidf(counts, idf) for counts in theirs.sentence_counts()]
+    return np.array([left[x].dot(right[y]) for x, y in zip(i.tolist(), j.tolist(), strict=True)])
+
+
+def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, int], text: str) -> tuple[str, ...]:
+    """The words two sentences share, the heaviest first; `text` is that of the first."""
+    both = np.intersect1d(_terms_at(mine, pair[0]), _terms_at(theirs, pair[1]))
+    mass = shared.mass[np.searchsorted(shared.ids, both)]
+    heavy = int((mass > mass.max() / 5).sum()) if len(mass) else 0  # the rest are words found everywhere
+    best = both[np.argsort(-mass, kind="stable")][:heavy][:8]
+    spelled = spell(best, [text])
+    return tuple(spelled[int(term)] for term in best if int(term) in spelled)
+
+
+def _terms_at(stream: Stream, sentence: int) -> "np.typing.NDArray[np.uint64]":
+    return stream.ids[stream.offsets[sentence] : stream.offsets[sentence + 1]]

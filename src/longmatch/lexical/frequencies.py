@@ -1,0 +1,62 @@
+"""In how many documents a term occurs: of a collection, of background text, or of both."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.lexical.terms import Counts, Hashes
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """Document frequencies: `documents` in all, and for each term (hashes in rising order) in how many it occurs."""
+
+    documents: float
+    ids: Hashes
+    counts: Floats
+
+    @staticmethod
+    def of(collection: Iterable[Counts]) -> "Frequencies":
+        """Count the documents each term occurs in."""
+        lists = [document.ids for document in collection]
+        joined = np.concatenate(lists) if lists else np.empty(0, np.uint64)
+        ids, counts = np.unique(joined, return_counts=True)
+        return Frequencies(len(lists), ids, counts.astype(np.float64))
+
+    def __call__(self, terms: Hashes) -> Floats:
+        """The number of documents each of the terms occurs in, 0 for unknown ones."""
+        if not len(self.ids):
+            return np.zeros(len(terms))
+        place = np.minimum(np.searchsorted(self.ids, terms), len(self.ids) - 1)
+        return np.where(self.ids[place] == terms, self.counts[place], 0.0)
+
+    def share(self, terms: Hashes) -> Floats:
+        """The share of the documents that each of the terms occurs in."""
+        return self(terms) / max(1.0, self.documents)
+
+    def idf(self, terms: Hashes) -> Floats:
+        """Inverse document frequency, as scikit-learn smooths it: ln((1 + n) / (1 + df)) + 1."""
+        return np.log((1 + self.documents) / (1 + self(terms))) + 1
+
+
+@dataclass(frozen=True)
+class Blend:
+    """A collection's frequencies with background text as a prior, worth so many documents.
+
+    A folder of ten documents cannot tell common words from rare ones; ten thousand need no help.
+    """
+
+    collection: Frequencies
+    background: Frequencies
+    worth: float = 200.0
+    power: float = 1.0
+
+    def idf(self, terms: Hashes) -> Floats:
+        """ln((1 + n) / (1 + df)) to the power, over the documents of both: a word found everywhere weighs nothing."""
+        documents = self.collection.documents + self.worth
+        held = 1 + self.collection(terms) + self.worth * self.background.share(terms)
+        return np.log(np.maximum((1 + documents) / held, 1.0)) ** self.power  # rounding may bring a quotient below 1

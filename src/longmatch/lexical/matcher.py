@@ -1,0 +1,136 @@
+"""TF-IDF over words, TF-IDF over phrases, and BM25 as matchers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from longmatch.documents.document import Document
+from longmatch.lexical.background import shipped_frequencies
+from longmatch.lexical.cosines import group_grid, sentence_cosines
+from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.key_terms import telling_terms
+from longmatch.lexical.links import link_sentences, shared_terms
+from longmatch.lexical.terms import Counts, Stream, terms_of
+from longmatch.lexical.weights import TermMatrix, Weighted, asked_of_bm25, bm25, tfidf
+from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.match import Match
+from longmatch.matching.matcher import Encoder, Progress, Scores
+from longmatch.matching.sentences import Sentences
+
+Kind = Literal["words", "phrases"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Weighting = Literal["tfidf", "bm25"]
+
+
+@dataclass(frozen=True)
+class LexicalEncoding:
+    """A document's sentences and their terms."""
+
+    sentences: Sentences
+    stream: Stream
+
+
+@dataclass(frozen=True)
+class LexicalCollection:
+    """A collection's term weights and the frequencies behind them."""
+
+    frequencies: Frequencies
+    matrix: TermMatrix
+    mean_length: float
+
+
+class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
+    """Matching by shared words or phrases, weighed by TF-IDF (cosine) or BM25 (a share of the query's own score)."""
+
+    def __init__(self, name: str, kind: Kind = "words", weighting: Weighting = "tfidf") -> None:
+        self.name, self.kind, self.weighting = name, kind, weighting
+
+    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[LexicalEncoding]:
+        """Hash the terms of each document."""
+        encodings = []
+        for document in documents:
+            terms = terms_of(document)
+            stream = terms.words if self.kind == "words" else terms.phrases
+            encodings.append(LexicalEncoding(Sentences.of_document(document), stream))
+            if progress:
+                progress(1)
+        return encodings
+
+    def collect(self, encodings: Sequence[LexicalEncoding]) -> LexicalCollection:
+        """Weigh every document's terms by their rarity in the collection."""
+        counts = [e.stream.counts for e in encodings]
+        frequencies = Frequencies.of(counts)
+        mean_length = float(np.mean([c.counts.sum() for c in counts])) if counts else 1.0
+        weighted = [self._weigh(c, frequencies, mean_length) for c in counts]
+        return LexicalCollection(frequencies, TermMatrix.of(weighted), mean_length)
+
+    def score(self, query: LexicalEncoding, collection: LexicalCollection) -> Scores:
+        """The score of a query with every document of a collection."""
+        counts, frequencies = query.stream.counts, collection.frequencies
+        scores = collection.matrix.scores(self._ask(counts, frequencies))
+        return scores / self._own(counts, frequencies, collection.mean_length)
+
+    def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LexicalCollection | None = None) -> Match:
+        """Sections and sentences by the terms they share; alone, rarity is that of the background text."""
+        frequencies = collection.frequencies if collection else shipped_frequencies()[KINDS.index(self.kind)]
+        first, second = (tfidf(e.stream.counts, frequencies) for e in (a, b))
+        shared = shared_terms(first, second)
+        words = terms_of(a.sentences.document).words
+        forward, backward = link_sentences([(a.stream, b.stream)], [shared], [1.0])
+        return Match(
+            a=a.sentences.document,
+            b=b.sentences.document,
+            score=self._pair(a.stream.counts, b.stream.counts, frequencies),
+            sections=group_grid(a.sentences, b.sentences, a.stream, b.stream, "sections", frequencies),
+            alignments=alignments(
+                merge(
+                    [Evidence(forward.partner, forward.mass, lexical=True)],
+                    [Evidence(backward.partner, backward.mass, lexical=True)],
+                ),
+                (a.sentences.passage, b.sentences.passage),
+                lambda i, j: sentence_cosines(a.stream, b.stream, i, j, frequencies),
+                lambda i, j: (),
+            ),
+            model=self.name,
+            parts={self.kind: 1.0},
+            terms=telling_terms([shared], words, a.sentences, shipped_frequencies()[0]),
+            grids=lambda level: group_grid(a.sentences, b.sentences, a.stream, b.stream, level, frequencies),
+        )
+
+    def _weigh(self, counts: Counts, frequencies: Frequencies, mean_length: float) -> Weighted:
+        """A candidate's weights."""
+        return tfidf(counts, frequencies) if self.weighting == "tfidf" else bm25(counts, frequencies, mean_length)
+
+    def _ask(self, counts: Counts, frequencies: Frequencies) -> Weighted:
+        """A query's weights."""
+        return tfidf(counts, frequencies) if self.weighting == "tfidf" else asked_of_bm25(counts)
+
+    def _own(self, counts: Counts, frequencies: Frequencies, mean_length: float) -> float:
+        """What a document scores with itself."""
+        return self._ask(counts, frequencies).dot(self._weigh(counts, frequencies, mean_length)) or 1.0
+
+    def _pair(self, a: Counts, b: Counts, frequencies: Frequencies) -> float:
+        """The score of a lone pair, both directions averaged."""
+        length = float(a.counts.sum() + b.counts.sum()) / 2
+        shares = (
+            self._ask(x, frequencies).dot(self._weigh(y, frequencies, length)) / self._own(x, frequencies, length)
+            for x, y in ((a, b), (b, a))
+        )
+        return float(np.clip(sum(shares) / 2, 0.0, 1.0))
+
+
+def tfidf_matcher() -> LexicalMatcher:
+    """TF-IDF cosine over words."""
+    return LexicalMatcher("tfidf")
+
+
+def phrase_matcher() -> LexicalMatcher:
+    """TF-IDF cosine over runs of two and three words."""
+    return LexicalMatcher("phrases", kind="phrases")
+
+
+def bm25_matcher() -> LexicalMatcher:
+    """BM25 over words."""
+    return LexicalMatcher("bm25", weighting="bm25")

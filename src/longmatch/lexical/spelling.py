@@ -1,0 +1,64 @@
+"""From hashes back to the words as they are written."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from longmatch.documents.language import words_of
+from longmatch.lexical.terms import PHRASE_LENGTHS, Hashes, Stream, hash_word, phrases_of
+
+
+def spell(wanted: Hashes, sentences: list[str]) -> dict[int, str]:
+    """The words and phrases behind hashes, looked up in the sentences they stand in."""
+    missing = {int(h) for h in wanted}
+    found: dict[int, str] = {}
+    for sentence in sentences:
+        if not missing:
+            break
+        words = words_of(sentence)
+        for term, text in _terms(words):
+            if term in missing:
+                missing.discard(term)
+                found[term] = text
+    return found
+
+
+def written(first: int, last: int, sentence: str) -> str:
+    """The text from one term to another as it is written in a sentence; empty where they do not follow each other.
+
+    >>> written(hash_word("alan"), hash_word("turing"), "It was Alan Turing who came.")
+    'Alan Turing'
+    """
+    words = words_of(sentence)
+    places = [(i, i) for i in range(len(words))]
+    places += [(i, i + length - 1) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))]
+    terms = [term for term, _ in _terms(words)]
+    starts, ends = (
+        [p for p, term in zip(places, terms, strict=True) if term == end] for end in (int(first), int(last))
+    )
+    runs = [(end - begin, begin, end) for begin, _ in starts for at, end in ends if at >= begin]
+    if not runs:
+        return ""
+    _, begin, end = min(runs)
+    spans = list(_spans(words, sentence.lower()))
+    return sentence[spans[begin][0] : spans[end][1]]
+
+
+def _spans(words: list[str], text: str) -> Iterator[tuple[int, int]]:
+    """Where the words of a text stand in it."""
+    end = 0
+    for word in words:
+        start = text.index(word, end)
+        end = start + len(word)
+        yield start, end
+
+
+def _terms(words: list[str]) -> list[tuple[int, str]]:
+    singles = [(hash_word(word), word) for word in words]
+    ids = np.array([term for term, _ in singles], dtype=np.uint64)
+    stream = phrases_of(Stream(ids, np.array([0, len(ids)], dtype=np.int64)))
+    glue = "" if words and all(len(w) == 1 and ord(w) > 0x2FFF for w in words) else " "
+    runs = [
+        glue.join(words[i : i + length]) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))
+    ]
+    return singles + list(zip((int(i) for i in stream.ids), runs, strict=True))

@@ -1,0 +1,46 @@
+"""A second stage: the documents that another model found, ranked anew."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from longmatch.documents.document import Document
+from longmatch.matching.matcher import Encoder, Matcher, Progress, Scores
+from longmatch.matching.pair_matcher import PairMatcher
+
+DEPTH = 40  # documents that are ranked anew unless another number is asked for, as SST's authors do
+
+
+class Ranked(NamedTuple):
+    """A document's place among those given, its score, and the share of the collection that scores lower."""
+
+    place: int
+    score: float
+    percentile: float
+
+
+def rerank(
+    matcher: Matcher, query: Document, found: Sequence[Document], k: int, total: int, progress: Progress | None = None
+) -> list[Ranked]:
+    """The k best of the documents found, best first; ties break by id.
+
+    Of a collection of `total` documents those that were not found count as lower.
+    """
+    scores = scores_with(matcher, query, found, progress)
+    order = sorted(range(len(found)), key=lambda i: (-scores[i], found[i].id))[:k]
+    lower = total - len(found)
+    return [Ranked(i, float(scores[i]), 100.0 * (lower + int((scores < scores[i]).sum())) / total) for i in order]
+
+
+def scores_with(
+    matcher: Matcher, query: Document, documents: Sequence[Document], progress: Progress | None = None
+) -> Scores:
+    """The score of a query with each of some documents, by whatever a matcher can do."""
+    if isinstance(matcher, PairMatcher):
+        return matcher.score_pairs([(query, document) for document in documents], progress, for_ranking=True)
+    if isinstance(matcher, Encoder) and documents:
+        encoder: Encoder[Any, Any] = matcher
+        first, *rest = encoder.encode([query, *documents], progress)
+        return encoder.score(first, encoder.collect(rest))
+    return np.array([matcher.compare(query, document).score for document in documents], dtype=np.float64)

@@ -1,1 +1,0 @@
-"""The siamese baselines of the papers: each document is read alone and becomes one vector."""

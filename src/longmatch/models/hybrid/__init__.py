@@ -1,1 +1,0 @@
-"""The default matcher: words, phrases and sentence meaning, weighed by what unrelated documents have in common."""

@@ -1,1 +1,0 @@
-"""SDR (Ginzburg et al., 2021): sentence vectors, scored sentence -> paragraph -> document."""

@@ -1,0 +1,91 @@
+"""Where everything that goes by a name lives: public names, models, recipes, commands.
+
+The one file that knows both the product and the laboratory. It imports nothing itself: an address is opened when its
+name is used, and one in the laboratory needs `pip install 'longmatch[lab]'`.
+"""
+
+from importlib import import_module
+from typing import Any
+
+PUBLIC = {
+    "Document": "longmatch.documents.document:Document",
+    "Hit": "longmatch.matching.matcher:Hit",
+    "Library": "longmatch.library.library:Library",
+    "LongmatchError": "longmatch.errors:LongmatchError",
+    "Match": "longmatch.matching.match:Match",
+    "evaluate": "longmatch.lab.evaluation.evaluate:evaluate",
+    "load": "longmatch.load:load",
+    "read": "longmatch.documents.read:read",
+    "read_all": "longmatch.documents.read:read_all",
+    "train": "longmatch.lab.training.train:train",
+}
+
+MODELS = {  # a rule over a backbone, or over words alone: nothing has to be trained
+    "default": "longmatch.default.matcher:HybridMatcher",
+    "sdr": "longmatch.sdr.matcher:SdrMatcher",
+    "sdr-plain": "longmatch.sdr.matcher:plain_matcher",
+    "sdr-paragraph": "longmatch.sdr.matcher:paragraph_matcher",
+    "rprs": "longmatch.lab.baselines.rprs.matcher:RprsMatcher",
+    "rprs-frequency": "longmatch.lab.baselines.rprs.matcher:frequency_matcher",
+    "first": "longmatch.lab.baselines.pooled.matcher:first_matcher",
+    "cls": "longmatch.lab.baselines.pooled.matcher:cls_matcher",
+    "mean": "longmatch.lab.baselines.pooled.matcher:mean_matcher",
+    "tfidf": "longmatch.lexical.matcher:tfidf_matcher",
+    "phrases": "longmatch.lexical.matcher:phrase_matcher",
+    "bm25": "longmatch.lexical.matcher:bm25_matcher",
+    "lda": "longmatch.lab.baselines.topics.matcher:LdaMatcher",
+    "bertopic": "longmatch.lab.baselines.topics.bertopic:BertopicMatcher",
+}
+
+SIAMESE = ("dssm", "arc-i", "han", "smash", "s-long")
+TRAINED = {  # networks of their own: opened from the folder that training wrote
+    "colde": "longmatch.lab.papers.colde.matcher:ColdeMatcher",
+    "smith": "longmatch.lab.papers.smith.matcher:SmithMatcher",
+    "smith-pretrain": "longmatch.lab.papers.smith.matcher:SmithMatcher",
+    "cross": "longmatch.lab.baselines.cross.matcher:CrossMatcher",
+    "sst": "longmatch.lab.papers.sst.matcher:SstMatcher",
+    "sst-dual": "longmatch.lab.papers.sst.matcher:SstMatcher",
+    "bert-pli": "longmatch.lab.baselines.pli.matcher:PliMatcher",
+    "match-ignition": "longmatch.lab.baselines.filtering.matcher:IgnitionMatcher",
+    "opt-match": "longmatch.lab.baselines.filtering.matcher:TransportMatcher",
+    "cig": "longmatch.lab.baselines.cig.matcher:CigMatcher",
+    **dict.fromkeys(SIAMESE, "longmatch.lab.baselines.siamese.matcher:VectorMatcher"),
+}
+
+RECIPES = {  # how `longmatch train` makes them
+    "colde": "longmatch.lab.papers.colde.training:ColdeRecipe",
+    "sdr": "longmatch.lab.papers.sdr.training:SdrRecipe",
+    "smith": "longmatch.lab.papers.smith.training:SmithRecipe",
+    "smith-pretrain": "longmatch.lab.papers.smith.pretraining:SmithPretrainRecipe",
+    "cross": "longmatch.lab.baselines.cross.training:CrossRecipe",
+    "sst": "longmatch.lab.papers.sst.training:SstRecipe",
+    "sst-dual": "longmatch.lab.papers.sst.dual_training:DualRecipe",
+    "sst-clusters": "longmatch.lab.papers.sst.cluster_training:ClusterRecipe",
+    "bert-pli": "longmatch.lab.baselines.pli.training:PliRecipe",
+    "match-ignition": "longmatch.lab.baselines.filtering.training:IgnitionRecipe",
+    "opt-match": "longmatch.lab.baselines.filtering.training:TransportRecipe",
+    "cig": "longmatch.lab.baselines.cig.training:CigRecipe",
+    "first": "longmatch.lab.baselines.pooled.training:SiameseRecipe",
+    "dssm": "longmatch.lab.baselines.siamese.training:DssmRecipe",
+    "arc-i": "longmatch.lab.baselines.siamese.training:ArcRecipe",
+    "han": "longmatch.lab.baselines.siamese.training:HanRecipe",
+    "smash": "longmatch.lab.baselines.siamese.training:SmashRecipe",
+    "s-long": "longmatch.lab.baselines.siamese.training:LongRecipe",
+}
+
+COMMANDS = {  # of the command line, those of the laboratory; the product's own are in `cli`
+    "adapt": "longmatch.lab.cli.adapt:adapt",
+    "train": "longmatch.lab.cli.train:train",
+    "evaluate": "longmatch.lab.cli.evaluate:evaluate",
+    "data": "longmatch.lab.cli.data:data_app",
+}
+
+
+def resolve(address: str) -> Any:
+    """The object at `package.module:attribute`.
+
+    >>> resolve("longmatch.errors:LongmatchError").__name__
+    'LongmatchError'
+    """
+    module, _, attribute = address.partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,1 +1,0 @@
-"""How the default matcher's backbone learns what words and phrases miss, from several collections at once."""

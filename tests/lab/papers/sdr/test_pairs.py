@@ -1,0 +1,95 @@
+"""Which sentences training sees together: of one paragraph half of the time, else of different documents."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from longmatch.documents import read_text_string
+from longmatch.encoders.backbone import Backbone
+from longmatch.lab.papers.sdr.pairs import LEAST, SentencePool
+from longmatch.lab.store.shelf import TokenShelf
+from longmatch.units import sentences, tokenize
+
+TEXTS = (
+    "The bank failed at noon. The queue grew all day.\n\nRain fell on the quiet town. No.\n\n"
+    "A ledger was found in a drawer. It named the clerk. He had left the town.",
+    "Pear trees need water in spring. The soil was dry for a week.\n\nBuds opened late in the year.",
+    "No. No. It.",
+)
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tiny_bert: Path) -> Tokenizer:
+    return Backbone.load(str(tiny_bert)).tokenizer
+
+
+@pytest.fixture(scope="module")
+def shelf(tokenizer, tmp_path_factory) -> TokenShelf:
+    documents = [read_text_string(text, str(i)) for i, text in enumerate(TEXTS)]
+    return TokenShelf.build(tmp_path_factory.mktemp("shelves") / "shelf", documents, tokenizer)
+
+
+@pytest.fixture(scope="module")
+def pool(shelf) -> SentencePool:
+    return SentencePool.of(shelf, np.arange(3), limit=60)
+
+
+def paragraph(pool: SentencePool, sentence: int) -> int:
+    return int(np.searchsorted(pool.paragraph, sentence, side="right"))
+
+
+def test_a_pool_holds_the_sentences_of_its_documents_but_the_shortest(pool, tokenizer):
+    wanted = []
+    for number in (0, 1):
+        pieces = sentences(tokenize(read_text_string(TEXTS[number], "x"), tokenizer), 60)
+        wanted += [pieces.ids(i).tolist() for i in range(len(pieces)) if pieces.lengths[i] >= LEAST]
+    assert [pool.ids(i).tolist() for i in range(len(pool))] == wanted
+    assert pool.document.tolist() == [0] * 6 + [1] * 3  # "No." and all of the third document are too short
+    assert np.diff(pool.paragraph).tolist() == [2, 1, 3, 2, 1] and np.diff(pool.home).tolist() == [6, 3]
+
+
+def test_anchors_are_the_sentences_with_company_in_their_paragraph(pool):
+    assert pool.anchors.tolist() == [0, 1, 3, 4, 5, 6, 7]
+
+
+@given(st.integers(0, 2**32))
+def test_a_pair_is_of_one_paragraph_or_of_different_documents_and_never_a_sentence_with_itself(pool, seed):
+    drawn = pool.draw(pool.anchors, np.random.default_rng(seed))
+    for p, q, alike in zip(drawn.p.tolist(), drawn.q.tolist(), drawn.alike.tolist(), strict=True):
+        assert p != q
+        assert (paragraph(pool, p) == paragraph(pool, q)) == alike
+        assert (pool.document[p] == pool.document[q]) == alike
+
+
+def test_half_of_the_pairs_are_of_one_paragraph_and_every_partner_is_as_likely(pool):
+    drawn = pool.draw(np.full(20_000, 3), np.random.default_rng(0))
+    assert drawn.alike.mean() == pytest.approx(0.5, abs=0.02)
+    for alike, partners in ((True, {4, 5}), (False, {6, 7, 8})):
+        values, counts = np.unique(drawn.q[drawn.alike == alike], return_counts=True)
+        assert set(values.tolist()) == partners
+        assert counts / counts.sum() == pytest.approx(1 / len(partners), abs=0.02)
+
+
+def test_a_sentence_longer_than_the_model_reads_is_cut_as_for_scoring(shelf, tokenizer):
+    pool = SentencePool.of(shelf, np.arange(1), limit=5)
+    pieces = sentences(tokenize(read_text_string(TEXTS[0], "x"), tokenizer), 5)
+    assert [pool.ids(i).tolist() for i in range(len(pool))] == [
+        pieces.ids(i).tolist() for i in range(len(pieces)) if pieces.lengths[i] >= LEAST
+    ]
+
+
+def test_of_a_document_only_so_many_tokens_are_drawn_from_if_asked(shelf):
+    whole, part = (SentencePool.of(shelf, np.arange(2), 60, limit) for limit in (None, 20))
+    assert 0 < len(part) < len(whole)
+    assert part.last.max() <= 20
+
+
+@pytest.mark.parametrize(
+    ("documents", "teaches"), [([], False), ([0], False), ([2], False), ([0, 2], False), ([0, 1], True)]
+)
+def test_pairs_need_two_documents_and_a_paragraph_of_two_sentences(shelf, documents, teaches):
+    assert SentencePool.of(shelf, np.array(documents, dtype=np.int64), 60).teaches == teaches

@@ -1,0 +1,223 @@
+"""SDR learns: sentences of one paragraph come nearer than those of different documents, hidden words are found."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+
+import longmatch
+from longmatch.documents import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.errors import LongmatchError
+from longmatch.lab.losses import margin_contrastive_loss, masked_word_loss
+from longmatch.lab.losses.masked_words import IGNORED
+from longmatch.lab.papers.sdr.training import SdrRecipe, SdrSettings
+from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.train import train
+from longmatch.sdr.matcher import SdrMatcher
+from tests.lab.training.material.made_documents import make_collection
+
+
+@pytest.fixture(scope="module")
+def made(tiny_bert: Path, tmp_path_factory) -> Path:
+    return make_collection(tmp_path_factory.mktemp("made") / "made", tiny_bert)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def recipe(made, cache, tiny_bert):
+    """Makes a recipe over the made collection, without dropout."""
+
+    def make(shared: TrainingSettings | None = None, **own) -> SdrRecipe:
+        torch.manual_seed(0)
+        settings = SdrSettings(backbone=str(tiny_bert), validation_pairs=200, **own)
+        found = SdrRecipe.make([made], cache, shared or TrainingSettings(), settings)
+        found.model.eval()
+        return found
+
+    return make
+
+
+def learn(recipe: SdrRecipe, steps: int) -> tuple[dict[str, float], dict[str, float]]:
+    """The measures before and after some steps."""
+    with torch.no_grad():
+        before = recipe.validate(recipe.model)
+    optimizer = torch.optim.AdamW(recipe.model.parameters(), lr=3e-3)
+    for step in range(steps):
+        optimizer.zero_grad()
+        recipe.backward(recipe.model, recipe.draw(step))
+        optimizer.step()
+    with torch.no_grad():
+        return before, recipe.validate(recipe.model)
+
+
+def gap(measures: dict[str, float]) -> float:
+    return measures["cosine_alike"] - measures["cosine_apart"]
+
+
+def gradients(recipe: SdrRecipe) -> torch.Tensor:
+    return torch.cat([w.grad.flatten() for w in recipe.model.parameters() if w.grad is not None])
+
+
+def test_sentences_of_one_paragraph_come_nearer_and_hidden_words_are_found_on_documents_never_seen(recipe):
+    before, after = learn(recipe(), 50)
+    assert gap(before) < 0.05 and gap(after) > 4 * gap(before)
+    assert after["contrastive_loss"] < before["contrastive_loss"]
+    assert after["masked_word_loss"] < before["masked_word_loss"] - 0.4  # better than by frequency alone
+    assert next(iter(after)) == "loss" and after["loss"] < before["loss"]
+
+
+def test_without_the_contrastive_term_words_are_learnt_alone(recipe):
+    before, after = learn(recipe(contrastive=False), 30)
+    assert after["loss"] == after["masked_word_loss"] < before["masked_word_loss"] - 0.2
+
+
+def test_without_masked_words_nothing_is_hidden(recipe):
+    made = recipe(masked_words=0.0)
+    assert made.draw(0).hidden == 0 < recipe().draw(0).hidden
+    losses = made.backward(made.model, made.draw(0))
+    assert losses["loss"].item() == losses["contrastive_loss"].item()
+
+
+def test_the_loss_is_the_sum_of_both_terms_over_the_masked_sentences(recipe):
+    made = recipe(margin=2.0, masked_words=0.5)
+    batch = made.draw(3)
+    pieces = batch.sentences.ids.split(batch.sentences.lengths.tolist())
+    with torch.no_grad():
+        states = [made.model(piece[None], torch.ones_like(piece)[None])[0] for piece in pieces]
+        vectors = torch.stack([one.mean(0) for one in states])
+        contrastive = margin_contrastive_loss(vectors[0::2], vectors[1::2], batch.alike, 2.0)
+        words = masked_word_loss(made.model.say_words(torch.cat(states)), batch.words)
+    found = made.backward(made.model, batch)
+    assert found["contrastive_loss"].item() == pytest.approx(contrastive.item(), abs=1e-5)
+    assert found["masked_word_loss"].item() == pytest.approx(words.item(), abs=1e-4)
+    assert found["loss"].item() == pytest.approx(contrastive.item() + 0.5 * words.item(), abs=1e-4)
+
+
+def test_a_batch_in_groups_has_the_gradient_of_the_whole(recipe):
+    whole, groups = recipe(), recipe(TrainingSettings(tokens_at_once=100))
+    batch = whole.draw(0)
+    assert len(list(batch.groups(100))) > 5
+    one, other = (made.backward(made.model, batch) for made in (whole, groups))
+    assert one["loss"].item() == pytest.approx(other["loss"].item(), abs=1e-4)
+    torch.testing.assert_close(gradients(whole), gradients(groups), atol=1e-5, rtol=1e-3)
+
+
+def test_a_batch_depends_on_the_seed_and_the_step_alone(recipe):
+    made, same, other = recipe(), recipe(), recipe(TrainingSettings(seed=1))
+    made.draw(5)
+    assert torch.equal(made.draw(2).sentences.ids, same.draw(2).sentences.ids)
+    assert made.draw(2).sentences.ids.tolist() != other.draw(2).sentences.ids.tolist()
+    assert made.draw(2).sentences.ids.tolist() != made.draw(3).sentences.ids.tolist()
+
+
+def test_an_epoch_asks_every_sentence_of_the_training_documents_once(recipe):
+    made = recipe(pairs=50)
+    rows = np.concatenate([made.epochs.rows(step) for step in range(made.steps_per_epoch)])
+    assert sorted(made.pool.anchors[rows]) == made.pool.anchors.tolist()
+    held = set(made.data.documents("validation").tolist())
+    assert not held & set(made.pool.document.tolist()) and set(made.unseen.document.tolist()) == held
+
+
+def test_validation_is_the_same_each_time_and_whatever_the_seed(recipe):
+    one, other = recipe(), recipe(TrainingSettings(seed=7))
+    with torch.no_grad():
+        assert one.validate(one.model) == one.validate(one.model) == pytest.approx(other.validate(other.model))
+
+
+def test_one_held_out_document_is_held_against_the_training_documents(made, tiny_bert, tmp_path):
+    lines = (made / "documents.jsonl").read_text().splitlines()[:5]
+    few = tmp_path / "few.jsonl"
+    few.write_text("\n".join(lines) + "\n")
+    recipe = SdrRecipe.make([few], tmp_path / "cache", TrainingSettings(), SdrSettings(backbone=str(tiny_bert)))
+    held = recipe.data.documents("validation").tolist()
+    assert len(held) == 1 and set(recipe.unseen.document[recipe.asked]) == set(held)
+    with torch.no_grad():
+        assert np.isfinite(list(recipe.validate(recipe.model).values())).all()
+
+
+@pytest.mark.parametrize("text", ["One sentence stands here alone.\n\nAnother one stands there alone.", "No. It. No."])
+def test_documents_without_pairs_of_sentences_are_refused_in_one_sentence(tiny_bert, tmp_path, text):
+    file = tmp_path / "few.jsonl"
+    file.write_text("".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n in range(8)))
+    with pytest.raises(LongmatchError, match="SDR needs several documents, with paragraphs of two sentences") as error:
+        SdrRecipe.make([file], tmp_path / "cache", TrainingSettings(), SdrSettings(backbone=str(tiny_bert)))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"contrastive": False, "masked_words": 0.0}, "nothing is left to learn"),
+        ({"pairs": 0}, "pairs is 0; it must be 1 or more"),
+        ({"masked_share": 1.5}, "masked_share is 1.5; it must lie between 0 and 1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, said):
+    with pytest.raises(LongmatchError, match=said):
+        SdrSettings(**settings)
+
+
+@pytest.fixture(scope="module")
+def trained(made, tiny_bert, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("out") / "sdr"
+    return train("sdr", made, out, backbone=str(tiny_bert), steps=12, pairs=16, validation_pairs=50, device="cpu")
+
+
+def test_the_trained_folder_opens_as_sdr_and_by_every_rule(trained, examples: dict[str, Document]):
+    pair = list(examples.values())[:2]
+    matcher = longmatch.load(trained)
+    assert isinstance(matcher, SdrMatcher) and matcher.normalise
+    assert matcher.compare(*pair).score == longmatch.load(f"sdr@{trained}").compare(*pair).score
+    for rule in ("sdr-plain", "sdr-paragraph", "mean"):
+        assert 0 <= longmatch.load(f"{rule}@{trained}").compare(*pair).score <= 1
+
+
+def test_sentence_transformers_opens_the_trained_folder_too(trained):
+    sentences = ["The bank failed.", "Depositors left together, and the queue grew until noon."]
+    ours = Backbone.load(str(trained), precision="float32").encode_texts(sentences)
+    assert np.abs(ours - SentenceTransformer(str(trained), device="cpu").encode(sentences)).max() < 1e-5
+
+
+def test_the_record_says_what_was_trained_and_the_weights_have_moved(trained, tiny_bert):
+    record = json.loads((trained / "longmatch.json").read_text())
+    assert record["model"] == "sdr" and record["settings"]["margin"] == 1.0
+    assert {"loss", "masked_word_loss", "cosine_alike"} <= set(record["scores"])
+    assert record["facts"]["masked-word head"] == "new"
+    before, after = (load_file(folder / "model.safetensors") for folder in (tiny_bert, trained))
+    assert set(before) == set(after)
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_run_that_was_stopped_ends_as_one_that_was_not(made, tiny_bert, tmp_path):
+    settings = {
+        "backbone": str(tiny_bert),
+        "pairs": 8,
+        "validation_pairs": 20,
+        "steps": 6,
+        "validate_every": 3,
+        "keep": 9,
+    }
+    whole = train("sdr", made, tmp_path / "whole", device="cpu", **settings)
+    shutil.copytree(whole / "training", tmp_path / "again" / "training")
+    shutil.rmtree(tmp_path / "again" / "training" / "checkpoints" / "checkpoint-6")
+    again = train("sdr", made, tmp_path / "again", device="cpu", **settings)
+    one, other = (load_file(folder / "model.safetensors") for folder in (whole, again))
+    assert all(torch.allclose(one[name], other[name], atol=1e-6) for name in one)
+
+
+def test_a_step_of_training_changes_hidden_words_only_where_they_are_hidden(recipe):
+    batch, plain = recipe().draw(1), recipe(masked_words=0.0).draw(1)
+    assert torch.equal(replace(batch.sentences, ids=plain.sentences.ids).lengths, plain.sentences.lengths)
+    kept = batch.words == IGNORED
+    assert torch.equal(batch.sentences.ids[kept], plain.sentences.ids[kept])

@@ -1,0 +1,206 @@
+"""SMITH's pre-training, with tiny models on made documents."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import longmatch
+from longmatch.errors import LongmatchError, LongmatchWarning
+from longmatch.lab.losses import masked_word_loss
+from longmatch.lab.losses.masked_words import IGNORED
+from longmatch.lab.papers.smith.loss import masked_block_loss
+from longmatch.lab.papers.smith.matcher import SmithMatcher
+from longmatch.lab.papers.smith.pretraining import PretrainSettings, SmithPretrainRecipe
+from longmatch.lab.papers.smith.reading import read_masked
+from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.train import train
+from tests.lab.training.material.made_classes import common_words
+from tests.lab.training.material.made_themes import write_themes
+
+TINY = {"size": "tiny", "width": 32, "block_tokens": 16, "dropout": 0.0}
+
+
+@pytest.fixture(scope="module")
+def themes(tiny_bert, tmp_path_factory):
+    return write_themes(tmp_path_factory.mktemp("made") / "themes", common_words(tiny_bert / "vocab.txt"), 640)
+
+
+@pytest.fixture(scope="module")
+def make(tiny_bert, themes, tmp_path_factory):
+    """A recipe, with settings of both kinds."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    def recipe(shared=None, **own):
+        torch.manual_seed(0)
+        settings = TrainingSettings(**{"documents": 16, "tokens_at_once": 10**6, **(shared or {})})
+        return SmithPretrainRecipe.make(
+            [themes], cache, settings, PretrainSettings(**{**TINY, "tokenizer": str(tiny_bert), **own})
+        )
+
+    return recipe
+
+
+@pytest.fixture(scope="module")
+def trained(tiny_bert, themes, tmp_path_factory):
+    """A model trained as a user would, on bare documents."""
+    out = tmp_path_factory.mktemp("trained") / "smith"
+    settings = {"documents": 24, "learning_rate": 5e-3, "steps": 320, "tokens_at_once": 10**6, "validate_every": 160}
+    return train("smith-pretrain", themes / "documents.jsonl", out, tokenizer=str(tiny_bert), **settings, **TINY)
+
+
+def gradient(recipe, step=0):
+    recipe.model.train().zero_grad()
+    losses = recipe.backward(recipe.model, recipe.draw(step))
+    found = [p.grad.flatten() for p in recipe.model.parameters() if p.grad is not None]
+    return {name: float(loss) for name, loss in losses.items()}, torch.cat(found)
+
+
+def test_hidden_blocks_are_picked_far_above_chance_after_training_and_at_chance_before(trained, make):
+    recipe = make({"documents": 24})
+    untrained = recipe.validate(recipe.model.eval())
+    scores = json.loads((trained / "longmatch.json").read_text())["scores"]
+    assert scores["block_chance"] == untrained["block_chance"] == pytest.approx(0.04, abs=0.01)
+    assert untrained["block_accuracy"] < 3 * untrained["block_chance"]
+    assert scores["block_accuracy"] > 4 * scores["block_chance"]
+    assert scores["masked_block_loss"] < untrained["masked_block_loss"] - 1.0
+    assert scores["masked_word_loss"] < untrained["masked_word_loss"] - 0.7
+    assert scores["word_accuracy"] > untrained["word_accuracy"]
+
+
+def test_what_it_leaves_is_an_encoder_that_opens(trained, examples):
+    matcher = longmatch.load(str(trained))
+    assert isinstance(matcher, SmithMatcher) and matcher.threshold is None
+    with pytest.warns(LongmatchWarning, match="64 blocks"):
+        match = matcher.compare(examples["coming-back-slowly.md"], examples["the-stream-that-turned.md"])
+    assert 0 <= match.score <= 1 and match.probability is None
+
+
+@torch.no_grad()
+def test_the_losses_are_those_of_all_hidden_words_and_blocks_of_the_batch(make):
+    recipe = make()
+    batch = recipe.draw(3)
+    recipe.model.eval()
+    found = read_masked(recipe.model, batch)
+    words = batch.words[batch.words != IGNORED]
+    assert len(found.predicted) == len(found.original) == 32 and len(found.words) == len(words)
+    losses = recipe._losses(found, batch)
+    assert losses["masked_block_loss"] == masked_block_loss(found.predicted, found.original)
+    assert losses["masked_word_loss"] == masked_word_loss(recipe.model.say_words(found.words), words)
+    assert losses["loss"] == pytest.approx(float(losses["masked_block_loss"] + losses["masked_word_loss"]))
+
+
+@torch.no_grad()
+def test_hidden_words_stand_in_the_order_of_the_text(make):
+    recipe = make()
+    batch = recipe.draw(0)
+    recipe.model.eval()
+    found, row = read_masked(recipe.model, batch).words, 0
+    lengths = batch.blocks.text.lengths.tolist()
+    for ids, words in zip(batch.blocks.text.ids.split(lengths), batch.words.split(lengths), strict=True):
+        states = recipe.model.smith.read_tokens(ids[None], torch.ones_like(ids)[None])[0]
+        for place in (words != IGNORED).nonzero().flatten().tolist():
+            assert torch.allclose(found[row], states[place], atol=1e-5)
+            row += 1
+    assert row == len(found)
+
+
+def test_a_batch_s_gradient_is_the_same_whether_or_not_it_fits_the_device(make):
+    whole_losses, whole = gradient(make())
+    losses, pieces = gradient(make({"tokens_at_once": 300}))
+    assert losses == pytest.approx(whole_losses, abs=1e-5)
+    assert torch.allclose(pieces, whole, atol=1e-5)
+    assert len(list(make({"tokens_at_once": 300}).draw(0).groups(300))) > 3
+
+
+def test_what_is_hidden_is_drawn_anew_each_step_and_alike_for_the_same_step(make):
+    recipe = make({"documents": 640})
+    first, again, other = recipe.draw(0), make({"documents": 640}).draw(0), recipe.draw(1)
+    assert torch.equal(first.words, again.words) and torch.equal(first.masked, again.masked)
+    assert len(first.words) == len(other.words)  # the same documents
+    assert int((first.words != IGNORED).sum()) != int((other.words != IGNORED).sum())
+
+
+def test_an_epoch_reads_every_training_document_once_and_none_that_is_held_out(make):
+    recipe = make()
+    seen = np.concatenate([recipe._documents[recipe._epochs.rows(step)] for step in range(recipe.steps_per_epoch)])
+    assert sorted(seen.tolist()) == recipe.data.documents("train").tolist()
+    assert not set(seen.tolist()) & set(recipe.data.documents("validation").tolist())
+
+
+def test_words_alone_can_be_hidden_and_blocks_alone(make):
+    words, blocks = make(masked_blocks=0), make(masked_words=0.0)
+    assert not words.draw(0).masked.any() and blocks.draw(0).hidden == 0
+    assert set(words.validate(words.model.eval())) == {"loss", "masked_word_loss", "word_accuracy"}
+    found = blocks.validate(blocks.model.eval())
+    assert set(found) == {"loss", "masked_block_loss", "block_accuracy", "block_chance"}
+    assert found["loss"] == found["masked_block_loss"]
+    for recipe, missing in ((words, "document_level"), (blocks, "words")):
+        losses, _ = gradient(recipe)
+        assert np.isfinite(losses["loss"])
+        untouched = [
+            p.grad is None or not p.grad.any() for n, p in recipe.model.named_parameters() if missing in n.split(".")
+        ]
+        assert untouched and all(untouched)
+
+
+def test_validation_is_the_same_each_time_and_for_each_seed(make):
+    recipe, other = make(), make({"seed": 5})
+    other.model.load_state_dict(recipe.model.state_dict())
+    assert recipe.validate(recipe.model.eval()) == recipe.validate(recipe.model) == other.validate(other.model.eval())
+
+
+def test_validation_in_pieces_is_the_same(make):
+    whole, pieces = make(), make({"tokens_at_once": 300})
+    assert pieces.validate(pieces.model.eval()) == pytest.approx(whole.validate(whole.model.eval()), abs=1e-4)
+
+
+def test_a_limit_on_documents_is_one_on_blocks(make):
+    recipe = make({"max_tokens": 64})
+    assert recipe.model.smith.config.max_blocks == 4
+    assert set(recipe.draw(0).blocks.counts.tolist()) == {4}
+
+
+def test_training_may_read_documents_from_anywhere_and_validation_never_does(make):
+    opening, anywhere = (make({"max_tokens": 64}, masked_words=0.0, anywhere=where) for where in (False, True))
+    assert opening.draw(0).blocks.counts.tolist() == anywhere.draw(0).blocks.counts.tolist()
+    assert not torch.equal(opening.draw(0).blocks.text.ids, anywhere.draw(0).blocks.text.ids)
+    assert torch.equal(anywhere.draw(0).blocks.text.ids, anywhere.draw(0).blocks.text.ids)
+    for mine, theirs in zip(opening._held_out, anywhere._held_out, strict=True):
+        assert torch.equal(mine.blocks.text.ids, theirs.blocks.text.ids)
+
+
+def test_documents_of_one_block_alone_are_an_error_that_names_the_way_out(make):
+    recipe = make({"max_tokens": 16})
+    with pytest.raises(LongmatchError, match="masked_blocks=0"):
+        recipe.validate(recipe.model)
+
+
+def test_a_backbone_can_be_trained_on(make, tiny_bert):
+    recipe = make(tokenizer=None, size=None, width=None, heads=2, backbone=str(tiny_bert))
+    losses, found = gradient(recipe)
+    assert np.isfinite(losses["loss"]) and torch.isfinite(found).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"masked_words": 1.0},
+        {"masked_blocks": -1},
+        {"validation_documents": 0},
+        {"masked_words": 0.0, "masked_blocks": 0},
+        {"layers": 0},
+        {"block_tokens": 3},
+        {"dropout": 1.0},
+        {"width": 64, "backbone": "somewhere"},
+    ],
+)
+def test_a_setting_no_model_can_have_is_an_error_that_names_it(wrong):
+    with pytest.raises(LongmatchError, match=next(iter(wrong))):
+        PretrainSettings(**wrong)
+
+
+def test_heads_that_do_not_divide_the_width_are_an_error(make):
+    with pytest.raises(LongmatchError, match="heads is 5"):
+        make(heads=5)

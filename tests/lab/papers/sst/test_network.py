@@ -1,0 +1,155 @@
+"""The cluster network: what it gives, that it does not matter what lies beside a pair, and that it learns."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch_geometric.nn import DMoNPooling
+
+from longmatch.errors import LongmatchError
+from longmatch.lab.papers.sst.graph import SentenceGraph
+from longmatch.lab.papers.sst.loss import agreement_loss, separation_loss, subtopic_loss
+from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
+from tests.lab.papers.sst.planted import EACH, WIDTH, planted
+
+
+def tiny(seed: int = 0, **settings) -> ClusterModel:
+    torch.manual_seed(seed)
+    return ClusterModel(ClusterConfig(**{"vector_width": WIDTH, "hidden": 64, "cluster_size": 12, **settings}))
+
+
+def some(sizes: list[tuple[int, int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    counts = torch.tensor(sizes)
+    seeded = torch.Generator().manual_seed(1)
+    return torch.nn.functional.normalize(torch.randn(int(counts.sum()), WIDTH, generator=seeded), dim=1), counts
+
+
+def test_there_is_one_cluster_for_every_six_sentences_two_at_least_and_thirteen_at_most():
+    counts = ClusterConfig().cluster_counts(torch.tensor([[20, 22], [1, 2], [40, 40], [50, 60]]))
+    assert counts.tolist() == [7, 2, 13, 13] and ClusterConfig().max_clusters == 13
+
+
+def test_each_sentence_has_a_distribution_over_the_clusters_of_its_pair():
+    vectors, sizes = some([(3, 4), (20, 16)])
+    model = tiny(cluster_size=6)
+    found = model(model.graph(vectors, sizes))
+    torch.testing.assert_close(found.sum(1), torch.ones(43))
+    assert (found[:7, :2] > 0).all() and not found[:7, 2:].any()
+    assert (found[7:, :6] > 0).all() and not found[7:, 6:].any()
+
+
+def test_a_batch_of_pairs_is_the_pairs_one_by_one():
+    vectors, sizes = some([(3, 4), (20, 16), (1, 1), (9, 2)])
+    model = tiny(cluster_size=6)
+    batch = model(model.graph(vectors, sizes))
+    parts = vectors.split(sizes.sum(1).tolist())
+    alone = [model(model.graph(part, sizes[i : i + 1])) for i, part in enumerate(parts)]
+    torch.testing.assert_close(batch, torch.cat(alone), atol=1e-5, rtol=1e-5)
+
+
+def test_attention_is_that_of_the_graph_attention_paper_with_a_weight_on_edges():
+    """Sentence by sentence: a_ij from both ends and the edge, leaky, brought to sum 1; then the skip connection."""
+    vectors, sizes = some([(4, 5)])
+    model = tiny(heads=1, hidden=8)
+    graph, layer = model.graph(vectors, sizes), model.attention
+    x = vectors - vectors.mean(0)
+    x = x / x.square().mean().sqrt()
+    h = x @ layer.lin.weight.T
+    rows = []
+    for i in range(9):
+        edges = [(int(j), w) for (j, t), w in zip(graph.edges.T, graph.weights, strict=True) if t == i]
+        own = [
+            (h[j] * layer.att_src[0, 0]).sum()
+            + (h[i] * layer.att_dst[0, 0]).sum()
+            + (w * layer.lin_edge.weight[:, 0] * layer.att_edge[0, 0]).sum()
+            for j, w in edges
+        ]
+        shares = torch.nn.functional.leaky_relu(torch.stack(own), 0.2).softmax(0)
+        rows.append(sum(share * h[j] for share, (j, _) in zip(shares, edges, strict=True)))
+    hidden = torch.nn.functional.selu(torch.stack(rows) + x @ layer.res.weight.T + layer.bias)
+    by_hand = model.head(hidden)[:, :2].softmax(1)
+    torch.testing.assert_close(model(graph)[:, :2], by_hand, atol=1e-5, rtol=1e-5)
+
+
+def test_the_head_and_its_separation_are_those_of_dmon_where_all_pairs_have_one_size():
+    """torch-geometric's layer over padded matrices, with the same weights, has the same clusters and orthogonality."""
+    vectors, sizes, _ = planted(4, seed=0)
+    model = tiny(cluster_size=12, max_sentences=12)  # two clusters for all
+    theirs = DMoNPooling(64, 2)
+    theirs.mlp.lins[0].load_state_dict(model.head.state_dict())
+    seen: list[torch.Tensor] = []
+    model.head.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    ours = model(model.graph(vectors, sizes))
+    states = seen[0].view(4, 4 * EACH, 64)
+    found, *_, orthogonality, _ = theirs(states, torch.ones(4, 4 * EACH, 4 * EACH))
+    torch.testing.assert_close(ours.view(found.shape), found)
+    own = separation_loss(ours, sizes, torch.full((4,), 2)).mean()
+    assert own.item() == pytest.approx(orthogonality.item(), abs=1e-5)
+
+
+@pytest.mark.parametrize("only", ["matches", "others"])
+def test_gradients_reach_every_weight_from_either_loss(only):
+    vectors, sizes, labels = planted(8, seed=0)
+    model = tiny()
+    found = model(model.graph(vectors, sizes))
+    losses = agreement_loss(found, sizes), separation_loss(found, sizes, model.config.cluster_counts(sizes))
+    subtopic_loss(*losses, torch.full_like(labels, int(only == "matches"))).backward()
+    for name, weight in model.named_parameters():
+        assert weight.grad is not None and weight.grad.isfinite().all() and weight.grad.any(), name
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_training_aligns_matches_that_have_no_sentence_alike_and_tells_other_pairs_apart(seed):
+    vectors, sizes, labels = planted(16, seed)
+    model = tiny(seed)
+    graph, clusters = model.graph(vectors, sizes), model.config.cluster_counts(sizes)
+
+    def losses(graph: SentenceGraph) -> tuple[torch.Tensor, torch.Tensor]:
+        found = model(graph)
+        return agreement_loss(found, sizes), separation_loss(found, sizes, clusters)
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    before = subtopic_loss(*losses(graph), labels)
+    for _ in range(120):
+        optimizer.zero_grad()
+        subtopic_loss(*losses(graph), labels).backward()
+        optimizer.step()
+    unseen = model.graph(planted(16, seed + 100)[0], sizes)
+    agreement, separation = losses(unseen)
+    assert before > 0.5 > 10 * subtopic_loss(agreement, separation, labels)
+    assert agreement[labels == 1].max() < 0.1 and agreement[labels == 0].min() > 2
+    assert separation[labels == 0].max() < 0.1  # near orthonormal, where 0.77 is one cluster
+    document = model(unseen).argmax(1).view(-1, 2, 2 * EACH)[labels == 0]  # other pairs: a subtopic a document
+    assert (document == document[..., :1]).all() and (document[:, 0] != document[:, 1]).all()
+
+
+def test_a_saved_model_opens_again_with_the_same_clusters(tmp_path):
+    model = tiny(neighbours=3)
+    model.save_pretrained(tmp_path)
+    again = ClusterModel.from_pretrained(tmp_path)
+    vectors, sizes = some([(5, 6)])
+    assert torch.equal(again(again.graph(vectors, sizes)), model(model.graph(vectors, sizes)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors"]
+
+
+def test_heads_must_divide_the_width():
+    with pytest.raises(LongmatchError, match="heads; they must divide its width, 64"):
+        tiny(heads=5)
+
+
+def test_the_package_and_the_network_are_imported_without_torch_geometric():
+    """And a model asks for it in a sentence where it is missing."""
+    code = """
+import sys
+import longmatch, longmatch.lab.papers.sst.network as network
+assert "torch_geometric" not in sys.modules
+sys.modules["torch_geometric.nn"] = sys.modules["torch_geometric"] = None
+try:
+    network.ClusterModel(network.ClusterConfig())
+except longmatch.errors.LongmatchError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=True)
+    assert "pip install 'longmatch[sst]'" in done.stdout

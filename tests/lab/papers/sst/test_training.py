@@ -1,0 +1,200 @@
+"""SST learns to tell pairs apart from views of their subtopics, and opens as what was trained."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+
+import longmatch
+from longmatch.documents.jsonl import iterate_jsonl
+from longmatch.errors import LongmatchError
+from longmatch.lab.papers.sst.matcher import CLUSTERS, SstMatcher
+from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
+from longmatch.lab.papers.sst.selection import NetworkClustering
+from longmatch.lab.papers.sst.training import SstRecipe, SstSettings
+from longmatch.lab.training.pairs import pair_measures
+from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.train import train
+from longmatch.units import tokenize
+from tests.lab.baselines.cross.tiny_cross import save_learner
+from tests.lab.training.material.made_classes import common_words
+from tests.lab.training.material.two_wordings import write_two_wordings
+
+pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
+THEMES = 3
+QUICK = {"steps": 12, "learning_rate": 2e-3, "documents": 32, "device": "cpu", "precision": "float32"}
+
+
+@pytest.fixture(scope="module")
+def backbone(tiny_bert, tmp_path_factory):
+    return save_learner(tiny_bert, tmp_path_factory.mktemp("learner"))
+
+
+@pytest.fixture(scope="module")
+def made(tiny_bert, tmp_path_factory):
+    words = common_words(tiny_bert / "vocab.txt")
+    return write_two_wordings(tmp_path_factory.mktemp("made") / "wordings", words, THEMES)
+
+
+@pytest.fixture(scope="module")
+def network(tiny_roberta, tmp_path_factory):
+    """A cluster network over a backbone with another tokenizer; as sure of its clusters as a trained one."""
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("network")
+    made = ClusterModel(ClusterConfig(str(tiny_roberta), vector_width=32, hidden=16))
+    with torch.no_grad():
+        made.head.weight *= 50
+    made.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def recipe(made, backbone, cache):
+    """Makes the recipe over the made collection."""
+
+    def make(shared=None, **own):
+        torch.manual_seed(0)
+        settings = TrainingSettings(**{"documents": 64, "tokens_at_once": 10**6, "device": "cpu", **(shared or {})})
+        own = {"side_tokens": 18, "dropout": 0.0, **own}
+        return SstRecipe.make([made], cache, settings, SstSettings(str(backbone), **own))
+
+    return make
+
+
+def average_precision(found):
+    found.model.eval()
+    with torch.no_grad():
+        return found.validate(found.model)["average_precision"]
+
+
+def drawn(found, step):
+    return found.draw(step).rows.text.ids.tolist()
+
+
+def test_training_on_views_lifts_the_average_precision_of_validation_pairs(recipe):
+    found = recipe()
+    before = average_precision(found)
+    optimizer = torch.optim.AdamW(found.model.parameters(), lr=2e-3)
+    found.model.train()
+    for step in range(60):
+        optimizer.zero_grad()
+        found.backward(found.model, found.draw(step))
+        optimizer.step()
+    assert before < 0.75 and average_precision(found) > 0.9
+
+
+def test_epoch_t_reads_view_t(recipe):
+    found = recipe()
+    for epoch in (0, 1, 5):
+        step = epoch * found.steps_per_epoch + 1
+        pairs = list(found._tokens(found.pairs, found._drawn(step)))
+        wanted, another = (found.layout.lay_out(pairs, [view]).text.ids for view in (epoch, epoch + 1))
+        assert torch.equal(found.draw(step).rows.text.ids, wanted) and not torch.equal(wanted, another)
+
+
+def test_without_temporal_aggregation_every_epoch_reads_the_first_view(recipe):
+    found = recipe(temporal=False)
+    step = 4 * found.steps_per_epoch + 1
+    pairs = list(found._tokens(found.pairs, found._drawn(step)))
+    assert torch.equal(found.draw(step).rows.text.ids, found.layout.lay_out(pairs, [0]).text.ids)
+
+
+def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe):
+    found = recipe(attention=True, views=2)
+    before = average_precision(found)
+    pairs = list(found._tokens(found.pairs, found._drawn(4 * found.steps_per_epoch)))
+    batch = found.draw(4 * found.steps_per_epoch)
+    assert torch.equal(batch.rows.text.ids, found.layout.lay_out(pairs, [0, 1]).text.ids)
+    assert len(batch.rows) == 2 * len(batch.label) and batch.rows.joined == 2
+    optimizer, began = torch.optim.AdamW(found.model.parameters(), lr=2e-3), found.model.question.weight.clone()
+    found.model.train()
+    for step in range(60):
+        optimizer.zero_grad()
+        found.backward(found.model, found.draw(step))
+        optimizer.step()
+    assert not torch.equal(began, found.model.question.weight)
+    assert before < 0.75 and average_precision(found) > 0.9
+
+
+def test_attention_over_groups_of_pairs_is_attention_over_all_of_them(recipe):
+    whole, pieces = recipe(attention=True), recipe({"tokens_at_once": 400}, attention=True)
+    batch = whole.draw(0)
+    assert len(list(batch.groups(pieces._budget))) > 3
+    one, other = (made.backward(made.model.eval(), batch)["loss"].item() for made in (whole, pieces))
+    assert one == pytest.approx(other, abs=1e-5)
+    for (key, a), (_, b) in zip(whole.model.named_parameters(), pieces.model.named_parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad, atol=2e-5, rtol=1e-3, msg=key)
+
+
+def test_the_same_seed_draws_the_same_views_and_another_others(recipe):
+    first, again, other = recipe(), recipe(), recipe({"seed": 9})
+    assert drawn(first, 3) == drawn(again, 3) and first.model.config.seed == 0 and other.model.config.seed == 9
+    pair = next(first._tokens(first.pairs, np.array([0])))
+    one, two = (str(r.layout.excerpts(pair, range(6))) for r in (first, other))
+    assert one == str(again.layout.excerpts(pair, range(6))) != two
+
+
+def test_a_cluster_network_finds_the_subtopics_from_vectors_made_before(recipe, network, made):
+    found = recipe(clustering="adaptive", clusters=str(network))
+    clustering = found.layout.selection.clustering
+    assert isinstance(clustering, NetworkClustering)
+    documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
+    a, b = next(found._tokens(found.held_out, np.array([3])))
+    ours = found.layout.selection.clusters(a, b)
+    theirs = found.network.assign(
+        *(tokenize(documents[t.document.id], found.network.backbone.tokenizer) for t in (a, b))
+    )
+    assert np.concatenate(ours.sides).tolist() == theirs.argmax(1).tolist()
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_the_trained_folder_opens_alone_and_scores_as_training_measured(
+    made, recipe, backbone, network, tmp_path, adaptive
+):
+    other = tmp_path / "network"
+    shutil.copytree(network, other)
+    by = {"clustering": "adaptive", "clusters": str(other)} if adaptive else {}
+    out = train("sst", made, tmp_path / "out", backbone=str(backbone), side_tokens=18, pool="mean", **by, **QUICK)
+    shutil.rmtree(other)
+    moved = tmp_path / "moved"
+    out.rename(moved)
+    record, matcher = json.loads((moved / "longmatch.json").read_text()), longmatch.load(moved)
+    assert isinstance(matcher, SstMatcher) and record["model"] == "sst"
+    assert (moved / CLUSTERS / "config.json").is_file() == adaptive
+    matcher.precision = "float32"
+    found = recipe()
+    documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
+    named = [documents[id] for id in found.data.shelf.ids]
+    pairs = zip(found.held_out.source.tolist(), found.held_out.target.tolist(), strict=True)
+    scores = matcher.score_pairs([(named[a], named[b]) for a, b in pairs])
+    measured = pair_measures(scores, found.held_out.label)
+    assert measured["average_precision"] == pytest.approx(record["scores"]["average_precision"], abs=1e-4)
+    assert matcher.threshold == pytest.approx(measured["threshold"], abs=1e-4)
+
+
+def test_a_cluster_network_of_another_size_is_refused_with_what_to_add(recipe, network):
+    with pytest.raises(LongmatchError, match=r"clusters of 6 sentences.*Add --set size=6 --set sentences=40"):
+        recipe(clustering="adaptive", clusters=str(network), size=4.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"clustering": "adaptive"}, "longmatch train sst-clusters"),
+        ({"clusters": "somewhere"}, "--set clustering=adaptive"),
+        ({"views": 0}, "The setting views is 0"),
+        ({"sentences": 0}, "The setting sentences is 0"),
+        ({"size": 0.0}, "The setting size is 0.0"),
+    ],
+)
+def test_settings_no_model_can_have_are_refused_in_a_sentence(wrong, sentence):
+    with pytest.raises(LongmatchError, match=sentence) as error:
+        SstSettings(**wrong)
+    assert "\n" not in str(error.value)

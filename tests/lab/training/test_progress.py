@@ -1,0 +1,81 @@
+"""What a run shows: a moving line in a terminal, a few lines elsewhere, and nothing of the libraries beneath."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from select import select
+
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from tests.forked import longmatch, start
+from tests.lab.training.conftest import Train
+from tests.lab.training.test_killed import command
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_in_a_file_there_are_a_few_lines_and_no_noise(tiny: Train, capfd):
+    out = tiny().out
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    patterns = [
+        r"Training tests\.training\.tiny_recipe:TinyRecipe on cpu: 20 steps\.",
+        *(rf"Step {step} of 20: loss \d+\.\d+; on validation closeness -\d+\.\d+, .*\." for step in (5, 10, 15, 20)),
+        rf"{re.escape(str(out))} is trained: closeness -\d+\.\d+ at step 20\.",
+    ]
+    lines = shown.err.splitlines()
+    assert len(lines) == len(patterns)
+    assert all(re.fullmatch(pattern, line) for pattern, line in zip(patterns, lines, strict=True)), shown.err
+
+
+def test_in_a_terminal_a_line_shows_step_loss_speed_and_time_left(tmp_path, numbers):
+    ours, theirs = pty.openpty()
+    terminal = Path(os.ttyname(theirs))
+    size = {"COLUMNS": "120", "LINES": "30", "TERM": "xterm"}
+    words = command(numbers, tmp_path / "out", {"pause": 0.1})
+    process, shown = start(longmatch, *words, out=terminal, err=terminal, environment=size), b""
+    while process.is_alive() or select([ours], [], [], 0)[0]:
+        if select([ours], [], [], 0.1)[0]:
+            shown += os.read(ours, 65536)
+    os.close(theirs)
+    os.close(ours)
+    assert process.exitcode == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert re.search(r"step \d+ of 20 \S+ loss \d+\.\d{4}, [\d,]+ tokens/s, \d+:\d\d:\d\d left", text), text
+    for noise in ("it/s", "Warning", "warn", "{'loss'", "train_runtime", "Traceback"):
+        assert noise not in text
+
+
+def test_tensorboard_has_a_curve_for_each_loss_and_measure(tiny: Train):
+    logs = tiny().out / "training" / "logs"
+    found = EventAccumulator(str(logs)).Reload()
+    curves = set(found.Tags()["scalars"])
+    assert {"loss", "root", "learning_rate", "tokens_a_second", "validation/closeness"} <= curves
+    assert [point.step for point in found.Scalars("validation/closeness")] == [5, 10, 15, 20]
+
+
+def test_training_works_without_tensorboard(tmp_path, numbers):
+    code = (
+        "import importlib.util as u, sys; real = u.find_spec\n"
+        "u.find_spec = lambda name, package=None: None if name == sys.argv[4] else real(name, package)\n"
+        "from longmatch.lab.training.train import train\n"
+        "from longmatch.errors import LongmatchError\n"
+        "try: train(*sys.argv[1:4])\n"
+        "except LongmatchError as error: print(error)\n"
+    )
+    for missing, said in (("tensorboard", ""), ("accelerate", "pip install 'longmatch[train]'.")):
+        words = [
+            sys.executable,
+            "-c",
+            code,
+            "tests.lab.training.tiny_recipe:TinyRecipe",
+            numbers,
+            tmp_path / missing,
+            missing,
+        ]
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+        assert done.stdout.strip().endswith(said) and done.stdout.count("\n") == bool(said)
+    assert not (tmp_path / "tensorboard" / "training" / "logs").exists()

@@ -1,0 +1,63 @@
+"""How rare a term is, by the collection and by the background."""
+
+from math import log
+
+import numpy as np
+import pytest
+
+from longmatch.default.statistics import shipped_statistics
+from longmatch.lexical.frequencies import Blend, Frequencies
+from longmatch.lexical.terms import Counts, hash_word
+
+TERMS = np.array([3, 4, 8], dtype=np.uint64)
+NOTHING = Frequencies(0, np.array([], dtype=np.uint64), np.array([]))
+
+
+@pytest.fixture
+def three_documents() -> Frequencies:
+    documents = ([3, 3, 5], [3, 4], [9])
+    return Frequencies.of(Counts.of(np.array(terms, dtype=np.uint64)) for terms in documents)
+
+
+def test_a_term_is_counted_once_a_document(three_documents):
+    assert three_documents.documents == 3
+    assert three_documents(TERMS).tolist() == [2.0, 1.0, 0.0]
+
+
+def test_idf_is_smoothed_as_scikit_learn_does_it(three_documents):
+    assert three_documents.idf(TERMS).tolist() == pytest.approx([log(4 / 3) + 1, log(4 / 2) + 1, log(4 / 1) + 1])
+
+
+def test_with_an_unknown_background_the_collection_alone_decides(three_documents):
+    alone = Blend(three_documents, NOTHING, worth=0.0).idf(TERMS)
+    assert alone.tolist() == pytest.approx([log(4 / 3), log(4 / 2), log(4 / 1)])
+
+
+def test_with_an_empty_collection_the_background_alone_decides(three_documents):
+    alone = Blend(NOTHING, three_documents, worth=30.0).idf(TERMS)
+    assert alone.tolist() == pytest.approx([log(31 / 21), log(31 / 11), log(31 / 1)])
+
+
+def test_both_add_up_worked_by_hand(three_documents):
+    background = Frequencies(10, np.array([3, 8], dtype=np.uint64), np.array([5.0, 1.0]))
+    blended = Blend(three_documents, background, worth=20.0, power=2.0).idf(TERMS)
+    assert blended.tolist() == pytest.approx([log(24 / 13) ** 2, log(24 / 2) ** 2, log(24 / 3) ** 2])
+
+
+def test_what_every_document_of_both_holds_weighs_nothing_and_is_a_number():
+    everywhere = np.array([7], dtype=np.uint64)
+    background = Frequencies(6_000, everywhere, np.array([6_000.0]))
+    for documents, worth in (
+        (2, 190.0),
+        (232, 200 * 0.11836734693877551),
+    ):  # in the second, rounding meets the logarithm
+        collection = Frequencies(documents, everywhere, np.array([float(documents)]))
+        assert 0 <= Blend(collection, background, worth, power=1.5).idf(everywhere)[0] < 1e-12
+
+
+def test_the_shipped_background_tells_common_words_from_rare_ones():
+    background = shipped_statistics().words
+    the, bridge, quay, unknown = background(
+        np.array([hash_word(w) for w in ("the", "bridge", "quay", "qwzxv")], dtype=np.uint64)
+    )
+    assert the > 0.99 * background.documents > bridge > quay > unknown == 0

@@ -1,0 +1,107 @@
+"""Words and phrases as hashes."""
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmatch.documents import Draft, read_text_string
+from longmatch.documents.markdown import draft_markdown
+from longmatch.lexical.spelling import spell
+from longmatch.lexical.terms import Counts, Stream, hash_word, phrases_of, terms_of
+
+SENTENCES = st.lists(st.lists(st.integers(0, 9), max_size=7), min_size=1, max_size=8)
+BITS = (1 << 64) - 1
+
+
+def stream_of(sentences: list[list[int]]) -> Stream:
+    ids = np.array([word for sentence in sentences for word in sentence], dtype=np.uint64)
+    return Stream(ids, np.cumsum([0, *map(len, sentences)]))
+
+
+def plain_phrase(words: list[int]) -> int:
+    """The same mixing, word by word, with Python's whole numbers."""
+    mixed = len(words)
+    for word in words:
+        mixed = (mixed ^ word) * 0x9E3779B97F4A7C15 & BITS
+        mixed ^= mixed >> 29
+    return mixed
+
+
+def test_words_hash_to_known_numbers():  # as `printf bridge | b2sum -l 64` prints them, the first byte the lowest
+    assert hash_word("bridge") == 2793564478624239598
+    assert hash_word("本") == 1843846355533513506
+
+
+def test_phrases_hash_to_known_numbers():
+    words = [hash_word(word) for word in ("old", "stone", "bridge")]
+    assert phrases_of(stream_of([words])).ids.tolist() == [
+        17021925364038329012,
+        13206292108077368636,
+        6548418479393608761,
+    ]
+
+
+@given(SENTENCES)
+def test_phrases_are_the_runs_of_two_and_three_words_of_each_sentence(sentences):
+    found = phrases_of(stream_of(sentences))
+    expected = [
+        [plain_phrase(words[i : i + length]) for length in (2, 3) for i in range(len(words) - length + 1)]
+        for words in sentences
+    ]
+    assert [found.ids[a:b].tolist() for a, b in pairwise(found.offsets.tolist())] == expected
+
+
+def test_phrases_do_not_cross_sentences():
+    apart = terms_of(read_text_string("Old stone. Bridge fell."))
+    together = terms_of(read_text_string("Old stone bridge fell."))
+    assert apart.words.ids.tolist() == together.words.ids.tolist()
+    assert len(apart.phrases.ids) == 2 and len(together.phrases.ids) == 5
+
+
+def test_terms_come_sentence_by_sentence_from_the_running_text_alone():
+    draft = Draft()
+    draft.heading("Heading")
+    draft.paragraph("It rains. We stay in.")
+    draft.paragraph("A | table", "table")
+    words = terms_of(draft.document("a")).words
+    assert words.offsets.tolist() == [0, 2, 5]
+    assert words.ids.tolist() == [hash_word(w) for w in ("it", "rains", "we", "stay", "in")]
+    assert words.sentence.tolist() == [0, 0, 1, 1, 1]
+
+
+def test_marks_are_no_words():
+    document = draft_markdown("The [old](http://example.org) **bridge** fell.").document("a")
+    assert terms_of(document).words.ids.tolist() == [hash_word(w) for w in ("the", "old", "bridge", "fell")]
+
+
+def test_chinese_counts_characters_and_their_runs():
+    terms = terms_of(read_text_string("银行倒闭了。"))
+    assert terms.words.ids.tolist() == [hash_word(c) for c in "银行倒闭了"]
+    assert len(terms.phrases.ids) == 4 + 3
+
+
+@given(st.lists(st.integers(0, 5), max_size=30))
+def test_counts_are_those_of_a_plain_loop(terms):
+    counts = Counts.of(np.array(terms, dtype=np.uint64))
+    assert dict(zip(counts.ids.tolist(), counts.counts.tolist(), strict=True)) == {
+        t: terms.count(t) for t in set(terms)
+    }
+    assert counts.ids.tolist() == sorted(set(terms))
+
+
+def test_spelling_gives_words_and_phrases_back():
+    terms = terms_of(read_text_string("The Old stone bridge fell."))
+    wanted = np.concatenate([terms.words.ids, terms.phrases.ids])
+    spelled = spell(wanted, ["Nothing here.", "The Old stone bridge fell."])
+    assert [spelled[int(i)] for i in terms.words.ids] == ["the", "old", "stone", "bridge", "fell"]
+    assert [spelled[int(i)] for i in terms.phrases.ids][-1] == "stone bridge fell"
+    assert spell(wanted, ["Nothing here."]) == {}
+
+
+def test_chinese_phrases_are_spelled_without_spaces():
+    terms = terms_of(read_text_string("银行倒闭。"))
+    assert sorted(spell(terms.phrases.ids, ["银行倒闭。"]).values()) == sorted(
+        ["银行", "行倒", "倒闭", "银行倒", "行倒闭"]
+    )

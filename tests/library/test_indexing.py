@@ -1,0 +1,147 @@
+"""Indexing is incremental: new, changed, unchanged and vanished files are told apart."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from longmatch.documents.read import read
+from longmatch.library.library import Library
+from tests.library.tiny import made_up_text, tiny_matcher, write_texts
+from tests.tiny_models import save_roberta
+
+
+def test_new_files_are_added_under_their_relative_paths(library: Library, texts: Path) -> None:
+    write_texts(texts / "below", range(20, 21))
+    done = library.add(texts)
+    assert done.added == ["below/d020.txt", *(f"d{n:03}.txt" for n in range(8))]
+    assert list(library) == sorted(done.added)
+    assert len(library) == 9
+
+
+def test_unchanged_files_are_not_encoded_again(library: Library, texts: Path, monkeypatch) -> None:
+    library.add(texts)
+    monkeypatch.setattr(library.matcher.backbone, "encode", None)  # calling it would raise
+    done = library.add(texts)
+    assert (done.added, done.replaced, done.unchanged) == ([], [], 8)
+
+
+def test_a_file_written_again_with_the_same_content_is_unchanged(library: Library, texts: Path) -> None:
+    library.add(texts)
+    (texts / "d001.txt").write_text((texts / "d001.txt").read_text())
+    assert library.add(texts).unchanged == 8
+
+
+def test_a_changed_file_replaces_its_document(library: Library, texts: Path) -> None:
+    library.add(texts)
+    (texts / "d003.txt").write_text(made_up_text(99))
+    done = library.add(texts)
+    assert (done.replaced, done.unchanged) == (["d003.txt"], 7)
+    assert library.show("d003.txt").text == made_up_text(99)
+    assert len(library) == 8
+
+
+def test_a_vanished_file_is_listed_and_stays_until_pruned(library: Library, texts: Path) -> None:
+    library.add(texts)
+    (texts / "d005.txt").unlink()
+    assert library.add(texts).vanished == ["d005.txt"]
+    assert "d005.txt" in library
+    done = library.add(texts, prune=True)
+    assert (done.vanished, done.removed) == ([], ["d005.txt"])
+    assert "d005.txt" not in library
+    assert library.add(texts, prune=True).removed == []
+
+
+def test_files_outside_the_paths_given_are_not_missed(library: Library, texts: Path, tmp_path: Path) -> None:
+    other = write_texts(tmp_path / "other", range(50, 52))
+    library.add([texts, other])
+    done = library.add(other, prune=True)
+    assert (done.removed, len(library)) == ([], 10)
+
+
+def test_files_of_the_same_name_get_ids_of_their_own(library: Library, texts: Path, tmp_path: Path) -> None:
+    other = write_texts(tmp_path / "other", range(1, 2), salt=7)
+    library.add(texts)
+    assert library.add(other).added == ["d001.txt (2)"]
+    assert library.add([other, texts]).unchanged == 9
+
+
+def test_unreadable_files_are_named_each_time_and_the_rest_is_indexed(library: Library, texts: Path) -> None:
+    (texts / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
+    for _ in range(2):
+        done = library.add(texts)
+        assert [Path(file).name for file, _ in done.unreadable] == ["broken.pdf"]
+    assert len(library) == 8
+
+
+def test_only_the_changed_lines_of_a_json_lines_file_are_encoded(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl"
+    rows = [{"id": f"r{n}", "title": f"Row {n}", "text": made_up_text(n), "year": 2000 + n} for n in range(6)]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    assert library.add(file).added == [f"r{n}" for n in range(6)]
+    rows[2]["text"] = made_up_text(77)
+    file.write_text("\n".join(map(json.dumps, [*rows[:5], {"id": "r9", "text": made_up_text(9)}])))
+    done = library.add(file)
+    assert (done.added, done.replaced, done.unchanged, done.vanished) == (["r9"], ["r2"], 4, ["r5"])
+    assert library.add(file, prune=True).removed == ["r5"]
+    assert library.show("r2").metadata == {"year": 2002}
+
+
+def test_a_document_comes_back_from_the_store_as_it_was_read(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text(
+        f"# On *rivers*\n\n{made_up_text(1)}\n\n## Méthode\n\n{made_up_text(2)}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    )
+    library.add(file)
+    kept, fresh = library.show("notes.md"), read(file)
+    assert (kept.title, kept.text, kept.plain, kept.sections) == (fresh.title, fresh.text, fresh.plain, fresh.sections)
+    assert (kept.language, kept.words, Path(kept.source)) == (fresh.language, fresh.words, file)
+
+
+def test_a_folder_can_be_moved_with_its_library(tiny, texts: Path, tmp_path: Path) -> None:
+    Library(texts / ".longmatch", tiny).add(texts)
+    moved = texts.rename(tmp_path / "moved")
+    done = Library(moved / ".longmatch", tiny).add(moved)
+    assert (done.added, done.replaced, done.unchanged) == ([], [], 8)
+
+
+def test_a_removed_document_comes_back_when_its_file_is_indexed_again(library: Library, texts: Path) -> None:
+    library.add(texts)
+    library.remove(["d001.txt", "d002.txt"])
+    assert len(library) == 6
+    assert library.add(texts).added == ["d001.txt", "d002.txt"]
+
+
+def test_many_files_are_read_by_several_processes_in_order(library: Library, tmp_path: Path) -> None:
+    folder = write_texts(tmp_path / "many", range(30))
+    (folder / "d010.txt").write_bytes(b"")
+    done = library.add(folder)
+    assert done.added == [f"d{n:03}.txt" for n in range(30) if n != 10]
+    assert [Path(file).name for file, _ in done.unreadable] == ["d010.txt"]
+
+
+def test_a_library_can_be_encoded_again_with_another_model(library: Library, texts: Path, tmp_path: Path) -> None:
+    library.add(texts)
+    (tmp_path / "other").mkdir()
+    other = Library(library.address, tiny_matcher(save_roberta(tmp_path / "other")))
+    told: list[int] = []
+    other.reencode(told.append)
+    assert sum(told) == 8
+    assert other.add(texts).unchanged == 8
+    made = Library(tmp_path / "fresh", other.matcher)
+    made.add(texts)
+    ranked = [[(hit.id, hit.score) for hit in asked.rank("d002.txt")] for asked in (other, made)]
+    assert ranked[0] == ranked[1]
+    vectors = [asked._asking().index.living("means") for asked in (other, made)]
+    assert np.allclose(vectors[0], vectors[1])
+
+
+def test_an_address_of_object_storage_works_like_a_folder(tiny, texts: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    library = Library(f"file://{tmp_path}/elsewhere", tiny)
+    assert len(library.add(texts).added) == 8
+    again = Library(f"file://{tmp_path}/elsewhere", tiny)
+    assert again.add(texts).unchanged == 8
+    again.remove("d000.txt")
+    assert {hit.id for hit in again.rank("d001.txt")} == {f"d{n:03}.txt" for n in range(2, 8)}
+    assert (tmp_path / "cache" / "longmatch").is_dir()  # what is derived lies here

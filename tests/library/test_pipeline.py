@@ -1,0 +1,104 @@
+"""Stages overlap, and what comes of them is what comes of one after another."""
+
+from threading import Event, Lock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longmatch.library.pipeline import Line
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(), max_size=12))
+def test_items_leave_in_the_order_they_came(numbers):
+    left = []
+    with Line([lambda n: n * 2, lambda n: n + 1, left.append]) as line:
+        for number in numbers:
+            line.hand(number)
+    assert left == [number * 2 + 1 for number in numbers]
+
+
+def test_one_stage_works_while_the_next_does():
+    second_began, first_came_again = Event(), Event()
+
+    def first(number: int) -> int:
+        if number == 2:
+            assert second_began.wait(10)
+            first_came_again.set()
+        return number
+
+    def second(number: int) -> None:
+        if number == 1:
+            second_began.set()
+            assert first_came_again.wait(10)  # comes only if the first stage goes on meanwhile
+
+    with Line([first, second]) as line:
+        line.hand(1)
+        line.hand(2)
+
+
+def test_few_items_are_on_the_line_at_once():
+    lock, on_line, most = Lock(), set(), 0
+
+    def leave(number: int) -> None:
+        with lock:
+            on_line.discard(number)
+
+    with Line([lambda n: n, lambda n: n, leave]) as line:
+        for number in range(200):
+            line.hand(number)
+            with lock:
+                on_line.add(number)
+                most = max(most, len(on_line))
+    assert most <= 7  # one in each of three stages, one before each, and the one just handed over
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2])
+def test_an_error_is_raised_after_what_came_before_it_and_without_what_came_after(stage):
+    left = []
+
+    def maybe(number: int) -> int:
+        if number == 5:
+            raise ValueError("five")
+        return number
+
+    stages = [lambda n: n, lambda n: n, lambda n: n]
+    stages[stage] = maybe
+    with pytest.raises(ValueError, match="five"), Line([*stages, left.append]) as line:
+        for number in range(100):
+            line.hand(number)
+    assert left == [0, 1, 2, 3, 4]
+
+
+def test_of_two_errors_the_one_of_the_earlier_item_is_raised():
+    second_failed = Event()
+
+    def first(number: int) -> int:
+        if number == 2:
+            second_failed.set()
+            raise ValueError("the later item, earlier in time")
+        return number
+
+    def last(number: int) -> None:
+        assert second_failed.wait(10)
+        raise ValueError("the earlier item")
+
+    with pytest.raises(ValueError, match="the earlier item"), Line([first, last]) as line:
+        line.hand(1)
+        line.hand(2)
+
+
+def test_an_interruption_drops_what_is_on_the_line_and_stops_a_long_stage():
+    began, left = Event(), []
+
+    def long(number: int) -> int:
+        began.set()
+        while True:
+            line.check()
+
+    with pytest.raises(KeyboardInterrupt), Line([long, left.append]) as line:
+        line.hand(1)
+        assert began.wait(10)
+        raise KeyboardInterrupt
+    assert not left

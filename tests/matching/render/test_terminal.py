@@ -1,0 +1,142 @@
+from dataclasses import dataclass, replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from longmatch.documents import read
+from longmatch.matching.match import Alignment, Coverage
+from longmatch.matching.render.terminal import print_match, print_ranking, print_structure
+from tests.matching.render.render_matches import COLLECTION, long_document, made, matched
+
+
+def printed(show, subject, width: int = 100, colours: bool = False) -> str:
+    out = StringIO()
+    console = Console(file=out, width=width, force_terminal=colours, color_system="truecolor" if colours else None)
+    show(subject, console)
+    return out.getvalue()
+
+
+@dataclass
+class Hit:
+    id: str
+    title: str
+    score: float
+    percentile: float
+    why: tuple[Alignment, ...]
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_match_fits_its_width_and_names_every_section(pair, width):
+    text = printed(print_match, pair, width)
+    assert max(map(len, text.splitlines())) <= width
+    flat = " ".join(text.split())
+    for number, column in enumerate(pair.sections.columns, 1):
+        assert f"B{number} {column}" in flat
+    for number, row in enumerate(pair.sections.rows, 1):
+        assert f"A{number} {row[:30]}" in flat
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_match_tells_score_verdict_parts_words_and_passages(pair, width):
+    flat = " ".join(printed(print_match, pair, width).split())
+    assert "Score 0.42" in flat and "The two may belong together (chance: 31%)." in flat
+    assert "What carries it: 57% meaning, 31% shared words and 12% shared phrases." in flat
+    assert f"Shared words that weigh most: {pair.terms[0].text}, {pair.terms[1].text}" in flat
+    assert "1. same meaning, 7.6% of the score" in flat and "2. same words, 7.6% of the score" in flat
+    assert f"({len(pair.alignments) - 5} more not shown)" in flat
+
+
+def test_every_score_of_the_matrix_is_printed(pair):
+    lines = printed(print_match, pair, 120).splitlines()
+    for number, scores in enumerate(pair.sections.scores, 1):
+        line = next(line for line in lines if line.startswith(f"A{number} "))
+        assert [float(cell) for cell in line.split()[-len(scores) :]] == pytest.approx(scores.tolist(), abs=0.0051)
+
+
+def test_without_a_terminal_there_are_no_control_sequences(pair):
+    assert "\x1b" not in printed(print_match, pair)
+
+
+def test_shared_words_are_bold_in_a_terminal(pair):
+    assert "\x1b[1mmillimetres\x1b[0m" in printed(print_match, pair, 160, colours=True)
+
+
+def test_the_strongest_cell_has_the_darkest_ground(pair):
+    assert "48;2;18;63;104m0.66" in printed(print_match, pair, 160, colours=True).replace(" ", "")
+
+
+def test_a_large_matrix_shows_the_strongest_and_says_what_it_left_out():
+    match = matched(long_document(6_000, 300, "one"), long_document(6_000, 300, "two"))
+    text = printed(print_match, match, 80)
+    assert "Left out, weaker than those shown: 276 of 300 rows and 289 of 300 columns." in " ".join(text.split())
+    assert max(map(len, text.splitlines())) <= 80
+    assert "0.66" in text
+
+
+def test_within_one_document_there_is_no_score_and_no_diagonal():
+    document = read(COLLECTION / "pear-block-season-trial.md")
+    text = printed(print_match, matched(document, document, 1.0))
+    assert "Its sections against each other." in text and "Score" not in text and "1.00" not in text
+    assert "What carries it" not in text
+
+
+def test_a_document_read_in_part_is_said_to_be(pair):
+    flat = " ".join(printed(print_match, replace(pair, coverage=Coverage(1.0, 0.5))).split())
+    assert f"Only 50% of “{pair.b.title}” was read." in flat
+
+
+def test_a_match_without_alignments_says_so():
+    match = matched(made("A", {"One": ["Rain."]}), made("B", {"Two": ["Sun."]}), 0.0)
+    assert "No passage of one answers a passage of the other." in printed(print_match, match)
+
+
+def test_square_brackets_are_shown_and_commands_to_the_terminal_are_not():
+    a = made("[bold]Title[/bold] \x1b[2J", {"[red]One \x1b]0;x\x07": ["Water the orchard \x1b[31m[link=x]twice."]})
+    text = printed(print_match, matched(a, a))
+    assert "\x1b" not in text and "\x07" not in text
+    assert "[bold]Title[/bold]" in text and "[red]One" in text
+    assert "\x1b" not in printed(print_structure, a)
+
+
+def test_chinese_labels_keep_the_columns_level():
+    a = made("水", {"关于果园灌溉的一些想法和一些很长很长的标题": ["果园需要水。"], "二": ["水很重要。"]})
+    lines = printed(print_match, matched(a, made("B", {"水": ["果园需要水。"]})), 60).splitlines()
+    rows = [line for line in lines if line.startswith(("A1 ", "A2 "))]
+    console = Console(width=60)
+    assert len({console.measure(row.rstrip()).maximum for row in rows}) == 1
+
+
+def test_a_very_long_passage_is_cut_with_the_number_of_characters_left_out():
+    a = made("A", {"One": ["orchard " * 400]})
+    assert "characters more)" in " ".join(printed(print_match, matched(a, made("B", {"One": ["An orchard."]}))).split())
+
+
+def test_a_ranking_lists_hits_in_order_with_title_score_and_passage(pair):
+    hits = [Hit(f"{n}.md", f"Title {n}", 0.9 - n / 10, 99 - n, pair.best(2)) for n in range(12)]
+    text = printed(print_ranking, hits)
+    assert [text.index(f"Title {n}\n") for n in range(12)] == sorted(text.index(f"Title {n}\n") for n in range(12))
+    assert " 1. 0.90" in text and "12. -0.20" in text and "0.md, above 99% of the collection" in text
+    assert " ".join(pair.best(1)[0].b.text.split())[:40] in " ".join(text.split())
+
+
+def test_an_empty_ranking_says_so():
+    assert printed(print_ranking, []) == "Nothing found.\n"
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_structure_tells_title_words_language_sections_and_kinds(width):
+    document = read(COLLECTION / "pear-block-season-trial.md")
+    flat = " ".join(printed(print_structure, document, width).split())
+    assert document.title in flat and f"{document.words:,} words, 7 sections, English" in flat
+    for section in document.sections:
+        sentences = sum(len(p.sentences) for p in section.paragraphs)
+        noun = "sentence" if sentences == 1 else "sentences"
+        assert f"{section.heading} {len(section.paragraphs)} paragraph" in flat
+        assert f", {sentences} {noun}" in flat
+    assert "1 table (not scored)" in flat
+
+
+def test_a_structure_nests_sections_by_level():
+    lines = printed(print_structure, read(COLLECTION / "pear-block-season-trial.md")).splitlines()
+    assert sum(line.startswith(("├── ", "└── ")) for line in lines) == 6
