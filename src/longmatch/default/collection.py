@@ -16,7 +16,7 @@ from longmatch.encoders.ragged import offsets_of, segment_mean
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import Hashes, Ints, Kind
 from longmatch.lexical.weights import TermMatrix, tfidf
-from longmatch.matching.levels import Side, collection_scores
+from longmatch.matching.levels import SentenceVectors, collection_scores
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Collection:
     """A collection's sentences and terms."""
 
     encodings: Sequence[Encoding]
-    sentences: Side  # of all documents, one after another
+    sentences: SentenceVectors  # of all documents, one after another
     offsets: Tensor  # where each document's sentences begin
     rarity: Rarity
     words: TermMatrix
@@ -36,7 +36,7 @@ class Collection:
         rarity = Rarity.of(encodings, statistics)
         return Collection(
             encodings,
-            Side(torch.cat([e.side.vectors for e in encodings]), torch.cat([e.side.expectations for e in encodings])),
+            SentenceVectors(torch.cat([e.sentence_vectors.vectors for e in encodings]), torch.cat([e.sentence_vectors.expectations for e in encodings])),
             offsets_of(torch.tensor([len(e) for e in encodings])),
             rarity,
             TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings]),
@@ -87,7 +87,7 @@ class CollectionComparison:
 
     def __init__(self, query: Encoding, collection: Collection) -> None:
         self.query, self.collection = query, collection
-        self.query_sentences, self.query_vector, self.query_words = query.side.vectors, query.mean, query.words
+        self.query_sentences, self.query_vector, self.query_words = query.sentence_vectors.vectors, query.mean, query.words
         self.usual_words = collection.rarity.usual_words
 
     @property
@@ -112,7 +112,7 @@ class CollectionComparison:
 
     def sentence_scores(self) -> Floats:
         """One product with the sentences of all documents."""
-        return as_numbers(collection_scores(self.query.side, self.collection.sentences, self.collection.offsets))
+        return as_numbers(collection_scores(self.query.sentence_vectors, self.collection.sentences, self.collection.offsets))
 
     def title_cosines(self) -> Floats:
         """The titles with the query's words."""

@@ -39,13 +39,13 @@ class PairComparison:
 
     def __init__(self, query: Encoding, candidate: Encoding, rarity: Rarity) -> None:
         self.query, self.candidate, self.rarity = query, candidate, rarity
-        self.query_sentences, self.query_vector, self.query_words = query.side.vectors, query.mean, query.words
+        self.query_sentences, self.query_vector, self.query_words = query.sentence_vectors.vectors, query.mean, query.words
         self.usual_words = rarity.usual_words
 
     @cached_property
     def partners(self) -> tuple[Partners, Partners]:
         """The best partner of each sentence of the query, and of each sentence of the candidate."""
-        return best_partners(self.query.side, self.candidate.side)
+        return best_partners(self.query.sentence_vectors, self.candidate.sentence_vectors)
 
     @cached_property
     def weights(self) -> dict[Kind, tuple[Weighted, Weighted]]:
@@ -233,7 +233,7 @@ def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Ma
     rarity = Rarity.of([encoding], statistics)
     groups = sentences.groups(level)
     group = torch.repeat_interleave(torch.arange(len(groups.labels)), groups.offsets.diff())
-    partners, _ = best_partners(encoding.side, encoding.side, apart=(group, group))
+    partners, _ = best_partners(encoding.sentence_vectors, encoding.sentence_vectors, apart=(group, group))
     found = partners.cosine > -1.0
     strength = torch.where(found, partners.corrected, 0.0).clamp(min=0).double().numpy()
     index = partners.index.numpy()
@@ -265,7 +265,7 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics
     rows, columns = a.sentences.groups(level), b.sentences.groups(level)
     compute: dict[str, Callable[[], Floats]] = {
         "words": lambda: group_cosines(a.terms.words, b.terms.words, rows, columns, rarity.words),
-        "meaning": lambda: group_scores(a.side, b.side, rows.offsets, columns.offsets).double().numpy(),
+        "meaning": lambda: group_scores(a.sentence_vectors, b.sentence_vectors, rows.offsets, columns.offsets).double().numpy(),
     }
     calibration = rarity.calibration(statistics)
     sides = {name: compute[name]() for name in calibration.sides if name in IN_LIKENESS}
@@ -276,6 +276,6 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics
 def sentence_pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
     """The cosine of sentence i of a with sentence j of b, pair by pair, corrected for that of unrelated sentences."""
     rows, columns = torch.from_numpy(i), torch.from_numpy(j)
-    cosine = (a.side.vectors[rows] * b.side.vectors[columns]).sum(1)
-    expected = (a.side.expectations[rows, 0] + b.side.expectations[columns, 0]) / 2
+    cosine = (a.sentence_vectors.vectors[rows] * b.sentence_vectors.vectors[columns]).sum(1)
+    expected = (a.sentence_vectors.expectations[rows, 0] + b.sentence_vectors.expectations[columns, 0]) / 2
     return np.asarray(((cosine - expected) / (1 - expected)).clamp(0, 1).double().numpy())
