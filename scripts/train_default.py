@@ -48,10 +48,11 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 from longmatch.default.calibration import Calibration, Scale
-from longmatch.default.collection import Rarity
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.probability import Probability
+from longmatch.default.rarity import Rarity
+from longmatch.default.sides import NAMES as SIDES
 from longmatch.default.statistics import (
     CALIBRATION,
     CHANGE,
@@ -70,7 +71,7 @@ from longmatch.lab.adapting.learning.learn import Pace, learn
 from longmatch.lab.adapting.learning.material import Material, both_ways, bounds
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.default.calibrating import PairSides, calibrated, error_of_all, pair_sides, probability_of, told
-from longmatch.lab.default.side_scorer import SIDES, SideScorer
+from longmatch.lab.default.side_scorer import SideScorer
 from longmatch.lab.default.weighing import FLOORS, Lists, fit, lists_of, worth, worth_of_each
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
@@ -91,8 +92,8 @@ ONE_FORK = threading.Lock()  # libraries that lock files refuse to be forked by 
 WEIGHTS = "weights.json"
 ALONE = tuple((side,) for side in SIDES)
 THREE = ("words", "phrases", "meaning")
-WEIGHED = (*THREE, "title", "told", "named")
-GROWING = (THREE[:2], THREE, (*THREE, "named"), (*THREE, "title", "named"), (*THREE, "told", "named"), WEIGHED)
+WEIGHED = (*THREE, "title", "cites_title", "named")
+GROWING = (THREE[:2], THREE, (*THREE, "named"), (*THREE, "title", "named"), (*THREE, "cites_title", "named"), WEIGHED)
 LESS = tuple(tuple(side for side in WEIGHED if side != left_out) for left_out in THREE)
 TRIED = (*ALONE, *GROWING, *LESS, SIDES)
 

@@ -18,6 +18,11 @@ NOT_FULL_FOR_COPIES = named(lambda side: not side.full_for_copies)
 COPY_MARGIN = 1e-6  # by which a copy's score stays below 1
 
 
+def trust_in_language(side: str, language: float) -> float:
+    """How far a side counts in a language known to that degree, from 0 to 1."""
+    return language if side in NEEDS_LANGUAGE else 1.0
+
+
 def log_above_floor(similarity: Floats, floor: float) -> Floats:
     """ln(x + floor) of the positive part x: sides multiply, and what lies below the floor counts little."""
     return np.asarray(np.log(np.maximum(similarity, 0) + floor))
@@ -87,7 +92,7 @@ class Calibration:
         corrected for the document's length where a query is short.
         """
         weights = {
-            name: scale.weight * (language if name in NEEDS_LANGUAGE else 1.0) * (titles if name in NEEDS_TITLES else 1.0)
+            name: scale.weight * trust_in_language(name, language) * (titles if name in NEEDS_TITLES else 1.0)
             for name, scale in self.scales.items()
         }
         if {"words", "phrases"} <= set(weights):

@@ -36,7 +36,10 @@ class Collection:
         rarity = Rarity.of(encodings, statistics)
         return Collection(
             encodings,
-            SentenceVectors(torch.cat([e.sentence_vectors.vectors for e in encodings]), torch.cat([e.sentence_vectors.expectations for e in encodings])),
+            SentenceVectors(
+                torch.cat([e.sentence_vectors.vectors for e in encodings]),
+                torch.cat([e.sentence_vectors.expectations for e in encodings]),
+            ),
             offsets_of(torch.tensor([len(e) for e in encodings])),
             rarity,
             TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings]),
@@ -87,7 +90,11 @@ class CollectionComparison:
 
     def __init__(self, query: Encoding, collection: Collection) -> None:
         self.query, self.collection = query, collection
-        self.query_sentences, self.query_vector, self.query_words = query.sentence_vectors.vectors, query.mean, query.words
+        self.query_sentences, self.query_vector, self.query_words = (
+            query.sentence_vectors.vectors,
+            query.mean,
+            query.words,
+        )
         self.usual_words = collection.rarity.usual_words
 
     @property
@@ -112,7 +119,9 @@ class CollectionComparison:
 
     def sentence_scores(self) -> Floats:
         """One product with the sentences of all documents."""
-        return as_numbers(collection_scores(self.query.sentence_vectors, self.collection.sentences, self.collection.offsets))
+        return as_numbers(
+            collection_scores(self.query.sentence_vectors, self.collection.sentences, self.collection.offsets)
+        )
 
     def title_cosines(self) -> Floats:
         """The titles with the query's words."""

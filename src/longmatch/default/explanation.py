@@ -3,7 +3,7 @@
 A pair's similarity by words, phrases and meaning is a sum over sentences. So the contribution of a passage is exact
 arithmetic, not an estimate: its share of the side's similarity, times the side's share of the evidence. A sentence's
 share of the meaning goes to its best partner, its share of the shared words and phrases to the sentence that shares
-most of them. Topic, titles and references belong to the whole documents: `parts` gives their shares, no passage has any.
+most of them. Topic, titles and references belong to whole documents: `parts` gives their shares, no passage has any.
 """
 
 from collections.abc import Callable, Iterator
@@ -39,7 +39,11 @@ class PairComparison:
 
     def __init__(self, query: Encoding, candidate: Encoding, rarity: Rarity) -> None:
         self.query, self.candidate, self.rarity = query, candidate, rarity
-        self.query_sentences, self.query_vector, self.query_words = query.sentence_vectors.vectors, query.mean, query.words
+        self.query_sentences, self.query_vector, self.query_words = (
+            query.sentence_vectors.vectors,
+            query.mean,
+            query.words,
+        )
         self.usual_words = rarity.usual_words
 
     @cached_property
@@ -187,7 +191,7 @@ class Explanation:
         return likeness_grid(self.a, self.b, level, self.statistics, self.rarity)
 
     def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
-        """Aligned passages, their contributions summing to 1; or only the strongest `most` of them, which is quicker."""
+        """Aligned passages, their contributions summing to 1; or the strongest `most` of them, which is quicker."""
         return alignments(
             merge(*self._evidence()),
             (self.a.sentences.passage, self.b.sentences.passage),
@@ -265,7 +269,9 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics
     rows, columns = a.sentences.groups(level), b.sentences.groups(level)
     compute: dict[str, Callable[[], Floats]] = {
         "words": lambda: group_cosines(a.terms.words, b.terms.words, rows, columns, rarity.words),
-        "meaning": lambda: group_scores(a.sentence_vectors, b.sentence_vectors, rows.offsets, columns.offsets).double().numpy(),
+        "meaning": lambda: (
+            group_scores(a.sentence_vectors, b.sentence_vectors, rows.offsets, columns.offsets).double().numpy()
+        ),
     }
     calibration = rarity.calibration(statistics)
     sides = {name: compute[name]() for name in calibration.sides if name in IN_LIKENESS}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from longmatch.default.calibration import NEEDS_LANGUAGE, Scale, Similarities
+from longmatch.default.calibration import Scale, Similarities, trust_in_language
 from longmatch.default.sides import Floats
 
 
@@ -51,7 +51,7 @@ class Probability:
         is known (0 to 1).
         """
         evidence = [
-            (language if name in NEEDS_LANGUAGE else 1.0) * scale.evidence(similarities[name])
+            trust_in_language(name, language) * scale.evidence(similarities[name])
             for name, scale in self.scales.items()
             if name in similarities
         ]

@@ -19,17 +19,28 @@ Floats = npt.NDArray[np.float64]
 
 TITLE_SENTENCES = 3  # sentences of the query that must come close to a title: one may do so by chance
 TITLE_COSINE = 0.5  # up to which a sentence says something else than a title
-SHORT_QUERY = (0.125, 0.25)  # share of a usual document's words up to which a query is a question, from which a document
+SHORT_QUERY = (0.125, 0.25)  # share of the usual words up to which a query is a question, from which a document
 LENGTH_SLOPE = 0.35  # how far a candidate's own length counts for a question, beside the usual length
 
 
 class Comparison(Protocol):
     """A query and its candidates, and all that the sides are computed from; arrays have an entry per candidate."""
 
-    query_sentences: Tensor  # (sentences, width)
-    query_vector: Tensor  # (width,)
-    query_words: int
-    usual_words: float  # of a document of the collection; 0 where too few are known
+    @property
+    def query_sentences(self) -> Tensor:
+        """Vectors of the query's sentences: (sentences, width)."""
+
+    @property
+    def query_vector(self) -> Tensor:
+        """The query's document vector: (width,)."""
+
+    @property
+    def query_words(self) -> int:
+        """The number of words of the query."""
+
+    @property
+    def usual_words(self) -> float:
+        """The number of words of a usual document of the collection; 0 where too few are known."""
 
     @property
     def candidate_vectors(self) -> Tensor:
@@ -89,18 +100,17 @@ def title_closeness(comparison: Comparison) -> Floats:
     return as_numbers(((best - TITLE_COSINE) / (1 - TITLE_COSINE)).clamp(min=0))
 
 
-def length_correction(comparison: Comparison) -> Floats:
+def length_correction(query_words: int, candidate_words: npt.ArrayLike, usual_words: float) -> Floats:
     """By how much a short query should multiply the cosines with each candidate; 1 for a candidate of usual length.
 
     A cosine divides by a document's length. For a short query that is too much, as what else a long document holds does
     not speak against it: it should divide by (1 - slope) usual + slope own (Singhal et al., Pivoted document length
     normalization, 1996). The length of a vector grows with the square root of the number of words.
     """
-    words, usual = comparison.candidate_words, comparison.usual_words
-    if not usual:
-        return np.ones(len(words))
-    slope = np.interp(comparison.query_words / usual, SHORT_QUERY, (LENGTH_SLOPE, 1))
-    own = np.sqrt(np.maximum(words, 1) / usual)
+    if not usual_words:
+        return np.ones_like(candidate_words, dtype=np.float64)
+    slope = np.interp(query_words / usual_words, SHORT_QUERY, (LENGTH_SLOPE, 1))
+    own = np.sqrt(np.maximum(candidate_words, 1) / usual_words)
     return np.asarray(own / (1 - slope + slope * own))
 
 
@@ -179,7 +189,15 @@ SIDES = (
 )
 """The sides that can be weighed, in the order in which they are stored."""
 
-LENGTH = Side("length", "length", floor=0.01, similarity=length_correction, directed=True)
+LENGTH = Side(
+    "length",
+    "length",
+    floor=0.01,
+    similarity=lambda comparison: length_correction(
+        comparison.query_words, comparison.candidate_words, comparison.usual_words
+    ),
+    directed=True,
+)
 """Not a similarity but a correction of words and phrases, where the language is unknown and the query short."""
 
 NAMES = tuple(side.name for side in SIDES)

@@ -57,4 +57,6 @@ class Blend:
         """ln((1 + n) / (1 + df)) to the power, over the documents of both: a word found everywhere weighs nothing."""
         documents = self.collection.documents + self.worth
         frequency = 1 + self.collection(terms) + self.worth * self.background.share(terms)
-        return np.log(np.maximum((1 + documents) / frequency, 1.0)) ** self.power  # rounding may bring a quotient below 1
+        return (
+            np.log(np.maximum((1 + documents) / frequency, 1.0)) ** self.power
+        )  # rounding may bring a quotient below 1

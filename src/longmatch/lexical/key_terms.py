@@ -1,8 +1,8 @@
 """Which of the shared words and phrases to show a reader, and how much each carries.
 
 A phrase is shown by its core, what remains without the everyday words at its ends: "bank had" as "bank", "the central
-bank" as "central bank". A core carries what all its phrases carry, so that nothing is lost or counted twice. A phrase of
-everyday words alone is its own core, and comes last.
+bank" as "central bank". A core carries what all its phrases carry, so that nothing is lost or counted twice. A phrase
+of everyday words alone is its own core, and comes last.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -13,7 +13,7 @@ from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import link_sentences, shared_terms
 from longmatch.lexical.terms import KINDS, Counts, Kind, Stream, terms_of
-from longmatch.lexical.weights import TermMatrix, Weighted, bm25_query, bm25, tfidf
+from longmatch.lexical.weights import TermMatrix, Weighted, bm25, bm25_query, tfidf
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
@@ -70,7 +70,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
         return scores / self._self_score(counts, frequencies, collection.mean_length)
 
     def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LexicalCollection | None = None) -> Match:
-        """Sections and sentences by the terms they share; without a collection, rarity is that of the background text."""
+        """Sections and sentences by the terms they share; without a collection, by their rarity in background text."""
         frequencies = collection.frequencies if collection else shipped_frequencies()[KINDS.index(self.kind)]
         first, second = (tfidf(e.stream.counts, frequencies) for e in (a, b))
         shared = shared_terms(first, second)
@@ -112,7 +112,8 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
         """The score of a lone pair, both directions averaged."""
         length = float(a.counts.sum() + b.counts.sum()) / 2
         shares = (
-            self._query_weights(x, frequencies).dot(self._weigh(y, frequencies, length)) / self._self_score(x, frequencies, length)
+            self._query_weights(x, frequencies).dot(self._weigh(y, frequencies, length))
+            / self._self_score(x, frequencies, length)
             for x, y in ((a, b), (b, a))
         )
         return float(np.clip(sum(shares) / 2, 0.0, 1.0))

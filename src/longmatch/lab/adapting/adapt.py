@@ -17,11 +17,11 @@ from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, join
 from longmatch.lab.adapting.learning.passages import Reading, halves
 from longmatch.lab.adapting.learning.unlabelled import learn_halves
 from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_read, prove
-from longmatch.library.asking import WHOLE
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.fitting import fitting
 from longmatch.library.learnt import Learnt
 from longmatch.library.reencode import Stages
+from longmatch.library.rows import DOCUMENT
 from longmatch.library.store import REENCODED, Store
 from longmatch.units import sentences
 
@@ -123,7 +123,7 @@ def split(store: Store, seed: int) -> tuple[list[str], list[str]]:
 
 def readings(store: Store, ids: Sequence[str], matcher: HybridMatcher, together: int = 64) -> Iterator[Reading]:
     """Documents of the library as they are learnt from."""
-    columns = [*WHOLE, "vocabulary", "stream", "offsets"]
+    columns = [*DOCUMENT, "vocabulary", "stream", "offsets"]
     for start in range(0, len(ids), together):
         for row in store.fetch(ids[start : start + together], columns):
             pieces = sentences(matcher.tokenize([row.document()])[0], matcher.backbone.max_tokens)

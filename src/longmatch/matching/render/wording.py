@@ -26,6 +26,7 @@ _LANGUAGES = {
     **{"pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "zh": "Chinese"},
 }
 
+
 def percent(share: float) -> str:
     """A share as people write it: one decimal below ten per cent.
 

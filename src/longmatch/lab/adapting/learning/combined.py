@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from longmatch.default.collection import SAYING
+from longmatch.default.sides import TITLE_SENTENCES as SAYING
 
 FLOOR = 0.01  # added to a cosine before its logarithm is taken
 
