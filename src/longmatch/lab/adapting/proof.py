@@ -18,7 +18,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.lab.adapting.passages import Ints, TokenizedText, halves
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lab.evaluation.significance import compare_queries
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 
 Floats = npt.NDArray[np.float64]
 OnPassages = Callable[[int], None]  # called with the number of passages encoded since the last call
@@ -165,9 +165,9 @@ def encode_passages(
     """Encode passages with a matcher."""
     sentences = [tokens for passage in passages for tokens in passage.tokens]
     vectors = torch.from_numpy(matcher.backbone.encode(sentences))
-    lengths = [len(passage) for passage in passages]
     expectations = matcher.statistics.sentences.expectations(vectors)
-    sides = [Side(*pair) for pair in zip(vectors.split(lengths), expectations.split(lengths), strict=True)]
+    lengths = [len(passage) for passage in passages]
+    parts = zip(passages, vectors.split(lengths), expectations.split(lengths), strict=True)
     if on_passages:
         on_passages(len(passages))
-    return [Encoding(no_sentences(count=len(p)), side, p.terms) for p, side in zip(passages, sides, strict=True)]
+    return [Encoding(no_sentences(count=len(p)), SentenceVectors(*pair), p.terms) for p, *pair in parts]

@@ -46,7 +46,7 @@ class Words(Layer):
         return made
 
 
-class SentenceVectors(Layer):
+class SentenceVectorLayer(Layer):
     """Sentence vectors of a backbone in half precision, and where the sentences stand."""
 
     name = "sentences"
@@ -83,7 +83,7 @@ class Chance(Layer):
     name = "chance"
     reads_documents = False
 
-    def __init__(self, base: SentenceVectors, background: Background) -> None:
+    def __init__(self, base: SentenceVectorLayer, background: Background) -> None:
         self.base, self.background = base, background
 
     @cached_property
