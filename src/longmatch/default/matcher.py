@@ -1,6 +1,6 @@
 """The default matcher: several sides of a pair, each measured against chance, weighed as labelled pairs taught.
 
-`sides.py` defines the sides. A user needs no labels.
+`sides.py` defines the sides. A user needs no labels, and the backbone is the packaged one, as it was published.
 """
 
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding, encode_tokens
 from longmatch.default.explanation import Explanation, explain_within
-from longmatch.default.statistics import Statistics, shipped_change, statistics_of
+from longmatch.default.statistics import Statistics, statistics_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.match import Match
@@ -22,7 +22,7 @@ class HybridMatcher(Encoder[Encoding, Collection]):
     name = "default"
 
     def __init__(self, backbone: Backbone | None = None, statistics: Statistics | None = None) -> None:
-        self.backbone = backbone or Backbone.load(change=shipped_change())
+        self.backbone = backbone or Backbone.load()
         self.statistics = statistics or statistics_of(self.backbone)
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
