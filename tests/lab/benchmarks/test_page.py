@@ -1,18 +1,18 @@
 """docs/benchmarks.md is made from what evaluations wrote alone."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from longmatch.lab.benchmarks.page import main, write_page
+from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
 from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.provenance import commit_of
-from tests.lab.evaluation.test_stored_results import lost
+from tests.lab.benchmarks.test_stored_results import lost
 
-SCRIPTS = Path(__file__).parents[3] / "scripts"
+ROOT = Path(__file__).parents[3]
 Make = Callable[..., Path]
 QRELS = [("test", "boats", "ships", 1), ("test", "bread", "cakes", 1)]
 PAIRS = [("validation", "boats", "ships", 1), ("validation", "boats", "stars", 0)]
@@ -20,24 +20,13 @@ PAIRS += [("test", "bread", "cakes", 1), ("test", "bread", "stars", 0), ("test",
 
 
 @pytest.fixture
-def script() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(SCRIPTS))
-    try:
-        import write_benchmarks
-
-        yield write_benchmarks
-    finally:
-        sys.path.remove(str(SCRIPTS))
-
-
-@pytest.fixture
-def page_of(script: ModuleType) -> Callable[[Path], str]:
+def page_of() -> Callable[[Path], str]:
     def write(out: Path) -> str:
         """With the folder, and once more from what was kept of it."""
         kept = ["--results", str(out / "kept"), "--to", str(out / "benchmarks.md")]
-        script.main([str(out), *kept])
+        main([str(out), *kept])
         page = (out / "benchmarks.md").read_text(encoding="utf-8")
-        script.main(kept)
+        main(kept)
         assert (out / "benchmarks.md").read_text(encoding="utf-8") == page
         return page
 
@@ -89,29 +78,27 @@ def test_seeds_gains_and_shuffled_sections_are_on_the_page(page_of, make_data, s
     page = page_of(tmp_path / "out")
     row = next(line for line in page.splitlines() if line.startswith("| colde |") and "1, 2" in line)
     assert "±" in row
-    assert "Trained rows against tfidf, bm25, and against the best row that was not trained:" in page
+    assert "Trained rows compared with tfidf, bm25 and the best untrained row:" in page
     assert "## tiny-shuffled" in page
-    assert "Against the same model with all sections in their own order:" in page
+    assert "Compared with the same model over sections in their original order:" in page
     assert str(tmp_path) not in page
 
 
-def test_rows_of_which_only_the_numbers_are_at_hand_keep_them_and_are_named(script, tmp_path: Path) -> None:
-    from stored_results import Group, Stored
-
+def test_rows_of_which_only_the_numbers_are_at_hand_keep_them_and_are_named(tmp_path: Path) -> None:
     first = lost("a", 0.5, marks={"F1": "+*"}, places={"F1": 0})
     second = lost("b steps=3", 0.5, places={"F1": 1}, seeds=[1, 2], deviations={"F1": 0.0123})
     second |= {"against_tfidf": {"F1": {"difference": -0.25, "p": 0.001}}, "against_best_untrained": {}}
-    group = Group("set", "test", None, [second, first])
-    page = script.write_page(Stored({group.name: group}, []))
+    group = ResultGroup("set", "test", None, [second, first])
+    page = write_page(StoredResults({group.name: group}, []))
     lines = [line for line in page.splitlines() if line.startswith("| ")]
     assert "| a | **50.0**+\\* |" in page and "| b | 50.0±1.2 |" in page
     assert [line.split(" | ")[0] for line in lines if "0.0 to 0.0" in line] == ["| a", "| b"]
     assert "| b | F1 | -25.0 (p = 0.0010) |  |  |" in page
-    assert "Only the numbers are at hand of all rows." in page
+    assert "Only the numbers are available for all rows." in page
     group.rows[1].pop("marks")
-    assert "Only the numbers are at hand of b." in script.write_page(Stored({group.name: group}, []))
+    assert "Only the numbers are available for b." in write_page(StoredResults({group.name: group}, []))
 
 
-def test_the_page_in_the_repository_is_what_the_stored_results_give(script) -> None:
-    page = Path(__file__).parents[3] / "docs" / "benchmarks.md"
-    assert script.write_page(script.Stored.load()) == page.read_text(encoding="utf-8")
+def test_the_page_in_the_repository_is_what_the_stored_results_give() -> None:
+    page = ROOT / "docs" / "benchmarks.md"
+    assert write_page(StoredResults.load(ROOT / "benchmarks" / "results")) == page.read_text(encoding="utf-8")

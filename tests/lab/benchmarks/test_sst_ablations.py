@@ -1,77 +1,65 @@
 """SST's table 4 is made from the answers of trained rows alone."""
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from longmatch.errors import LongmatchError
+from longmatch.lab.benchmarks.sst_ablations import PARTS, main, part_of
+from longmatch.lab.benchmarks.stored_results import StoredResults
+from longmatch.lab.benchmarks.train import ROWS
 from longmatch.lab.evaluation.rows import compare_rows, plain_rows
 from longmatch.lab.evaluation.runs import Run
 from tests.lab.evaluation.test_rows import run
 
-SCRIPTS = Path(__file__).parents[3] / "scripts"
-WHOLE = "sst clustering=adaptive clusters=sst-clusters epochs=3"
+FULL = "sst clustering=adaptive clusters=sst-clusters epochs=3"
 
 
-@pytest.fixture
-def script() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(SCRIPTS))
-    try:
-        import write_ablations
-
-        yield write_ablations
-    finally:
-        sys.path.remove(str(SCRIPTS))
-
-
-def save(script: ModuleType, out: Path, *names: str) -> list[Run]:
+def save(out: Path, *names: str) -> list[Run]:
     found = [Run(**{**vars(run(name, seed)), "data": "news"}) for name in names for seed in (1, 2)]
     for one in found:
         one.save(out)
-    stored = script.Stored({}, [])
+    stored = StoredResults({}, [])
     stored.merge(out)
     stored.save(out)
     return found
 
 
-def test_every_part_is_told_by_its_settings(script) -> None:
-    for part in script.PARTS:
-        model, settings = script.ROWS[part]
+def test_every_part_is_told_by_its_settings() -> None:
+    for part in PARTS:
+        model, settings = ROWS[part]
         words = [f"{key}={str(value).lstrip('@')}" for key, value in settings.items()]
-        assert script.part_of(" ".join([model, *words, "epochs=3", "max_tokens=512"])) == part
-    assert script.part_of("cross epochs=3") is None and script.part_of("sst sampling=soft-2") is None
+        assert part_of(" ".join([model, *words, "epochs=3", "max_tokens=512"])) == part
+    assert part_of("cross epochs=3") is None and part_of("sst sampling=soft-2") is None
 
 
-def test_the_table_has_mean_deviation_and_a_test_against_the_whole_model(script, tmp_path: Path) -> None:
-    runs = save(script, tmp_path / "out", WHOLE, f"{WHOLE} views=1", "tfidf-like")
+def test_the_table_has_mean_deviation_and_a_test_against_the_full_model(tmp_path: Path) -> None:
+    runs = save(tmp_path / "out", FULL, f"{FULL} views=1", "tfidf-like")
     page = tmp_path / "sst.md"
     page.write_text("# SST\n", encoding="utf-8")
     for _ in range(2):  # the second table takes the place of the first
-        script.main(["--results", str(tmp_path / "out"), "--to", str(page)])
+        main(["--results", str(tmp_path / "out"), "--to", str(page)])
     lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     assert lines[0] == "| news | accuracy | difference | F1 | difference | seeds |" and len(lines) == 4
     assert lines[2].startswith("| SST: adaptive subtopics, soft sampling |") and "±" in lines[2]
     rows = {row.model: row for row in plain_rows(runs)}
-    wanted = compare_rows(rows[f"{WHOLE} views=1"], rows[WHOLE], "F1")
+    wanted = compare_rows(rows[f"{FULL} views=1"], rows[FULL], "F1")
     assert f"{100 * wanted.difference:+.1f} (p = {wanted.p:.3f})" in lines[3] and lines[3].endswith("| 1, 2 |")
 
 
-def test_of_rows_that_differ_elsewhere_those_are_taken_that_have_the_settings_asked_for(script, tmp_path: Path) -> None:
+def test_of_rows_that_differ_elsewhere_those_are_taken_that_have_the_settings_asked_for(tmp_path: Path) -> None:
     other = "sst clustering=adaptive clusters=sst-clusters learning_rate=1e-05"
-    save(script, tmp_path / "out", other, WHOLE, f"{WHOLE} views=1")
+    save(tmp_path / "out", other, FULL, f"{FULL} views=1")
     page = tmp_path / "sst.md"
     for having, parts in (("learning_rate=1e-05", 1), ("epochs=3", 2)):
         page.write_text("# SST\n", encoding="utf-8")
-        script.main(["--results", str(tmp_path / "out"), "--to", str(page), "--having", having])
+        main(["--results", str(tmp_path / "out"), "--to", str(page), "--having", having])
         lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
         assert len(lines) == 2 + parts
 
 
-def test_without_the_whole_model_there_is_no_table(script, tmp_path: Path) -> None:
-    save(script, tmp_path / "out", f"{WHOLE} views=1")
+def test_without_the_full_model_there_is_no_table(tmp_path: Path) -> None:
+    save(tmp_path / "out", f"{FULL} views=1")
     (tmp_path / "sst.md").write_text("# SST\n", encoding="utf-8")
     with pytest.raises(LongmatchError, match="train the row sst-adaptive-soft first"):
-        script.main(["--results", str(tmp_path / "out"), "--to", str(tmp_path / "sst.md")])
+        main(["--results", str(tmp_path / "out"), "--to", str(tmp_path / "sst.md")])

@@ -1,9 +1,9 @@
-"""How many documents of a batch hang together by a chain of links: why CoLDE's recipe counts links and not chains.
+"""How many documents of a batch are connected by chains of links: why CoLDE's recipe counts links and not chains.
 
-    python scripts/count_chains.py DIR
+    python -m longmatch.lab.benchmarks.link_chains DIR
 
-DIR is a data folder with pairs or links. Prints, for batches of 50, 100 and 200 documents drawn as CoLDE draws them,
-how many different documents a batch holds on average, and how many of them hang together.
+DIR is a data folder with pairs or links. For batches of 50, 100 and 200 documents drawn as CoLDE draws them, prints the
+mean number of distinct documents and the mean size of the largest connected group.
 """
 
 import sys
@@ -20,7 +20,7 @@ from longmatch.lab.training.samplers import Epochs
 
 
 def main() -> None:
-    """One epoch of each size."""
+    """Draw one epoch of each batch size."""
     with TemporaryDirectory() as cache:
         data = TrainingData.open(sys.argv[1], open_tokenizer(locate(None)).backend_tokenizer, Path(cache))
         pairs = data.pairs("train")
@@ -32,8 +32,8 @@ def main() -> None:
                 rows = matches[epoch.rows(step)]
                 numbers = np.unique(np.stack([pairs.source[rows], pairs.target[rows]]))
                 sizes.append((len(numbers), int(chained(data.related(numbers)).sum(1).max())))
-            held, joined = np.mean(sizes, axis=0)
-            print(f"{documents}: {held:.0f} different documents, {joined:.0f} of them in the largest chain")
+            distinct, connected = np.mean(sizes, axis=0)
+            print(f"{documents}: {distinct:.0f} distinct documents, {connected:.0f} of them in the largest chain")
 
 
 if __name__ == "__main__":

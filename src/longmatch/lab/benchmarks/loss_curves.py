@@ -1,9 +1,9 @@
-"""Draw the losses of trainings against their steps: thin lines in training, points on the validation split.
+"""Plot the losses of trainings over their steps: thin lines for training, points for the validation split.
 
-    python scripts/plot_losses.py out/pretrain/smith-pretrain-wp out/pretrain/smith-pretrain-wp-sp \\
+    python -m longmatch.lab.benchmarks.loss_curves out/pretrain/smith-pretrain-wp out/pretrain/smith-pretrain-wp-sp \\
         --losses masked_word_loss masked_block_loss --to docs/smith-pretraining.svg
 
-Each is a folder that `longmatch train` made, or the trainer_state.json of one of its checkpoints.
+Each is a folder written by `longmatch train`, or the trainer_state.json of one of its checkpoints.
 """
 
 import argparse
@@ -15,30 +15,30 @@ from typing import Any
 History = Sequence[Mapping[str, Any]]
 
 
-def history_of(path: Path) -> History:
-    """What a training noted, step by step; of several checkpoints the last knows most."""
+def load_history(path: Path) -> History:
+    """The log of a training, step by step, from its latest checkpoint."""
     files = [path] if path.is_file() else list(path.glob("training/checkpoints/*/trainer_state.json"))
     if not files:
-        raise SystemExit(f"{path} holds no checkpoint. Name a folder that longmatch train made.")
+        raise SystemExit(f"{path} holds no checkpoint. Name a folder written by longmatch train.")
     states = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    found: History = max(states, key=lambda state: state["global_step"])["log_history"]
-    return found
+    history: History = max(states, key=lambda state: state["global_step"])["log_history"]
+    return history
 
 
 def curve(history: History, key: str) -> tuple[list[int], list[float]]:
-    """The steps at which something was noted, and what; nothing where it is always 0.
+    """Steps and values of a logged number; empty where it is always 0.
 
     >>> curve([{"step": 10, "loss": 3.0}, {"step": 10, "eval_loss": 2.5}, {"step": 20, "loss": 2.0}], "loss")
     ([10, 20], [3.0, 2.0])
     """
-    points = [(int(note["step"]), float(note[key])) for note in history if key in note]
+    points = [(int(entry["step"]), float(entry[key])) for entry in history if key in entry]
     if not any(value for _, value in points):
         return [], []
     return [step for step, _ in points], [value for _, value in points]
 
 
 def plot(histories: Mapping[str, History], losses: Sequence[str], path: Path) -> None:
-    """A panel for each loss, a colour for each training."""
+    """One panel per loss, one colour per training."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -58,16 +58,16 @@ def plot(histories: Mapping[str, History], losses: Sequence[str], path: Path) ->
 
 
 def main() -> None:
-    """Read, and draw."""
+    """Plot, and print the last validation losses."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trainings", nargs="+", type=Path)
     parser.add_argument("--losses", nargs="+", default=["loss"])
     parser.add_argument("--to", type=Path, required=True)
     options = parser.parse_args()
-    histories = {path.stem: history_of(path) for path in options.trainings}
+    histories = {path.stem: load_history(path) for path in options.trainings}
     plot(histories, options.losses, options.to)
     for name, history in histories.items():
-        last = {key: value for note in history for key, value in note.items() if key.startswith("eval_")}
+        last = {key: value for entry in history for key, value in entry.items() if key.startswith("eval_")}
         print(name, json.dumps(last))
 
 

@@ -1,8 +1,8 @@
-"""CoLDE's figure 4 for documents of your own: documents, sections and chunks with each other, as HTML and PNG.
+"""CoLDE's figure 4 for any documents: similarities of documents, sections and chunks, as HTML and PNG.
 
-    python scripts/colde_figure.py MODEL A B [C ...] --out docs/colde-levels
+    python -m longmatch.lab.benchmarks.colde_figure MODEL A B [C ...] --out docs/colde-levels
 
-MODEL is a folder that `longmatch train colde` made; A, B, C are files. Writes OUT.html and OUT.png.
+MODEL is a folder written by `longmatch train colde`; A, B, C are files. Writes OUT.html and OUT.png.
 """
 
 from argparse import ArgumentParser
@@ -18,31 +18,31 @@ from longmatch.lab.papers.colde.levels import Levels, three_levels
 from longmatch.lab.papers.colde.matcher import ColdeMatcher
 from longmatch.matching.match import Grid
 
-LONGEST = 40  # characters of a label in the picture
+LABEL = 40  # characters of a label in the picture
 
 
 def main() -> None:
-    """Read, encode, draw."""
+    """Write both files."""
     parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("model", type=Path)
     parser.add_argument("documents", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, default=Path("colde-levels"))
-    given = parser.parse_args()
-    matcher = ColdeMatcher.load(given.model)
-    levels = three_levels(matcher.encode([read(path) for path in given.documents]))
+    options = parser.parse_args()
+    matcher = ColdeMatcher.load(options.model)
+    levels = three_levels(matcher.encode([read(path) for path in options.documents]))
     panels = [
         Panel("Documents", _threshold_note(matcher.threshold), levels.documents),
-        Panel("Sections", "The cosine of section vectors, within and across the documents.", levels.sections),
-        Panel("Chunks", "The cosine of chunk vectors with what attention adds to each.", levels.chunks),
-        Panel("Attention", "What each chunk (row) takes from each chunk of the next section.", levels.attention),
+        Panel("Sections", "Cosine of section vectors, within and across the documents.", levels.sections),
+        Panel("Chunks", "Cosine of chunk vectors with what attention adds to each.", levels.chunks),
+        Panel("Attention", "Attention of each chunk (row) to each chunk of the next section.", levels.attention),
     ]
-    print(write_grids(given.out.with_suffix(".html"), "CoLDE: three levels of explanation", panels))
-    print(_draw(levels, given.out.with_suffix(".png")))
+    print(write_grids(options.out.with_suffix(".html"), "CoLDE: three levels of explanation", panels))
+    print(_draw(levels, options.out.with_suffix(".png")))
 
 
 def _threshold_note(threshold: float | None) -> str:
-    known = "" if threshold is None else f" From {threshold:.2f} on two belong together, by the validation pairs."
-    return f"The cosine of document vectors.{known}"
+    note = "" if threshold is None else f" Documents match from {threshold:.2f} on, by the validation pairs."
+    return f"Cosine of document vectors.{note}"
 
 
 def _draw(levels: Levels, path: Path) -> Path:
@@ -63,13 +63,13 @@ def _draw(levels: Levels, path: Path) -> Path:
 
 
 def _panel(axes: Any, grid: Grid, title: str) -> None:
-    """One matrix; lines part the documents, the diagonal is left blank."""
+    """Draw one matrix; lines separate the documents, the diagonal is blank."""
     scores = np.array(grid.scores, dtype=np.float64)
     np.fill_diagonal(scores, np.nan)
     drawn = axes.imshow(scores, cmap="Blues", vmin=np.nanmin(scores), vmax=np.nanmax(scores))
     owners = [label[0] for label in grid.rows]
-    for place, (one, other) in enumerate(pairwise(owners)):
-        if one != other:
+    for place, (owner, following) in enumerate(pairwise(owners)):
+        if owner != following:
             axes.axhline(place + 0.5, color="black", linewidth=1)
             axes.axvline(place + 0.5, color="black", linewidth=1)
     few = len(owners) <= 12
@@ -89,7 +89,7 @@ def _panel(axes: Any, grid: Grid, title: str) -> None:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
+    return label if len(label) <= LABEL else f"{label[: LABEL - 1]}…"
 
 
 if __name__ == "__main__":

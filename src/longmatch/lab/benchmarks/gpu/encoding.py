@@ -1,4 +1,4 @@
-"""Sentences into vectors."""
+"""Encoding sentences into vectors."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -7,21 +7,19 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from training import DEVICE
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.engine import Batch
 from longmatch.encoders.flat import mean_of_tokens
 from longmatch.encoders.packed import PackedEngine
 from longmatch.encoders.pretrained import Pooling
+from longmatch.lab.benchmarks.gpu.models import forward_work, minilm
+from longmatch.lab.benchmarks.gpu.workload import DEVICE, ON_GPU, SPECIALS, SWITCHES, Sizes, Workload, switched
 from longmatch.units import Tokens
-from on_gpu.job import ON_GPU, SPECIALS, Job, Sizes
-from on_gpu.models import forward_work, minilm
-from on_gpu.ways import SWITCHES, switched
 
 
-def encoding(documents: list[Tokens], sizes: Sizes) -> Job:
-    """All sentences of the documents, of at most 254 tokens, into one vector each."""
+def encoding(documents: list[Tokens], sizes: Sizes) -> Workload:
+    """One vector for each sentence of the documents, of at most 254 tokens."""
     model, kind = minilm(sizes)
     model = model.to(DEVICE, torch.bfloat16 if ON_GPU else torch.float32).eval()
     pieces: list[Any] = []
@@ -37,7 +35,7 @@ def encoding(documents: list[Tokens], sizes: Sizes) -> Job:
             backbones[way] = Backbone(model, None, Pooling("mean", 256), SPECIALS, way)  # type: ignore[arg-type]
             _ = backbones[way].engine
     assert isinstance(backbones["packed"].engine, PackedEngine)
-    some = pieces[:: max(1, len(pieces) // 2_000)]
+    sample = pieces[:: max(1, len(pieces) // 2_000)]
 
     def run(way: str, texts: list[Any] = pieces) -> Tensor:
         with switched(way):
@@ -48,22 +46,22 @@ def encoding(documents: list[Tokens], sizes: Sizes) -> Job:
     lengths = torch.tensor([len(piece) + 2 for piece in pieces])
     facts = {"model": kind, "sentences": len(pieces), "tokens": int(lengths.sum())}
     work = forward_work(model.encoder, model.config, lengths)
-    return Job(run, lambda way: run(way, some), int(lengths.sum()), work, facts)
+    return Workload(run, lambda way: run(way, sample), int(lengths.sum()), work, facts)
 
 
 @torch.inference_mode()
 def encode_padded(model: Any, texts: list[Any], budget: int = 65_536) -> Tensor:
-    """Sentences in their order, in batches of as many as the budget holds, each padded to the longest."""
-    found = []
-    for first, last in in_order([len(text) + 2 for text in texts], budget):
+    """Sentences in document order, in batches that fit the token budget, each padded to its longest."""
+    vectors = []
+    for first, last in batches_in_order([len(text) + 2 for text in texts], budget):
         batch = Batch.of(np.arange(first, last), texts[first:last], SPECIALS, 256).to(DEVICE)
         hidden = model(input_ids=batch.ids, attention_mask=batch.mask.long()).last_hidden_state
-        found.append(nn.functional.normalize(mean_of_tokens(hidden, batch.mask), dim=1).cpu())
-    return torch.cat(found)
+        vectors.append(nn.functional.normalize(mean_of_tokens(hidden, batch.mask), dim=1).cpu())
+    return torch.cat(vectors)
 
 
-def in_order(lengths: Sequence[int], budget: int) -> Iterator[tuple[int, int]]:
-    """Runs of texts that, padded to the longest of them, have at most so many tokens."""
+def batches_in_order(lengths: Sequence[int], budget: int) -> Iterator[tuple[int, int]]:
+    """Runs of consecutive texts with at most `budget` tokens once padded to their longest."""
     first = longest = 0
     for number, length in enumerate(lengths):
         longest = max(longest, length)

@@ -1,4 +1,4 @@
-"""MiniLM, and the work that a BERT needs."""
+"""MiniLM, and the operations a BERT needs."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
-from on_gpu.job import VOCABULARY, Sizes
+from longmatch.lab.benchmarks.gpu.workload import VOCABULARY, Sizes
 
 MINILM: dict[str, Any] = {
     "hidden_size": 384,
@@ -18,7 +18,7 @@ MINILM: dict[str, Any] = {
 
 
 def minilm(sizes: Sizes) -> tuple[Any, str]:
-    """The packaged model, or random weights of its sizes."""
+    """The packaged model or, where it is not installed, random weights of its size; and what it is."""
     from transformers import BertConfig, BertModel
 
     try:
@@ -34,7 +34,7 @@ def minilm(sizes: Sizes) -> tuple[Any, str]:
 
 
 def forward_work(encoder: Any, config: Any, lengths: Tensor) -> float:
-    """Operations that sequences of these lengths need, forth."""
+    """Floating point operations of a forward pass over sequences of these lengths."""
     weights = sum(parameter.numel() for parameter in encoder.parameters() if parameter.dim() == 2)
     tokens = lengths.double()
     pairs = 4 * config.num_hidden_layers * config.hidden_size * (tokens**2).sum()
