@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.documents.content import content_hash
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, content_hash
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
