@@ -1,6 +1,7 @@
-"""The sides of the default's score, against comparisons of one pair at a time."""
+"""The sides of queries' best documents and of pairs, against comparisons of one pair at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,11 +9,12 @@ import torch
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.lab.default.side_scorer import SIDES, SideScorer
+from longmatch.lab.datasets import DataFolder
+from longmatch.lab.default.features import DEPTH, SIDES, QueryLists, SideScorer, open_scorer, pair_sides, query_lists
 from longmatch.lab.evaluation import corpus as corpus_module
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring import slices
+from tests.library.tiny import tiny_matcher
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +24,7 @@ def scorer(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(corpus_module, "CHARACTERS", 40_000)
         patch.setattr(slices, "CPU_SENTENCES", 700)  # several slices
-        scorer = SideScorer(matcher)
-        scorer.open(Store(tmp_path_factory.mktemp("layers"), example_corpus).build(scorer.layers), example_corpus)
-        yield scorer
+        yield open_scorer(matcher, example_corpus, tmp_path_factory.mktemp("layers"))
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +78,35 @@ def test_names_and_titles_told_in_a_sentence_are_those_of_the_whole_corpus(
     best = (torch.from_numpy(vectors) @ encodings[2].sentence_vectors.vectors.T).topk(3, dim=1).values.mean(1)
     told = ((best - 0.5) / 0.5).clamp(min=0)
     assert np.allclose(sides["told"], told.numpy(), atol=2e-3)
+
+
+def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is_drawn_as_unrelated(
+    make_data: Callable[..., Path], tiny_bert: Path, tmp_path: Path
+) -> None:
+    labels = [("train", "boats", "ships", 1), ("train", "boats", "bread", 0), ("train", "bread", "cakes", 1)]
+    corpus = Corpus(DataFolder(make_data(pairs=[*labels, ("validation", "stars", "cakes", 0)])))
+    matcher = tiny_matcher(tiny_bert)
+    scorer = open_scorer(matcher, corpus, tmp_path / "layers")
+    found = pair_sides(corpus, scorer, "train")
+    assert sorted(found.labels.tolist()) == [False, True, True]
+    assert len(found.unrelated["words"]) == 2 + 3  # boats: cakes, stars; bread: boats, ships, stars
+    encodings = matcher.encode(list(corpus.folder.documents()))
+    every = matcher.collect(encodings).sides(encodings[corpus.number["boats"]], SIDES)
+    ships = corpus.number["ships"]
+    for side in SIDES:
+        assert np.isclose(found.labelled[side], every[side][ships], atol=2e-3).any(), side
+    assert len(pair_sides(corpus, scorer, "train", sources=1).labels) in (1, 2)
+
+
+def test_lists_hold_the_best_of_every_finding_side_and_come_back_from_disk(
+    matcher: HybridMatcher, example_corpus: Corpus, tmp_path: Path
+) -> None:
+    scorer = open_scorer(matcher, example_corpus, tmp_path)
+    lists = query_lists(example_corpus, scorer, "test", limit=3)
+    assert len(lists) == 3
+    assert lists.offsets[-1] == len(lists.sides) == len(lists.grades)
+    answers = example_corpus.folder.qrels("test")
+    assert {int(w.sum()) for w in lists.wanted} <= {sum(sorted(g.values())[-DEPTH:]) for g in answers.values()}
+    lists.write(tmp_path / "lists.npz")
+    again = QueryLists.read(tmp_path / "lists.npz")
+    assert all(np.array_equal(value, getattr(again, name)) for name, value in vars(lists).items())
