@@ -33,9 +33,8 @@ from torch import Tensor, nn
 
 from longmatch.encoders.flat import Flat
 from longmatch.lab.losses import supervised_contrastive_loss
-from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.colde.reading import read
 from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings
 from longmatch.lab.training.caching import cached_backward
 from longmatch.lab.training.pair_recipe import PairBatch
@@ -63,7 +62,7 @@ class Padded:
         ids, mask = torch.zeros((*shape, CHUNK), dtype=torch.long), torch.zeros((*shape, CHUNK), dtype=torch.long)
         section, place = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
         texts = iter(batch.text.ids.split(batch.text.lengths.tolist()))
-        numbers = zip(batch.section.split(counts), batch.place.split(counts), strict=True)
+        numbers = zip(batch.section.split(counts), batch.position.split(counts), strict=True)
         for row, (sections, places) in enumerate(numbers):
             section[row, : len(sections)], place[row, : len(places)] = sections, places
             for column in range(len(sections)):
@@ -200,10 +199,10 @@ def memory(documents: int, chunks: int, budget: int | None) -> int:
         torch.cuda.reset_peak_memory_stats()
     with autocast():
         if budget is None:
-            supervised_contrastive_loss(read(model, batch).sections, labels).backward()
+            supervised_contrastive_loss(model.encode_batch(batch).sections, labels).backward()
         else:
             cached_backward(
-                lambda piece: read(model, piece).sections,
+                lambda piece: model.encode_batch(piece).sections,
                 list(batch.groups(budget)),
                 lambda vectors: supervised_contrastive_loss(vectors, labels),
             )

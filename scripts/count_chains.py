@@ -14,7 +14,7 @@ import numpy as np
 
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.papers.colde.training import chained
+from longmatch.lab.papers.colde.training import connected
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.samplers import Epochs
 
@@ -31,7 +31,7 @@ def main() -> None:
             for step in range(epoch.steps_per_epoch):
                 rows = matches[epoch.rows(step)]
                 numbers = np.unique(np.stack([pairs.source[rows], pairs.target[rows]]))
-                sizes.append((len(numbers), int(chained(data.related(numbers)).sum(1).max())))
+                sizes.append((len(numbers), int(connected(data.related(numbers)).sum(1).max())))
             held, joined = np.mean(sizes, axis=0)
             print(f"{documents}: {held:.0f} different documents, {joined:.0f} of them in the largest chain")
 

@@ -10,8 +10,7 @@ from training import DEVICE, Padded, autocast
 
 from longmatch.encoders.packed import tokens_that_fit
 from longmatch.lab.losses import supervised_contrastive_loss
-from longmatch.lab.papers.colde import reading as colde_reading
-from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.config import ColdeConfig
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.smith import reading as smith_reading
@@ -86,11 +85,11 @@ def colde(documents: list[Tokens], sizes: Sizes) -> Job:
     model = ColdeModel(ColdeConfig(backbone=backbone.config.to_dict()))
     model.backbone.load_state_dict(backbone.state_dict(), strict=False)
     chosen = documents[: sizes.colde]
-    batch = colde_reading.layout(model, SPECIALS, sizes.most).lay_out(chosen)
+    batch = model.layout(SPECIALS, sizes.most).lay_out(chosen)
     labels = torch.arange(len(chosen), device=DEVICE).div(2, rounding_mode="floor").repeat_interleave(2)
 
     def read(model: ColdeModel, piece: ChunkBatch | Padded) -> Tensor:
-        found: Tensor = piece.vectors(model) if isinstance(piece, Padded) else colde_reading.read(model, piece).sections
+        found: Tensor = piece.vectors(model) if isinstance(piece, Padded) else model.encode_batch(piece).sections
         return found
 
     plain = Padded.of(batch)
