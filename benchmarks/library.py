@@ -39,7 +39,7 @@ from longmatch.library.library import Library
 from longmatch.library.rows import rows_of, to_table
 from longmatch.library.store import Store, is_library
 from longmatch.library.writer import refresh_norms, take_in
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 
 OUT = Path("out") / "library"
 NEAR = 100  # sentences found for each of the query's, by the two alternatives
@@ -97,7 +97,7 @@ def _drawn(encoding: Encoding, copy: int, words: Hashes, chance: np.random.Gener
     """A document around a real one; the first copy is the real one itself."""
     if not copy:
         return encoding
-    vectors = encoding.side.vectors
+    vectors = encoding.sentence_vectors.vectors
     noise = torch.from_numpy(chance.standard_normal(vectors.shape, dtype=np.float32)) * (
         NOISE / vectors.shape[1] ** 0.5
     )
@@ -107,7 +107,7 @@ def _drawn(encoding: Encoding, copy: int, words: Hashes, chance: np.random.Gener
     document = replace(encoding.document, id=f"{encoding.document.id}~{copy}")
     return Encoding(
         replace(encoding.sentences, document=document),
-        Side(torch.nn.functional.normalize(vectors + noise, dim=1), encoding.side.expectations),
+        SentenceVectors(torch.nn.functional.normalize(vectors + noise, dim=1), encoding.sentence_vectors.expectations),
         Terms(Stream(ids, stream.offsets)),
     )
 

@@ -63,7 +63,7 @@ def _scores(asking: Asking, id: str) -> dict[str, dict[str, float]]:
     query = asking.encodings([id])[0]
     ids = candidates(query, asking.index, Living.of(asking.index, without=id), CANDIDATES)
     scored = score(query, ids, asking.store, asking.index, asking.statistics)
-    meaning = meaning_scores(query.side, asking.store.fetch(ids, SCORED))
+    meaning = meaning_scores(query.sentence_vectors, asking.store.fetch(ids, SCORED))
     return {
         "default": dict(zip(scored.ids, scored.scores.tolist(), strict=True)),
         "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),

@@ -13,13 +13,11 @@ from typing import Any
 
 import hypothesis
 import pytest
-from tokenizers import Tokenizer
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document, read_all
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.pretrained import default_folder
 from tests.browser import lacking
 from tests.effort import tried
 from tests.remembering import RememberingBackbone
@@ -53,23 +51,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def backbone() -> Backbone:
     """The packaged model in float32, whatever the machine prefers."""
     return Backbone.load(precision="float32")
-
-
-@pytest.fixture(scope="session")
-def wordpiece() -> Tokenizer:
-    """The packaged model's tokenizer, without truncation and padding."""
-    tokenizer = Tokenizer.from_file(str(default_folder() / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-@pytest.fixture(scope="session", params=["wordpiece", "bytes"])
-def tokenizer(request: pytest.FixtureRequest, wordpiece: Tokenizer) -> Tokenizer:
-    """The two kinds of tokenizer: WordPiece and byte-level BPE."""
-    if request.param == "wordpiece":
-        return wordpiece
-    return Tokenizer.from_file(str(request.getfixturevalue("tiny_roberta") / "tokenizer.json"))
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 from longmatch.library.structure import PARAGRAPHS, SECTIONS, SENTENCES, sections_of, structure_of
 from longmatch.library.vectors import COLUMN, Kind, pack, unpack
 from longmatch.matching.chance import SIZES
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentences import Sentences
 
 PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "tokens", "paragraph", "section")]))
@@ -87,8 +87,8 @@ def to_table(encodings: Sequence[Encoding], kind: Kind = "float16") -> pa.Table:
         "plain": [d.plain for d in documents],
         **{name: [s[name] for s in structures] for name in ("sections", "paragraphs", "sentences")},
         "pieces": [_pieces(e.sentences) for e in encodings],
-        "vectors": _lists([pack(e.side.vectors, kind) for e in encodings]),
-        "expectations": _lists([e.side.expectations.half().numpy().ravel() for e in encodings]),
+        "vectors": _lists([pack(e.sentence_vectors.vectors, kind) for e in encodings]),
+        "expectations": _lists([e.sentence_vectors.expectations.half().numpy().ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
         "title_vector": _lists([_title_vector(e, means.shape[1]) for e in encodings]),
         "vocabulary": _lists(vocabularies),
@@ -168,10 +168,10 @@ class Row:
         """The hashed terms by which texts name the document."""
         return title_terms(str(self.value("title")))
 
-    def side(self) -> Side:
-        """The sentence vectors, and what chance gives each of them."""
+    def sentence_vectors(self) -> SentenceVectors:
+        """The sentence vectors with their expectations by chance."""
         expectations = torch.from_numpy(self.array("expectations").astype(np.float32)).reshape(-1, len(SIZES))
-        return Side(unpack(self.array("vectors"), len(expectations)), expectations)
+        return SentenceVectors(unpack(self.array("vectors"), len(expectations)), expectations)
 
     def title_vector(self) -> torch.Tensor | None:
         """The vector of the title, where it was kept."""
@@ -186,7 +186,9 @@ class Row:
 
     def encoding(self) -> Encoding:
         """The document as the matcher encoded it."""
-        return Encoding(Sentences(self.document(), *self.pieces()), self.side(), self.terms(), self.title_vector())
+        return Encoding(
+            Sentences(self.document(), *self.pieces()), self.sentence_vectors(), self.terms(), self.title_vector()
+        )
 
 
 def rows_of(table: pa.Table) -> list[Row]:
