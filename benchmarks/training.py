@@ -37,8 +37,8 @@ from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings
-from longmatch.lab.training.caching import cached_backward
-from longmatch.lab.training.pair_recipe import PairBatch
+from longmatch.lab.training.bi_encoder_recipe import PairBatch
+from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.parallel import half_the_cores, use_processes
 
@@ -77,7 +77,7 @@ def ours(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch]) -> None:
 
 
 def padded(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch], plain: PaddedChunks, budget: int) -> None:
-    together = batch.together.to(DEVICE)
+    together = batch.targets.to(DEVICE)
     pieces = plain.pieces(budget)
     with autocast():
         cached_backward(
