@@ -10,7 +10,7 @@ from torch import Tensor
 
 from longmatch.encoders.flat import Flat, InPieces
 from longmatch.encoders.ragged import offsets_of
-from longmatch.units.cut import cut_range
+from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
 
@@ -35,7 +35,7 @@ def chunk_ranges(tokens: Tokens, sections: int = 2, limit: int = 510) -> ChunkRa
     """
     rows: list[tuple[int, int, int, int]] = []
     for section, (start, end) in enumerate(pairwise(section_bounds(tokens, sections))):
-        ends = cut_range(tokens, start, end, limit)
+        ends = piece_ends(tokens, start, end, limit)
         rows += [(first, last, section, position) for position, (first, last) in enumerate(pairwise([start, *ends]))]
     return ChunkRanges(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
@@ -100,7 +100,7 @@ class ChunkLayout:
 
     def truncate(self, tokens: Tokens) -> Tokens:
         """The first `max_tokens` tokens of a document, or all of them."""
-        return tokens.opening(self.max_tokens)
+        return tokens.truncated(self.max_tokens)
 
     def ranges(self, tokens: Tokens) -> ChunkRanges:
         """The chunks of a truncated document."""
