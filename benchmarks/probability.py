@@ -18,23 +18,22 @@ from rich.table import Table
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.default.calibration import (
     LENGTHS,
-    SYMMETRIC,
     equal_weights,
     error_over_sets,
     fit_probability,
     probabilities,
 )
-from longmatch.lab.default.features import read_pairs
+from longmatch.lab.default.features import PASSAGE_SIDES, read_pairs
 from longmatch.lab.evaluation.measures.answers import Floats
 
 SPLITS: tuple[Split, ...] = ("train", "validation")
 ONE_CURVE = (0.5, 1.0)  # every document counts as long
 CHOICES = (
-    *((SYMMETRIC, (short, 5000)) for short in (50, 100, 200, 300, 400, 500, 600, 1000)),
-    *((SYMMETRIC, (500, long)) for long in (2000, 3000, 8000)),
-    *((sides, LENGTHS) for sides in ((*SYMMETRIC, "topic"), (*SYMMETRIC, "named"), ("phrases", "meaning"))),
+    *((PASSAGE_SIDES, (short, 5000)) for short in (50, 100, 200, 300, 400, 500, 600, 1000)),
+    *((PASSAGE_SIDES, (500, long)) for long in (2000, 3000, 8000)),
+    *((sides, LENGTHS) for sides in ((*PASSAGE_SIDES, "topic"), (*PASSAGE_SIDES, "named"), ("phrases", "meaning"))),
     *((sides, LENGTHS) for sides in (("words", "meaning"), ("words", "phrases"))),
-    *((sides, ONE_CURVE) for sides in (SYMMETRIC, (*SYMMETRIC, "topic"), (*SYMMETRIC, "named"))),
+    *((sides, ONE_CURVE) for sides in (PASSAGE_SIDES, (*PASSAGE_SIDES, "topic"), (*PASSAGE_SIDES, "named"))),
 )
 
 

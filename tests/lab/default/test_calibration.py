@@ -10,7 +10,6 @@ import pytest
 from longmatch.default.calibration import Calibration, Scale
 from longmatch.default.probability import Curve, Probability
 from longmatch.lab.default.calibration import (
-    SYMMETRIC,
     fit_platt,
     fit_probability,
     fit_score,
@@ -18,7 +17,7 @@ from longmatch.lab.default.calibration import (
     shorter,
     write_calibration,
 )
-from longmatch.lab.default.features import PairSides
+from longmatch.lab.default.features import PASSAGE_SIDES, PairSides
 from longmatch.lab.default.report import write_report
 from longmatch.lab.evaluation.measures import calibration_error
 
@@ -59,7 +58,7 @@ def test_chance_is_the_median_of_unrelated_pairs_and_the_score_comes_true() -> N
 def pairs_of(likely: Probability, count: int, seed: int) -> PairSides:
     """Pairs of all lengths whose labels come true as often as this says."""
     rng = np.random.default_rng(seed)
-    sides = {name: rng.beta(0.6, 6, count) for name in SYMMETRIC}
+    sides = {name: rng.beta(0.6, 6, count) for name in PASSAGE_SIDES}
     sides |= {"lengths": np.exp(rng.uniform(4, 10, count)), "query": np.exp(rng.uniform(4, 10, count))}
     labels = rng.random(count) < likely.of(sides, shorter(sides))
     unrelated = {name: np.full(3, scale.chance) for name, scale in likely.scales.items()}
@@ -102,7 +101,7 @@ def test_the_probability_counts_every_set_alike() -> None:
 def test_score_and_probability_are_learnt_from_training_pairs_alone_and_reported_on_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    weights = {name: {"weight": 1.0, "floor": 0.02} for name in SYMMETRIC}
+    weights = {name: {"weight": 1.0, "floor": 0.02} for name in PASSAGE_SIDES}
     (tmp_path / "weights.json").write_text(json.dumps(weights))
     learnt = [pairs_of(LIKELY, 1_000, seed) for seed in (8, 9)]
     for name, pairs in zip(("first", "second"), learnt, strict=True):
@@ -110,7 +109,7 @@ def test_score_and_probability_are_learnt_from_training_pairs_alone_and_reported
         replace(pairs, labels=~pairs.labels).write(tmp_path / f"{name}-validation-pairs.npz")
     write_calibration(tmp_path)
     write_report(tmp_path)
-    assert set(Calibration.read(tmp_path / "calibration.json").scales) == set(SYMMETRIC)
+    assert set(Calibration.read(tmp_path / "calibration.json").scales) == set(PASSAGE_SIDES)
     read = [PairSides.read(tmp_path / f"{name}-train-pairs.npz") for name in ("first", "second")]
     assert Probability.read(tmp_path / "probability.json") == fit_probability(read)
     printed = capsys.readouterr().out

@@ -9,8 +9,9 @@ import torch
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.sides import NAMES
 from longmatch.lab.datasets import DataFolder
-from longmatch.lab.default.features import DEPTH, SIDES, QueryLists, SideScorer, open_scorer, pair_sides, query_lists
+from longmatch.lab.default.features import DEPTH, QueryLists, SideScorer, open_scorer, pair_sides, query_lists
 from longmatch.lab.evaluation import corpus as corpus_module
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring import slices
@@ -37,7 +38,7 @@ def test_words_phrases_and_meaning_are_the_models_own(
 ) -> None:
     collection = matcher.collect(encodings)
     for number, sides in scorer.each([0, 5]):
-        expected = collection.sides(encodings[number], SIDES)
+        expected = collection.similarities(encodings[number], NAMES)
         assert np.allclose(sides["words"], expected["words"], atol=1e-9)
         assert np.allclose(sides["phrases"], expected["phrases"], atol=1e-9)
         assert np.allclose(sides["meaning"], expected["meaning"], atol=2e-3)  # stored vectors are halves
@@ -58,26 +59,26 @@ def test_a_title_found_in_the_query_scores_and_one_of_other_words_does_not(
     assert len(set(titles)) > 1
     ((_, sides),) = scorer.each([2])
     assert sides["title"][2] > 0
-    assert sides["titled"][2] == pytest.approx(sides["title"][2])
+    assert sides["query_title"][2] == pytest.approx(sides["title"][2])
     assert (sides["title"] >= 0).all()
     assert (sides["title"] <= 1 + 1e-9).all()
 
 
-def test_names_and_titles_told_in_a_sentence_are_those_of_the_whole_corpus(
+def test_shared_names_and_titles_close_to_a_sentence_are_those_of_the_whole_corpus(
     scorer: SideScorer, matcher: HybridMatcher, encodings: list[Encoding], example_corpus: Corpus
 ) -> None:
     titles = [record.title for record in example_corpus.folder.records()]
     collection = matcher.collect(encodings)
     assert len(scorer._slices) > 1
     for number, sides in scorer.each(range(len(encodings))):
-        expected = collection.sides(encodings[number], ["named"])["named"]
+        expected = collection.similarities(encodings[number], ["named"])["named"]
         assert sides["named"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
         assert expected[number] > 0
     ((_, sides),) = scorer.each([2])
     vectors = matcher.backbone.encode_texts(titles)
     best = (torch.from_numpy(vectors) @ encodings[2].sentence_vectors.vectors.T).topk(3, dim=1).values.mean(1)
-    told = ((best - 0.5) / 0.5).clamp(min=0)
-    assert np.allclose(sides["told"], told.numpy(), atol=2e-3)
+    closeness = ((best - 0.5) / 0.5).clamp(min=0)
+    assert np.allclose(sides["cites_title"], closeness.numpy(), atol=2e-3)
 
 
 def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is_drawn_as_unrelated(
@@ -91,9 +92,9 @@ def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is
     assert sorted(found.labels.tolist()) == [False, True, True]
     assert len(found.unrelated["words"]) == 2 + 3  # boats: cakes, stars; bread: boats, ships, stars
     encodings = matcher.encode(list(corpus.folder.documents()))
-    every = matcher.collect(encodings).sides(encodings[corpus.number["boats"]], SIDES)
+    every = matcher.collect(encodings).similarities(encodings[corpus.number["boats"]], NAMES)
     ships = corpus.number["ships"]
-    for side in SIDES:
+    for side in NAMES:
         assert np.isclose(found.labelled[side], every[side][ships], atol=2e-3).any(), side
     assert len(pair_sides(corpus, scorer, "train", sources=1).labels) in (1, 2)
 

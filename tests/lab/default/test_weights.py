@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
-from longmatch.lab.default.features import DEPTH, FLOORS, SIDES, QueryLists
+from longmatch.lab.default.features import DEPTH, FLOORS, QueryLists
 from longmatch.lab.default.report import write_report
 from longmatch.lab.default.weights import WORDS_SHARE, fit_weights, log_sides, ndcg, read_weights, write_weights
 from longmatch.lab.evaluation.measures.answers import find_answers
@@ -18,13 +19,13 @@ from longmatch.lab.evaluation.measures.ranking import nDCG
 def drawn(deciding: str, queries: int = 40, documents: int = 30) -> QueryLists:
     """Lists in which one side tells the two answers of a query, and the others tell nothing."""
     rng = np.random.default_rng(0)
-    sides = rng.random((queries * documents, len(SIDES))).astype(np.float32)
+    sides = rng.random((queries * documents, len(NAMES))).astype(np.float32)
     grades = np.zeros(queries * documents, dtype=np.int64)
     offsets = np.arange(0, queries * documents + 1, documents)
     for start, end in itertools.pairwise(offsets):
-        grades[start + np.argsort(-sides[start:end, SIDES.index(deciding)])[:2]] = 1
+        grades[start + np.argsort(-sides[start:end, NAMES.index(deciding)])[:2]] = 1
     wanted = np.tile([1, 1] + [0] * (DEPTH - 2), (queries, 1))
-    lengths, trust = np.ones((len(sides), 2), dtype=np.float32), np.ones(len(SIDES), dtype=np.float32)
+    lengths, trust = np.ones((len(sides), 2), dtype=np.float32), np.ones(len(NAMES), dtype=np.float32)
     return QueryLists(sides, grades, offsets, wanted, lengths, trust)
 
 
@@ -68,7 +69,7 @@ def test_weights_are_written_for_all_sides_and_reported_with_each_set_left_out(
     scales = read_weights(tmp_path)
     assert {side for side, scale in scales.items() if scale.weight} == {"phrases", "meaning"}
     assert {side: scale.floor for side, scale in scales.items()} == FLOORS
-    assert list(json.loads((tmp_path / "weights.json").read_text())) == list(SIDES)
+    assert list(json.loads((tmp_path / "weights.json").read_text())) == list(NAMES)
     write_report(tmp_path, ["phrases", "meaning"])
     printed = capsys.readouterr().out
     assert "nDCG@10, validation queries" in printed and "nDCG@10, test queries" in printed

@@ -11,17 +11,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.calibration import TITLED, Calibration, Scale
-from longmatch.default.probability import Curve, Probability, between
+from longmatch.default.calibration import NEEDS_TITLES, Calibration, Scale
+from longmatch.default.probability import Curve, Probability, length_position
 from longmatch.default.statistics import CALIBRATION, PROBABILITY
 from longmatch.errors import LongmatchError
-from longmatch.lab.default.features import FLOORS, PairSides, read_pairs
+from longmatch.lab.default.features import FLOORS, PASSAGE_SIDES, PairSides, read_pairs
 from longmatch.lab.default.weights import read_weights
 from longmatch.lab.evaluation.measures import calibration_error
 from longmatch.lab.evaluation.measures.answers import Floats
 
 UNRELATED_PER_NEGATIVE = 4  # unrelated pairs for each labelled one that does not belong together
-SYMMETRIC = ("words", "phrases", "meaning")  # sides that two documents have without a collection, the same both ways
 LENGTHS = (500, 5000)  # words of a short and of a long document
 DECAY = 1e-4  # of the weights, so that pairs that are separated without error do not make them grow for ever
 
@@ -45,7 +44,7 @@ def fit_score(sets: Sequence[PairSides], weights: Mapping[str, Scale]) -> Calibr
     """
     scales = {name: replace(scale, chance=_chance(sets, name)) for name, scale in weights.items()}
     uncalibrated = Calibration(scales, slope=1.0, bias=0.0)
-    sides = [name for name in uncalibrated.sides if name not in TITLED]
+    sides = [name for name in uncalibrated.sides if name not in NEEDS_TITLES]
     evidence, labels = [], []
     for pairs in sets:
         unrelated = uncalibrated.evidence({name: pairs.unrelated[name] for name in sides})
@@ -74,18 +73,19 @@ def fit_platt(evidence: Sequence[Floats], labels: Sequence[Labels]) -> tuple[flo
 
 
 def fit_probability(
-    sets: Sequence[PairSides], sides: Sequence[str] = SYMMETRIC, lengths: tuple[float, float] = LENGTHS
+    sets: Sequence[PairSides], sides: Sequence[str] = PASSAGE_SIDES, lengths: tuple[float, float] = LENGTHS
 ) -> Probability:
     """The weights, none of them below 0, and the curves that make the labels likeliest.
 
-    The slope is 1 for long documents, and less for short ones.
+    By default they are the sides that two documents have without a collection, the same both ways. The slope is 1 for
+    long documents, and less for short ones.
     """
     from scipy.optimize import minimize
 
     scales = {name: Scale(1.0, FLOORS[name], _chance(sets, name)) for name in sides}
     stacked = [np.stack([scale.evidence(p.labelled[name]) for name, scale in scales.items()], axis=1) for p in sets]
     evidence, labels = np.concatenate(stacked), np.concatenate([pairs.labels for pairs in sets])
-    long = between(np.concatenate([shorter(pairs.labelled) for pairs in sets]), *lengths)
+    long = length_position(np.concatenate([shorter(pairs.labelled) for pairs in sets]), *lengths)
     pair_weights = equal_weights([pairs.labels for pairs in sets])
 
     def loss(parameters: Floats) -> float:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from longmatch.default.calibration import Calibration, Scale
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.sides import NAMES, SIDES
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
@@ -18,11 +19,9 @@ from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.protocols import Task
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
 
-SIDES = ("words", "phrases", "meaning", "topic", "title", "titled", "named", "told")  # that the default can weigh
-FLOORS = {"words": 0.01, "phrases": 0.001, "meaning": 0.03, "topic": 0.05, "title": 0.05, "titled": 0.05}
-FLOORS |= {"named": 0.03, "told": 1.0}
-
-FINDERS = ("words", "phrases", "meaning", "topic", "named")  # the sides whose best documents make up a list
+FLOORS = {side.name: side.floor for side in SIDES}
+PASSAGE_SIDES = tuple(side.name for side in SIDES if side.explained_by != "document")  # words, phrases, meaning
+FINDERS = tuple(side.name for side in SIDES if not side.needs_titles)  # their best documents make up a query's list
 BEST = 60  # documents of each finder in a query's list
 DEPTH = 10  # of nDCG
 UNRELATED = 20  # documents drawn at random for each source of pairs
@@ -34,14 +33,14 @@ SideValues = dict[str, Floats]
 class SideScorer(DefaultScorer):
     """The similarities of queries with every document on all sides, whatever they weigh today."""
 
-    sides = SIDES
+    sides = NAMES
 
     @property
     def trust(self) -> Floats:
         """How far each side is trusted in this corpus."""
-        even = Calibration({name: Scale(1.0, 1.0, 0.0) for name in SIDES}, 1.0, 0.0)
+        even = Calibration({name: Scale(1.0, 1.0, 0.0) for name in NAMES}, 1.0, 0.0)
         trusted = even.trusting(*self._rarity.trust)
-        return np.array([trusted.scales[name].weight for name in SIDES])
+        return np.array([trusted.scales[name].weight for name in NAMES])
 
     def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, SideValues]]:
         """For the documents of these numbers, the value with every document of the corpus by side.
@@ -57,7 +56,7 @@ class SideScorer(DefaultScorer):
                 collection = self._collection(index)
                 lengths = np.array([e.words for e in collection.encodings], dtype=np.float64)
                 for query, parts in zip(queries, slices, strict=True):
-                    parts.append({**collection.sides(query, SIDES), "lengths": lengths})
+                    parts.append({**collection.similarities(query, NAMES), "lengths": lengths})
             for number, parts in zip(block, slices, strict=True):
                 yield number, _concatenate(parts)
 
@@ -73,7 +72,7 @@ def open_scorer(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideSco
 class QueryLists:
     """For each query a list of documents, end to end."""
 
-    sides: npt.NDArray[np.float32]  # (documents, SIDES)
+    sides: npt.NDArray[np.float32]  # (documents, NAMES)
     grades: npt.NDArray[np.int64]  # of each document
     offsets: npt.NDArray[np.int64]  # where each query's list begins, and the end
     wanted: npt.NDArray[np.int64]  # the best grades there are: (queries, DEPTH), falling
@@ -107,7 +106,7 @@ def query_lists(corpus: Corpus, scorer: SideScorer, split: Split, limit: int | N
         words = sides["lengths"]
         lists.append(
             (
-                np.stack([sides[side][rows] for side in SIDES], axis=1).astype(np.float32),
+                np.stack([sides[side][rows] for side in NAMES], axis=1).astype(np.float32),
                 np.array([right.get(row, 0) for row in rows.tolist()], dtype=np.int64),
                 np.array((sorted(right.values(), reverse=True) + [0] * DEPTH)[:DEPTH], dtype=np.int64),
                 np.stack([np.full(len(rows), words[number]), words[rows]], axis=1).astype(np.float32),

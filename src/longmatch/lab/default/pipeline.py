@@ -9,6 +9,7 @@ from typing import Any
 from longmatch.default.calibration import Calibration
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.probability import Probability
+from longmatch.default.sides import NAMES
 from longmatch.default.statistics import (
     CALIBRATION,
     FOLDER,
@@ -23,7 +24,7 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import SPLITS
 from longmatch.lab.default.background import write_background
 from longmatch.lab.default.calibration import write_calibration
-from longmatch.lab.default.features import SIDES, write_features
+from longmatch.lab.default.features import write_features
 from longmatch.lab.default.report import write_report
 from longmatch.lab.default.weights import WEIGHED, write_weights
 from longmatch.lab.training.settings import fill
@@ -69,7 +70,7 @@ def train_default(
     """
     chosen = () if install and not steps else sorted(_choose(steps or "all", STEPS, "step"), key=STEPS.index)
     (settings,) = fill(values, [Settings])
-    sides = _choose(settings.sides, SIDES, "side")
+    sides = _choose(settings.sides, NAMES, "side")
     out.mkdir(parents=True, exist_ok=True)
     use_processes(half_the_cores())
     if {"background", "features"} & set(chosen) and data is None:

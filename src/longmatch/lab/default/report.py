@@ -9,27 +9,27 @@ from rich.table import Table
 
 from longmatch.default.calibration import Calibration
 from longmatch.default.probability import Probability
+from longmatch.default.sides import NAMES
 from longmatch.default.statistics import CALIBRATION, PROBABILITY
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import SPLITS
 from longmatch.lab.default.calibration import error_over_sets, fit_probability, probabilities
-from longmatch.lab.default.features import SIDES, PairSides, QueryLists, read_lists, read_pairs
+from longmatch.lab.default.features import PASSAGE_SIDES, PairSides, QueryLists, read_lists, read_pairs
 from longmatch.lab.default.weights import WEIGHED, fit_weights, ndcg
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.significance import compare_queries
 
 REPORT = "report.txt"
-THREE = ("words", "phrases", "meaning")
 ABLATIONS = (
-    *((side,) for side in SIDES),
-    THREE[:2],
-    THREE,
-    (*THREE, "named"),
-    (*THREE, "title", "named"),
-    (*THREE, "told", "named"),
+    *((side,) for side in NAMES),
+    PASSAGE_SIDES[:2],
+    PASSAGE_SIDES,
+    (*PASSAGE_SIDES, "named"),
+    (*PASSAGE_SIDES, "title", "named"),
+    (*PASSAGE_SIDES, "cites_title", "named"),
     WEIGHED,
-    *(tuple(side for side in WEIGHED if side != left_out) for left_out in THREE),
-    SIDES,
+    *(tuple(side for side in WEIGHED if side != left_out) for left_out in PASSAGE_SIDES),
+    NAMES,
 )
 
 Lists = Mapping[str, QueryLists]
@@ -73,7 +73,7 @@ def ranking_table(train: Lists, test: Lists, sides: Sequence[str]) -> Table:
     """nDCG@10 on the test queries, which nothing was chosen by, with the p of the difference from words alone."""
     table = Table("", "sides", *train, "mean", "above words", title="nDCG@10, test queries")
     words = _each(test, train, ["words"], np.ones(1, dtype=np.float32))
-    for side in THREE:
+    for side in PASSAGE_SIDES:
         values = _each(test, train, [side], np.ones(1, dtype=np.float32))
         table.add_row("one side", side, *_compared(values, words))
     learnt = _each(test, train, sides, fit_weights(list(train.values()), sides))

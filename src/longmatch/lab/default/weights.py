@@ -9,15 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from longmatch.default.calibration import Scale, lifted
+from longmatch.default.calibration import Scale, log_above_floor
+from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
-from longmatch.lab.default.features import DEPTH, FLOORS, SIDES, QueryLists, read_lists
+from longmatch.lab.default.features import DEPTH, FLOORS, PASSAGE_SIDES, QueryLists, read_lists
 from longmatch.lab.evaluation.measures.answers import Answers
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.losses.listwise import listwise_loss
 
 WEIGHTS = "weights.json"
-WEIGHED = ("words", "phrases", "meaning", "title", "told", "named")  # the sides that weigh in what ships
+WEIGHED = (*PASSAGE_SIDES, "title", "cites_title", "named")  # the sides that weigh in what ships
 WORDS_SHARE = 0.2  # of phrases' weight; left free, words weigh too much where documents quote each other
 
 Floats = npt.NDArray[np.float32]
@@ -29,7 +30,7 @@ def write_weights(folder: Path, sides: Sequence[str] = WEIGHED) -> None:
     if not lists:
         raise LongmatchError(f"{folder} holds no lists of training queries. Run --step features first.")
     learnt = fit_weights(list(lists.values()), sides).astype(np.float64).round(4).tolist()
-    weights = dict.fromkeys(SIDES, 0.0) | dict(zip(sides, learnt, strict=True))
+    weights = dict.fromkeys(NAMES, 0.0) | dict(zip(sides, learnt, strict=True))
     facts = {side: {"weight": weight, "floor": FLOORS[side]} for side, weight in weights.items()}
     (folder / WEIGHTS).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
@@ -87,9 +88,9 @@ def _pad(
 
 def log_sides(lists: QueryLists, sides: Sequence[str], floors: Mapping[str, float] = FLOORS) -> Floats:
     """The logarithm of each side above its floor, as far as it is trusted: (documents, sides)."""
-    columns = [SIDES.index(side) for side in sides]
+    columns = [NAMES.index(side) for side in sides]
     values = lists.sides.astype(np.float64)
-    logs = [lists.trust[column] * lifted(values[:, column], floors[SIDES[column]]) for column in columns]
+    logs = [lists.trust[column] * log_above_floor(values[:, column], floors[NAMES[column]]) for column in columns]
     return np.stack(logs, axis=1).astype(np.float32)
 
 
