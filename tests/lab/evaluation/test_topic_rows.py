@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from longmatch.lab.baselines.topics.matcher import LdaMatcher
+from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring.anything import AnyScorer

@@ -1,4 +1,4 @@
-"""SDR's loss: sentences of one paragraph alike, sentences of different documents orthogonal."""
+"""SDR's margin loss: sentences of one paragraph similar, sentences of different documents orthogonal."""
 
 from torch import Tensor, nn
 
@@ -6,8 +6,8 @@ from torch import Tensor, nn
 def margin_contrastive_loss(p: Tensor, q: Tensor, labels: Tensor, margin: float = 1.0) -> Tensor:
     """Margin contrastive loss on cosines (Hadsell et al., 2006; SDR equation 1), averaged over the pairs.
 
-        1 - cos(p, q)                    where the pair is of one paragraph (label 1)
-        max(0, cos(p, q) - (1 - m))      where it is of different documents (label 0)
+        1 - cos(p, q)                    if the pair is from one paragraph (label 1)
+        max(0, cos(p, q) - (1 - m))      if it is from different documents (label 0)
 
     With m = 1 negatives are pushed to be orthogonal, not opposite; m = 2 pushes them to -1 (the paper's ablation).
     `p` and `q` are the sentence vectors of the pairs: (pairs, width).
@@ -18,5 +18,5 @@ def margin_contrastive_loss(p: Tensor, q: Tensor, labels: Tensor, margin: float 
     (1.0, 0.0)
     """
     cosine = nn.functional.cosine_similarity(p.float(), q.float(), dim=1)
-    apart = (cosine - (1 - margin)).clamp(min=0)
-    return (labels * (1 - cosine) + (1 - labels) * apart).mean()
+    excess = (cosine - (1 - margin)).clamp(min=0)
+    return (labels * (1 - cosine) + (1 - labels) * excess).mean()

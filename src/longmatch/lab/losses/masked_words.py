@@ -1,9 +1,9 @@
-"""Masked language modelling: some words are hidden, and the model says which they were."""
+"""Masked language modelling: the model predicts masked tokens."""
 
 import torch
 from torch import Tensor, nn
 
-IGNORED = -100  # the label of a token that was not hidden
+IGNORED = -100  # the label of a token that is not to be predicted
 
 
 def mask_words(
@@ -14,10 +14,10 @@ def mask_words(
     share: float = 0.15,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Hide a share of the real tokens, as BERT does: 80 % by the mask, 10 % by a random token, 10 % left as they are.
+    """Mask a share of the real tokens as BERT does: 80 % with the mask token, 10 % with a random one, 10 % unchanged.
 
-    `real` marks the tokens that may be hidden (neither padding nor special). Returns the changed ids and the labels:
-    the token itself where one was hidden, IGNORED elsewhere. The masks come from `generator`, so a seed repeats them.
+    `real` marks the tokens that may be masked (neither padding nor special). Returns the changed ids and the labels:
+    the original token where one was chosen, IGNORED elsewhere. `generator` makes the choice reproducible.
 
     >>> ids = torch.arange(5, 105)
     >>> seeded = torch.Generator().manual_seed(0)
@@ -36,7 +36,7 @@ def mask_words(
 
 
 def masked_word_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy of the hidden tokens, averaged over them: (..., vocabulary) and (...). 0 where none was hidden.
+    """Cross-entropy averaged over the masked tokens: (..., vocabulary) and (...). 0 if there are none.
 
     >>> masked_word_loss(torch.zeros(1, 2, 4), torch.tensor([[3, IGNORED]])).item() == torch.tensor(4.0).log().item()
     True

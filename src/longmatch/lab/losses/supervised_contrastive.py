@@ -1,4 +1,4 @@
-"""CoLDE's loss: the sections of documents with the same label are pulled together."""
+"""CoLDE's supervised contrastive loss over the sections of documents."""
 
 import torch
 from torch import Tensor, nn
@@ -7,14 +7,13 @@ from torch import Tensor, nn
 def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: float = 0.5) -> Tensor:
     """Supervised contrastive loss (Khosla et al., 2020; CoLDE section 3.4), averaged over the anchors.
 
-    For each anchor i, with positives P(i) the other rows of its label:
+    For each anchor i, with positives P(i), the other rows of its label:
 
         L_i = -1 / |P(i)| * sum over p in P(i) of log( exp(z_i z_p / t) / sum over k != i of exp(z_i z_k / t) )
 
-    The batch holds the sections of N documents (2N rows for two sections each): (rows, width). Rows are brought to
-    length 1. The paper sums over anchors; the mean is the same up to the batch's size. An anchor without a positive
-    adds nothing. Where belonging together is no matter of classes (a cites b and b cites c), `labels` says of every two
-    rows whether they do: (rows, rows).
+    The batch holds the sections of N documents (2N rows for two sections each): (rows, width). Rows are normalised. The
+    paper sums over anchors; the mean differs only by the batch size. Anchors without a positive are ignored. If matches
+    are not classes (a cites b and b cites c), `labels` marks them for every two rows: (rows, rows).
 
     >>> vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> bool(supervised_contrastive_loss(vectors, torch.tensor([0, 0, 1, 1]))
@@ -22,7 +21,7 @@ def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: fl
     True
     """
     if len(vectors) < 2:
-        return vectors.float().sum() * 0.0  # nothing to learn, but a gradient of 0 to follow
+        return vectors.float().sum() * 0.0  # a zero loss with a gradient
     z = nn.functional.normalize(vectors.float(), dim=1)
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     similarity = (z @ z.T / temperature).masked_fill(itself, float("-inf"))
