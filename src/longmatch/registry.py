@@ -14,7 +14,7 @@ PUBLIC = {
     "LongmatchError": "longmatch.errors:LongmatchError",
     "Match": "longmatch.matching.match:Match",
     "evaluate": "longmatch.lab.evaluation.evaluate:evaluate",
-    "load": "longmatch.load:load",
+    "load": "longmatch.loading:load",
     "read": "longmatch.documents.read:read",
     "read_all": "longmatch.documents.read:read_all",
     "train": "longmatch.lab.training.train:train",

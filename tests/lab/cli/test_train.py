@@ -43,7 +43,7 @@ def test_the_command_on_the_card_is_the_command_again(longmatch, tmp_path, numbe
         (["--set", "learningrate=3"], "There is no setting learningrate. Did you mean learning_rate?"),
         (["--set", "seed=x"], "The setting seed is 'x'; it must be a whole number."),
         (["--set", "out=x"], "There is no setting out. Name one of"),
-        (["--set", "seed"], "--set seed is no key=value; write --set seed=3, for example."),
+        (["--set", "seed"], "--set seed is not key=value; write --set seed=3, for example."),
         (["--config", "none.toml"], "none.toml cannot be read (No such file or directory). Name a TOML or JSON file."),
     ],
 )

@@ -10,7 +10,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES
 from longmatch.lab.evaluation.corpus import SHUFFLED
 from longmatch.lab.evaluation.defaults import differing
-from longmatch.load import LEXICAL, RECORD
+from longmatch.loading import LEXICAL, RECORD
 from longmatch.registry import MODELS, TRAINED
 
 

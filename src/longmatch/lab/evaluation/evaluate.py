@@ -19,7 +19,7 @@ from longmatch.lab.evaluation.measures import Measure
 from longmatch.lab.evaluation.protocols import Protocol, Wanted
 from longmatch.lab.evaluation.rows import Row
 from longmatch.lab.evaluation.studies import StudyPlan
-from longmatch.load import FIXED, load
+from longmatch.loading import FIXED, load
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 from longmatch.parallel import use_processes

@@ -14,7 +14,7 @@ from longmatch.lab.baselines.cig.matcher import CigMatcher, margins
 from longmatch.lab.matchers import tokens_of
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.load import load
+from longmatch.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 A = "The river rose over the bank. Water of the river stood at the bank. A bird sings in the morning."

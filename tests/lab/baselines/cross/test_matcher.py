@@ -11,7 +11,7 @@ from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.scoring import margins
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
-from longmatch.load import load
+from longmatch.loading import load
 from longmatch.matching.reranking import rerank
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import tiny_matcher

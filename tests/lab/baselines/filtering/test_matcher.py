@@ -17,7 +17,7 @@ from longmatch.lab.baselines.filtering.matcher import (
 )
 from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.token_words import TokenWords
-from longmatch.load import load
+from longmatch.loading import load
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import enlarge, made_tokens
 

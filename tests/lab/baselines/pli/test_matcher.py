@@ -10,7 +10,7 @@ from longmatch.lab.baselines.cross.batch import CrossBatch
 from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, read
 from longmatch.lab.baselines.cross.selection import Opening
 from longmatch.lab.baselines.pli.matcher import ParagraphGrid, PliMatcher, PliModel
-from longmatch.load import load
+from longmatch.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 SIZE = 3

@@ -132,4 +132,4 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
         shelf, limit = self.data.shelf, self.settings.max_tokens
         for source, target in np.stack([table.source[rows], table.target[rows]], axis=1).tolist():
-            yield shelf[source].opening(limit), shelf[target].opening(limit)
+            yield shelf[source].truncated(limit), shelf[target].truncated(limit)
