@@ -65,3 +65,13 @@ def test_a_loss_that_is_no_number_is_one_sentence(longmatch, tmp_path, numbers):
     last = ran.err.splitlines()[-1]
     assert ran.code == 2 and last.startswith("longmatch: The loss at step 8 is nan, so training stopped.")
     assert (tmp_path / "out" / "training" / "checkpoints" / "checkpoint-5" / "model.safetensors").is_file()
+
+
+def test_the_default_is_made_by_its_own_steps_and_other_models_have_none(longmatch, tmp_path, numbers):
+    out = tmp_path / "out"
+    assert longmatch("train", "default", "--out", out, "--step", "x").complaint.startswith(
+        "There is no step x. Name one"
+    )
+    assert "no lists of training queries" in longmatch("train", "default", "--out", out, "--step", "weights").err
+    assert "one --data" in longmatch("train", "default", "a", "b", "--out", out).complaint
+    assert "alone" in longmatch("train", RECIPE, "--data", numbers, "--out", out, "--step", "weights").complaint
