@@ -20,7 +20,7 @@ from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.pairs import PairScorer
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import SstMatcher
-from longmatch.load import load
+from longmatch.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge, tiny_matcher
 from tests.lab.evaluation.conftest import TEXTS
 

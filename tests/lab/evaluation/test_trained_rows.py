@@ -13,7 +13,7 @@ from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
-from longmatch.load import load
+from longmatch.loading import load
 
 Make = Callable[..., Path]
 QRELS = [("test", "boats", "ships", 1), ("test", "bread", "cakes", 2), ("test", "cakes", "bread", 1)]

@@ -19,7 +19,7 @@ from longmatch.lab.evaluation.protocols import PROTOCOLS, ActiveProtocols, Proto
 from longmatch.lab.evaluation.result_rows import ResultRow
 from longmatch.lab.evaluation.run_model import EvaluationSetup, ShowProgress, run_model
 from longmatch.lab.evaluation.studies import Study, parse_studies
-from longmatch.load import FIXED, load
+from longmatch.loading import FIXED, load
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 from longmatch.parallel import use_processes

@@ -10,7 +10,7 @@ from typing import Any
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES
 from longmatch.lab.evaluation.corpus import SHUFFLED
-from longmatch.load import LEXICAL, RECORD
+from longmatch.loading import LEXICAL, RECORD
 from longmatch.registry import MODELS, TRAINED
 
 RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no part of a model's name
