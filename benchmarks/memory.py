@@ -47,7 +47,6 @@ from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
-from longmatch.lab.papers.smith.reading import read as read_smith
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = (101, 102)
@@ -70,7 +69,7 @@ def smith(tokens: int, documents: int, backbone: bool = False) -> Step:
         inner = sentence_level(VOCABULARY, 6, 256, 4, 32)
         model = SmithModel(SmithConfig(sentence_level=inner, max_blocks=blocks))
     batch = BlockBatch(pieces(tokens, documents, 32), torch.full((documents,), blocks)).to(DEVICE)
-    return model, lambda: read_smith(model, batch).documents
+    return model, lambda: model.encode_batch(batch).documents
 
 
 def colde(tokens: int, documents: int) -> Step:
