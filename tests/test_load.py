@@ -14,7 +14,7 @@ from transformers import AutoModel
 from longmatch.default import statistics as background
 from longmatch.documents import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import make_changeable, save_change
+from longmatch.encoders.low_rank import add_low_rank_layers, save_change
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
@@ -124,7 +124,7 @@ def learnt(tmp_path, monkeypatch) -> Path:
     """The package as it is after `ship`: with a change, and the background that goes with it."""
     folder = Path(shutil.copytree(background.FOLDER, tmp_path / "statistics"))
     model = AutoModel.from_pretrained(locate(None))
-    for parameter in make_changeable(model, 2):
+    for parameter in add_low_rank_layers(model, 2):
         torch.nn.init.normal_(parameter, std=0.02)
     save_change(model, folder / background.CHANGE)
     vectors = torch.randn(64, 384, generator=torch.Generator().manual_seed(0))

@@ -14,7 +14,7 @@ import torch
 from transformers import AutoModel
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.encoders.low_rank import make_changeable, save_change
+from longmatch.encoders.low_rank import add_low_rank_layers, save_change
 from longmatch.errors import LongmatchError
 from longmatch.library import store
 from longmatch.library.library import Library
@@ -145,7 +145,7 @@ def test_a_library_made_before_the_backbone_learnt_names_both(
     filled: Library, texts: Path, tiny: HybridMatcher, tmp_path: Path
 ) -> None:
     model = AutoModel.from_pretrained(tiny.backbone.name)
-    for parameter in make_changeable(model, 2):
+    for parameter in add_low_rank_layers(model, 2):
         torch.nn.init.normal_(parameter, std=1e-4)  # too little for the probe to tell
     save_change(model, tmp_path / "change.safetensors")
     change = tmp_path / "change.safetensors"

@@ -13,7 +13,7 @@ import torch
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import background_to_bytes
-from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, joined
+from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, combine_changes
 from longmatch.lab.adapting.learning.passages import Reading, halves
 from longmatch.lab.adapting.learning.unlabelled import learn_halves
 from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_read, prove
@@ -91,7 +91,7 @@ def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Stage
         before=earlier.digest if earlier else "",
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         proof="",
-        change=change_to_bytes(joined(change_from_bytes(earlier.change), change) if earlier else change),
+        change=change_to_bytes(combine_changes(change_from_bytes(earlier.change), change) if earlier else change),
         background=b"",
     )
     learnt = replace(learnt, background=_background(before, documents, learnt, base, plan.seed))
@@ -147,7 +147,7 @@ def _background(
     each = -(-CARRIED // len(documents))
     rng = np.random.default_rng(seed)
     chosen = [d.tokens[i] for d in documents for i in rng.choice(len(d), min(each, len(d)), replace=False)][:CARRIED]
-    after = base.backbone.changed(change_from_bytes(learnt.change), learnt.digest)
+    after = base.backbone.with_change(change_from_bytes(learnt.change), learnt.digest)
     old, new = (torch.from_numpy(backbone.encode(chosen)) for backbone in (before.backbone, after))
     return background_to_bytes(before.statistics.sentences.carried(old, new))
 

@@ -11,7 +11,7 @@ from torch.nn.utils import get_total_norm
 from torch.utils.data import DataLoader, Sampler
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from longmatch.encoders.transfer import fetched
+from longmatch.encoders.transfer import fetch_async
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.checkpoints import checkpoint_of, last_checkpoint, step_of
 from longmatch.lab.training.flow import DECIDING, Flow, Plan
@@ -81,7 +81,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         if self.args.world_size > 1:
             distributed.all_reduce(found)  # all processes stop, or none
         self._check_finite()
-        self._asked = self.state.global_step + 1, fetched(found / self.args.world_size)
+        self._asked = self.state.global_step + 1, fetch_async(found / self.args.world_size)
         if not self._looks_back:
             self._check_finite()
 

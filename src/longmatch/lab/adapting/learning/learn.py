@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.low_rank import make_changeable
+from longmatch.encoders.low_rank import add_low_rank_layers
 from longmatch.errors import LongmatchError
 from longmatch.lab.adapting.learning.batches import Drawn
 from longmatch.lab.adapting.learning.combined import CombinedScore, Titles
@@ -29,9 +29,9 @@ Told = Callable[[int, float], None]  # the step and its loss
 
 
 def learn(model: nn.Module, drawn: Iterable[Drawn], pace: Pace, told: Told | None = None) -> CombinedScore:
-    """Change a backbone in place, where `add_change` or `change_of` find it; returned are the weights of the sides."""
+    """Train a low-rank change of a backbone in place (see `low_rank_change`); returns the weights of the sides."""
     device = next(model.parameters()).device
-    changed = make_changeable(model, pace.rank, pace.upper)
+    changed = add_low_rank_layers(model, pace.rank, pace.upper)
     model.to(device).train()
     score = CombinedScore().to(device)
     groups = [

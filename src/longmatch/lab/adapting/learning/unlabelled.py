@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import change_of
+from longmatch.encoders.low_rank import low_rank_change
 from longmatch.lab.adapting.learning.batches import Shape, batches
 from longmatch.lab.adapting.learning.learn import Pace, learn
 from longmatch.lab.adapting.learning.material import Material
@@ -47,7 +47,7 @@ def learn_halves(
         drawn = batches([material], SHAPE, specials, seed)
         count = steps
         learn(model, drawn, replace(PACE, steps=count), lambda step, _: told(step + 1, count) if told else None)
-    return change_of(model), steps
+    return low_rank_change(model), steps
 
 
 def _seconds_a_step(model: nn.Module, material: Material, specials: tuple[int, int]) -> float:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.positions import positions_of
+from longmatch.encoders.positions import max_positions
 from longmatch.lab.baselines.cross.config import CrossConfig
 from longmatch.lab.baselines.cross.encoder import SPECIALS, CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
@@ -52,7 +52,7 @@ class PliModel(CrossModel):
     @property
     def paragraph_limit(self) -> int:
         """The most tokens of a paragraph: as configured, or half of what the backbone reads at once."""
-        places, wanted = positions_of(self.backbone), int(self.config.paragraph_tokens)
+        places, wanted = max_positions(self.backbone), int(self.config.paragraph_tokens)
         return wanted if places is None else min(wanted, (places - SPECIALS) // 2)
 
     @property

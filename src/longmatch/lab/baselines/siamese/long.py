@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, PretrainedConfig
 
-from longmatch.encoders.flat import Flat
+from longmatch.encoders.flat import FlatTokens
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import offsets_of, segment_mean, segment_sum
 from longmatch.encoders.tokenizer import special_tokens
@@ -111,13 +111,13 @@ class LongModel(VectorModel):
         return torch.cat(found)[torch.cat(where).argsort()][text]
 
 
-def with_specials(texts: Texts, first: int, last: int) -> tuple[Flat, Tensor]:
+def with_specials(texts: Texts, first: int, last: int) -> tuple[FlatTokens, Tensor]:
     """Each document between a start and an end token, and where its own tokens then stand."""
     document = torch.repeat_interleave(texts.lengths).to(texts.device)
     text = torch.arange(texts.tokens, device=texts.device) + 2 * document + 1
     ids = texts.ids.new_full((texts.tokens + 2 * len(texts),), last).index_copy(0, text, texts.ids)
     ids[offsets_of(texts.lengths + 2)[:-1].to(texts.device)] = first
-    return Flat(ids, texts.lengths + 2), text
+    return FlatTokens(ids, texts.lengths + 2), text
 
 
 def repeated(table: Tensor, first: int, count: int) -> Tensor:

@@ -7,14 +7,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, InPieces
+from longmatch.encoders.flat import FlatTokens, PieceBatch
 from longmatch.encoders.ragged import offsets_of
 from longmatch.lab.papers.colde.parts import Ranges, part_ranges
 from longmatch.units.tokens import Tokens
 
 
 @dataclass(frozen=True)
-class ChunkBatch(InPieces):
+class ChunkBatch(PieceBatch):
     """The chunks of some documents, one after another."""
 
     section: Tensor  # (chunks,) which part of its document
@@ -65,7 +65,7 @@ class Layout:
             for first, last in zip(cut.first.tolist(), cut.last.tolist(), strict=True)
         ]
         return ChunkBatch(
-            Flat.of(pieces, self.specials),
+            FlatTokens.of(pieces, self.specials),
             torch.from_numpy(np.concatenate([cut.part for cut in cuts])),
             torch.from_numpy(np.concatenate([cut.place for cut in cuts])),
             torch.repeat_interleave(torch.tensor([len(cut) for cut in cuts])),

@@ -9,11 +9,11 @@ from torch.nn.utils.rnn import PackedSequence
 from transformers import AutoModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from longmatch.encoders.flat import mean_of_tokens
-from longmatch.encoders.positions import positions_of
+from longmatch.encoders.flat import mean_pool
+from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import segment_mean
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.transfer import to_device
 from longmatch.lab.papers.colde.attention import ChunkwiseAttention
 from longmatch.lab.papers.colde.config import ColdeConfig
 
@@ -75,7 +75,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
     def chunk_limit(self) -> int:
         """The most tokens of a chunk, special ones not counted: as configured, or what the backbone reads at once."""
         wanted = int(self.config.chunk_tokens)
-        return min(wanted, positions_of(self.backbone) or wanted) - 2
+        return min(wanted, max_positions(self.backbone) or wanted) - 2
 
     def forward(
         self, ids: Tensor, mask: Tensor, section: Tensor, place: Tensor, document: Tensor, **unused: Any
@@ -89,7 +89,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         embedded, added = self.backbone.get_input_embeddings()(ids), self.added_to_words(section, place)
         if added is not None:
             embedded = embedded + added[:, None]
-        return mean_of_tokens(self.backbone(inputs_embeds=embedded, attention_mask=mask).last_hidden_state, mask)
+        return mean_pool(self.backbone(inputs_embeds=embedded, attention_mask=mask).last_hidden_state, mask)
 
     def added_to_words(self, section: Tensor, place: Tensor) -> Tensor | None:
         """What is added to the embedding of each word of a chunk: (chunks, width); None without augmentation."""
@@ -108,7 +108,9 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             chunks = sequence = chunks.to(self.projection.weight.dtype)
             attention = chunks.new_zeros((len(chunks), len(chunks)))
             if self.config.recurrent:
-                added, attention = self.attention(chunks, moved(section, chunks.device), moved(document, chunks.device))
+                added, attention = self.attention(
+                    chunks, to_device(section, chunks.device), to_device(document, chunks.device)
+                )
                 sequence = chunks + added
             section_offsets = run_offsets(document * (int(section.max()) + 1) + section)
             return ColdeOutput(
@@ -125,7 +127,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             _, (last, _) = self.recurrence(packed_runs(sequence, offsets.cpu()))  # (2, runs, width / 2)
             summary = torch.cat([last[0], last[1]], dim=1)
         else:
-            summary = segment_mean(sequence, moved(offsets, sequence.device))
+            summary = segment_mean(sequence, to_device(offsets, sequence.device))
         return nn.functional.normalize(self.projection(summary), dim=1)
 
 
@@ -148,5 +150,5 @@ def packed_runs(rows: Tensor, offsets: Tensor) -> PackedSequence:
     steps = torch.arange(int(lengths[0]))[:, None]
     there = steps < lengths  # (steps, runs)
     index = (offsets[:-1][order] + steps)[there]
-    order, back = moved(order, rows.device), moved(order.argsort(), rows.device)
-    return PackedSequence(rows.index_select(0, moved(index, rows.device)), there.sum(1), order, back)
+    order, back = to_device(order, rows.device), to_device(order.argsort(), rows.device)
+    return PackedSequence(rows.index_select(0, to_device(index, rows.device)), there.sum(1), order, back)

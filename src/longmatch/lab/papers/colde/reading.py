@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from longmatch.encoders.packed import packs, pooled, read_packed
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.encoders.transfer import to_device
 from longmatch.lab.papers.colde.batch import ChunkBatch, Layout
 from longmatch.lab.papers.colde.encoder import ColdeModel, ColdeOutput
 
@@ -16,15 +16,15 @@ def layout(model: ColdeModel, specials: tuple[int, int], max_tokens: int | None 
 
 def read_chunks(model: ColdeModel, batch: ChunkBatch) -> Tensor:
     """One vector a chunk, in the batch's order: (chunks, backbone width)."""
-    if packs(model.backbone):
-        added = model.added_to_words(moved(batch.section, batch.device), moved(batch.place, batch.device))
-        return pooled(read_packed(model.backbone, batch.text, added), batch.text)
+    if uses_packing(model.backbone):
+        added = model.added_to_words(to_device(batch.section, batch.device), to_device(batch.place, batch.device))
+        return pool_packed(forward_packed(model.backbone, batch.text, added), batch.text)
 
     def encode(ids: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
-        section, place = (moved(numbers[rows], batch.device) for numbers in (batch.section, batch.place))
+        section, place = (to_device(numbers[rows], batch.device) for numbers in (batch.section, batch.place))
         return model.encode_chunks(ids, mask.long(), section, place)
 
-    return batch.text.each(encode)
+    return batch.text.encode_each(encode)
 
 
 def read(model: ColdeModel, batch: ChunkBatch) -> ColdeOutput:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, groups_within, mean_of_tokens
+from longmatch.encoders.flat import FlatTokens, groups_within, mean_pool
 from longmatch.encoders.ragged import offsets_of
 from longmatch.lab.losses import mask_words
 from longmatch.lab.losses.masked_words import IGNORED
@@ -19,7 +19,7 @@ from longmatch.lab.papers.sdr.pairs import DrawnPairs, SentencePool
 class SentenceBatch:
     """Sentences 2i and 2i + 1 are pair i."""
 
-    sentences: Flat
+    sentences: FlatTokens
     words: Tensor  # (tokens,) the hidden words where there are any, IGNORED elsewhere
     alike: Tensor  # (pairs,) 1 of one paragraph, 0 of different documents
 
@@ -63,7 +63,7 @@ class Masking:
     def lay_out(self, pool: SentencePool, pairs: DrawnPairs, random: np.random.Generator) -> SentenceBatch:
         """The pairs' sentences as the model reads them."""
         order = np.stack([pairs.p, pairs.q], axis=1).flatten()
-        flat = Flat.of([pool.ids(sentence) for sentence in order.tolist()], self.specials)
+        flat = FlatTokens.of([pool.ids(sentence) for sentence in order.tolist()], self.specials)
         ends = offsets_of(flat.lengths)
         real = torch.ones(len(flat.ids), dtype=torch.bool)
         real[ends[:-1]] = real[ends[1:] - 1] = False
@@ -81,7 +81,7 @@ def read(model: SdrModel, batch: SentenceBatch) -> tuple[Tensor, Tensor, Tensor]
         states = model(batch.sentences.ids[places], mask)
         wanted = torch.where(mask, batch.words[places], IGNORED)
         order.append(rows)
-        vectors.append(mean_of_tokens(states, mask))
+        vectors.append(mean_pool(states, mask))
         hidden.append(states[wanted != IGNORED])
         words.append(wanted[wanted != IGNORED])
     back = torch.cat(order).argsort().to(batch.words.device)

@@ -13,7 +13,6 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
-from longmatch.encoders.saving import save_sentence_model
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.losses import margin_contrastive_loss, masked_word_loss
@@ -24,6 +23,7 @@ from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import at_least
 from longmatch.lab.training.recipe import Recipe
 from longmatch.lab.training.samplers import Epochs, Ints, chance
+from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
 
 NAMES = ("loss", "contrastive_loss", "masked_word_loss")

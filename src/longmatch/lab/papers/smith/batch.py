@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, InPieces
+from longmatch.encoders.flat import FlatTokens, PieceBatch
 from longmatch.encoders.ragged import offsets_of
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.transfer import to_device
 from longmatch.lab.losses import mask_words
 from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.units.cut import block_ranges
@@ -17,7 +17,7 @@ from longmatch.units.tokens import Ints, Tokens
 
 
 @dataclass(frozen=True)
-class BlockBatch(InPieces):
+class BlockBatch(PieceBatch):
     """The blocks of some documents, one after another: there are no padding blocks."""
 
     counts: Tensor  # (documents,) how many blocks each document has
@@ -30,7 +30,7 @@ class BlockBatch(InPieces):
     def place(self) -> Tensor:
         """Which block of its document each is: (blocks,)."""
         starts = torch.repeat_interleave(offsets_of(self.counts)[:-1], self.counts)
-        return moved(torch.arange(len(starts)) - starts, self.device)
+        return to_device(torch.arange(len(starts)) - starts, self.device)
 
     def runs(self, budget: int) -> Iterator[tuple[int, int]]:
         """Runs of documents of at most `budget` tokens each; a longer document is a run of its own."""
@@ -74,7 +74,7 @@ class Layout:
             for tokens, (first, last) in zip(documents, cuts, strict=True)
             for a, b in zip(first.tolist(), last.tolist(), strict=True)
         ]
-        return BlockBatch(Flat.of(pieces, self.specials), torch.tensor([len(first) for first, _ in cuts]))
+        return BlockBatch(FlatTokens.of(pieces, self.specials), torch.tensor([len(first) for first, _ in cuts]))
 
 
 @dataclass(frozen=True)
@@ -98,17 +98,17 @@ class MaskedBatch:
     @property
     def hidden_words(self) -> Tensor:
         """Which words are hidden, one after another: (hidden words,)."""
-        return moved(self.words[self.words != IGNORED], self.blocks.device)
+        return to_device(self.words[self.words != IGNORED], self.blocks.device)
 
     @property
     def word_places(self) -> Tensor:
         """Where they stand among the tokens: (hidden words,)."""
-        return moved((self.words != IGNORED).nonzero().flatten(), self.blocks.device)
+        return to_device((self.words != IGNORED).nonzero().flatten(), self.blocks.device)
 
     @property
     def block_places(self) -> Tensor:
         """Which blocks are hidden: (hidden blocks,)."""
-        return moved(self.masked.nonzero().flatten(), self.blocks.device)
+        return to_device(self.masked.nonzero().flatten(), self.blocks.device)
 
     def to(self, device: torch.device) -> "MaskedBatch":
         """The same, its text on another device."""

@@ -8,12 +8,12 @@ from torch import Tensor, nn
 from transformers import AutoModel, BertModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from longmatch.encoders.flat import Flat
-from longmatch.encoders.packed import packs, read_packed
-from longmatch.encoders.positions import positions_of
+from longmatch.encoders.flat import FlatTokens
+from longmatch.encoders.packed import forward_packed, uses_packing
+from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import offsets_of
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.transfer import to_device
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.smith.combine import Combined
 from longmatch.lab.papers.smith.config import SmithConfig
@@ -95,7 +95,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
     def block_limit(self) -> int:
         """The most tokens of a block, special ones not counted: as configured, or what the backbone reads at once."""
         wanted = int(self.config.block_tokens)
-        return min(wanted, positions_of(self.sentence_level) or wanted) - 2
+        return min(wanted, max_positions(self.sentence_level) or wanted) - 2
 
     def forward(self, ids: Tensor, mask: Tensor, place: Tensor, counts: Tensor, **unused: Any) -> SmithOutput:
         """Encode blocks (blocks, tokens), each with its place in its document (blocks,); `counts` says of each
@@ -115,7 +115,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
 
     def aggregate(self, blocks: Tensor, place: Tensor, counts: Tensor) -> SmithOutput:
         """The document level, from block vectors (blocks, width); what it says is combined in full precision."""
-        context, offsets = self.read_blocks(blocks, place, counts), moved(offsets_of(counts), blocks.device)
+        context, offsets = self.read_blocks(blocks, place, counts), to_device(offsets_of(counts), blocks.device)
         with torch.autocast(blocks.device.type, enabled=False):
             first = context.index_select(0, offsets[:-1])
             return SmithOutput(documents=self.combined(blocks, first, offsets), context=context)
@@ -125,15 +125,15 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
 
         The position embedding is added, as BERT adds a word's, before layer 1.
         """
-        if packs(self.document_level):
-            return read_packed(self.document_level, Flat(place, counts), words=blocks).to(blocks.dtype)
+        if uses_packing(self.document_level):
+            return forward_packed(self.document_level, FlatTokens(place, counts), words=blocks).to(blocks.dtype)
         with torch.autocast(blocks.device.type, enabled=False):  # there are few of them
             return self._read_padded(blocks, place, counts)
 
     def _read_padded(self, blocks: Tensor, place: Tensor, counts: Tensor) -> Tensor:
         """Documents of about one length are padded together, and padding is masked."""
         where, found = [], []
-        for _, index, mask in Flat(place, counts).by_length():
+        for _, index, mask in FlatTokens(place, counts).by_length():
             states = self.document_level(
                 inputs_embeds=blocks[index], position_ids=place[index] * mask, attention_mask=mask.long()
             ).last_hidden_state

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from longmatch.encoders.packed import packs, pooled, read_packed
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.encoders.transfer import to_device
 from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.lab.papers.smith.batch import BlockBatch, Layout, MaskedBatch
 from longmatch.lab.papers.smith.encoder import SmithModel, SmithOutput
@@ -20,10 +20,10 @@ def layout(model: SmithModel, specials: tuple[int, int]) -> Layout:
 
 def read_blocks(model: SmithModel, batch: BlockBatch) -> Tensor:
     """One vector of length 1 a block, in the batch's order: (blocks, width)."""
-    if packs(model.sentence_level):
-        states = read_packed(model.sentence_level, batch.text)
-        return model.block_vectors(pooled(states, batch.text, "cls")[:, None])
-    return batch.text.each(lambda ids, mask, _: model.block_vectors(model.read_tokens(ids, mask.long())))
+    if uses_packing(model.sentence_level):
+        states = forward_packed(model.sentence_level, batch.text)
+        return model.block_vectors(pool_packed(states, batch.text, "cls")[:, None])
+    return batch.text.encode_each(lambda ids, mask, _: model.block_vectors(model.read_tokens(ids, mask.long())))
 
 
 def read(model: SmithModel, batch: BlockBatch) -> SmithOutput:
@@ -42,7 +42,7 @@ class Guesses:
 
 def read_masked(model: SmithForPretraining, batch: MaskedBatch) -> Guesses:
     """One pass over the masked words serves both tasks: the blocks to be picked out are read with words hidden too."""
-    packed = packs(model.smith.sentence_level)
+    packed = uses_packing(model.smith.sentence_level)
     blocks, words = (_masked_packed if packed else _masked_by_length)(model, batch)
     places = batch.block_places
     original = predicted = blocks.index_select(0, places)
@@ -54,8 +54,8 @@ def read_masked(model: SmithForPretraining, batch: MaskedBatch) -> Guesses:
 def _masked_packed(model: SmithForPretraining, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     """The vectors of all blocks, and of the hidden words' tokens."""
     text = batch.blocks.text
-    states = read_packed(model.smith.sentence_level, text)
-    return model.smith.block_vectors(pooled(states, text, "cls")[:, None]), states.index_select(
+    states = forward_packed(model.smith.sentence_level, text)
+    return model.smith.block_vectors(pool_packed(states, text, "cls")[:, None]), states.index_select(
         0, batch.word_places
     ).float()
 
@@ -63,7 +63,7 @@ def _masked_packed(model: SmithForPretraining, batch: MaskedBatch) -> tuple[Tens
 def _masked_by_length(model: SmithForPretraining, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     """The same, blocks of about one length padded together."""
     order, vectors, where, words = [], [], [], []
-    text, all_words = batch.blocks.text, moved(batch.words, batch.blocks.device)
+    text, all_words = batch.blocks.text, to_device(batch.words, batch.blocks.device)
     for rows, places, mask in text.by_length():
         states = model.smith.read_tokens(text.ids[places] * mask, mask.long())
         hidden = mask & (all_words[places] != IGNORED)
@@ -71,5 +71,5 @@ def _masked_by_length(model: SmithForPretraining, batch: MaskedBatch) -> tuple[T
         vectors.append(model.smith.block_vectors(states))
         where.append(places[hidden])
         words.append(states[hidden])
-    blocks = torch.cat(vectors)[moved(torch.cat(order).argsort(), batch.blocks.device)]
+    blocks = torch.cat(vectors)[to_device(torch.cat(order).argsort(), batch.blocks.device)]
     return blocks, torch.cat(words).float()[torch.cat(where).argsort()]
