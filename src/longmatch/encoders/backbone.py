@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,10 @@ from longmatch.encoders.engine_selection import (
     probe_pieces,
     select_engine,
 )
-from longmatch.encoders.low_rank import apply_change, load_change
+from longmatch.encoders.low_rank import apply_change
 from longmatch.encoders.packed import PackedEngine, uses_packing
 from longmatch.encoders.positions import first_position
-from longmatch.encoders.pretrained import Pooling, checkpoint_errors, file_digest, locate, read_pooling
+from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
 
@@ -67,9 +66,8 @@ class Backbone:
         device: str | None = None,
         precision: EnginePrecision | None = None,
         engine: EngineName | None = None,
-        change: Path | None = None,
     ) -> "Backbone":
-        """Load a folder or hub id; the default needs no download. A low-rank `change` (a file) is added to the weights.
+        """Load a folder or hub id; the default needs no download.
 
         `precision` alone selects torch; `engine` alone its fastest precision that gives the same vectors. Without
         either, the environment variables LONGMATCH_PRECISION and LONGMATCH_ENGINE apply.
@@ -90,15 +88,10 @@ class Backbone:
         advice = "Choose a folder with config.json, tokenizer.json and model.safetensors, or a Hugging Face id."
         with checkpoint_errors(f"The model {place}", advice):
             tokenizer = open_tokenizer(place)
-            model = AutoModel.from_pretrained(place, dtype=torch.float32 if change else dtype)
-            if change:
-                apply_change(model, load_change(change))
-            model = model.to(target, dtype).eval()
+            model = AutoModel.from_pretrained(place, dtype=dtype).to(target, dtype).eval()
         specials = special_tokens(tokenizer, place)
         make_engine = (lambda backbone: backbone._select_engine(precision, engine)) if selects else None
-        digest = file_digest(change)[:16] if change else ""
-        pooling = read_pooling(place)
-        backbone = cls(model, tokenizer.backend_tokenizer, pooling, specials, name or place, make_engine, digest)
+        backbone = cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place, make_engine)
         if precision or engine:
             _ = backbone.engine  # report at once what is not available
         return backbone

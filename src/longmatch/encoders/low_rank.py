@@ -5,10 +5,9 @@ changed network costs no more than the plain one.
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import torch
-from safetensors.torch import load, load_file, save, save_file
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 DOWN, UP = ".down", ".up"
@@ -53,18 +52,8 @@ def low_rank_change(model: nn.Module) -> dict[str, Tensor]:
     return change
 
 
-def save_change(model: nn.Module, path: Path) -> None:
-    """Write the learnt change to a file."""
-    save_file(low_rank_change(model), path)
-
-
-def load_change(path: Path) -> dict[str, Tensor]:
-    """Read a file written by `save_change`."""
-    return load_file(path)
-
-
 def change_to_bytes(change: Mapping[str, Tensor]) -> bytes:
-    """The bytes `save_change` would write to a file."""
+    """Serialise a change as safetensors."""
     return save(dict(change))
 
 

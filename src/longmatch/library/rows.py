@@ -11,8 +11,7 @@ import pyarrow as pa
 import torch
 
 from longmatch.default.encoding import Encoding
-from longmatch.documents.content import content_hash
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, content_hash
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 from longmatch.library.structure import PARAGRAPHS, SECTIONS, SENTENCES, sections_of, structure_of
