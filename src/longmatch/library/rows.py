@@ -26,6 +26,24 @@ PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "to
 STREAM = ("vocabulary", "stream", "offsets")
 """The columns that hold the running words."""
 
+DOCUMENT = [
+    "id",
+    "source",
+    "title",
+    "language",
+    "words",
+    "metadata",
+    "text",
+    "plain",
+    "sections",
+    "paragraphs",
+    "sentences",
+]
+"""The columns of a document."""
+
+ENCODED = [*DOCUMENT, "pieces", "vectors", "expectations", "title_vector", "vocabulary", "stream", "offsets"]
+"""The columns of a document and its encoding."""
+
 SCORED = ["id", "title", "pieces", "vectors", "expectations", "mean", "title_vector", *STREAM]
 """The columns a score needs."""
 

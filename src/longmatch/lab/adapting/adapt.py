@@ -21,12 +21,12 @@ from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, comb
 from longmatch.lab.adapting.learning import learn_halves
 from longmatch.lab.adapting.passages import TokenizedText, halves
 from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_encoded, prove
-from longmatch.library.asking import WHOLE
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.fitting import fitting
 from longmatch.library.learnt import Learnt
 from longmatch.library.library import Library
 from longmatch.library.reencode import Stages, counted
+from longmatch.library.rows import DOCUMENT
 from longmatch.library.store import REENCODED, Store
 from longmatch.units import sentences
 
@@ -182,7 +182,7 @@ def split(store: Store, seed: int) -> tuple[list[str], list[str]]:
 
 def tokenized(store: Store, ids: Sequence[str], matcher: HybridMatcher, batch: int = 64) -> Iterator[TokenizedText]:
     """Documents of the library, sentence by sentence as the matcher's backbone reads them."""
-    columns = [*WHOLE, "vocabulary", "stream", "offsets"]
+    columns = [*DOCUMENT, "vocabulary", "stream", "offsets"]
     for start in range(0, len(ids), batch):
         for row in store.fetch(ids[start : start + batch], columns):
             pieces = sentences(matcher.tokenize([row.document()])[0], matcher.backbone.max_tokens)

@@ -50,7 +50,7 @@ class Layout:
 
     def read(self, tokens: Tokens) -> Tokens:
         """The part of a document that is read: all of it, unless there is a limit."""
-        return tokens.opening(self.max_tokens)
+        return tokens.truncated(self.max_tokens)
 
     def ranges(self, tokens: Tokens) -> Ranges:
         """The chunks of what is read of a document."""

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from longmatch.units.cut import cut_range
+from longmatch.units.chunking import piece_ends
 from longmatch.units.pieces import Pieces, pieces_from
 from longmatch.units.tokens import Ints, Tokens
 
@@ -46,7 +46,7 @@ def part_ranges(tokens: Tokens, count: int = 2, limit: int = 510) -> Ranges:
     """The chunks of `parts` without their characters: works where only the tokens are left of a document."""
     rows: list[tuple[int, int, int, int]] = []
     for part, (start, end) in enumerate(pairwise(part_bounds(tokens, count))):
-        ends = cut_range(tokens, start, end, limit)
+        ends = piece_ends(tokens, start, end, limit)
         rows += [(first, last, part, place) for place, (first, last) in enumerate(pairwise([start, *ends]))]
     return Ranges(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
