@@ -90,7 +90,7 @@ def alone(data: Path, count: int) -> Alone:
     ended = time.process_time()
     counted = sum(d.words for d in documents), sum(map(len, tokens)), middle - start, ended - middle
     words, read, tokenizing, encoding = (figure / len(documents) for figure in counted)
-    return Alone(words, read, reading, tokenizing, encoding, matcher.backbone.computes)
+    return Alone(words, read, reading, tokenizing, encoding, matcher.backbone.runtime)
 
 
 def fill(real: Library, place: Path, size: int) -> tuple[float, float]:

@@ -150,7 +150,7 @@ def main() -> None:
         language, titles = default._searcher().index.trust
         sides = ", ".join(default.statistics.calibration.trusting(language, titles).sides)
     tokens = sum(map(len, matcher.tokenize(documents)))
-    console.print(f"{len(documents)} documents, {tokens:,} tokens, {len(chosen)} queries; {matcher.backbone.computes}")
+    console.print(f"{len(documents)} documents, {tokens:,} tokens, {len(chosen)} queries; {matcher.backbone.runtime}")
     console.print(f"trust: language {language:.2f}, titles {titles:.2f}; sides that weigh: {sides}")
     console.print(show([t.plain / t.default for t in indexed], [t.default / t.plain for t in ranked]))
 

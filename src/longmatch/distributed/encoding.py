@@ -50,11 +50,11 @@ class Encoder:
 
     def ready(self) -> None:
         """Load the model, and see that it is the library's."""
-        from longmatch.encoders.threads import set_threads
+        from longmatch.encoders.threads import limit_threads
         from longmatch.library.fitting import fitting
         from longmatch.library.store import Store
 
-        set_threads(self._threads)
+        limit_threads(self._threads)
         try:
             store = Store.open(self._address)
         except NotALibrary as error:

@@ -38,7 +38,7 @@ class Facts:
         probe = tuple(round(float(x), 4) for x in backbone.encode_texts([PROBE])[0])
         background = background_sum(matcher.statistics.sentences)
         named = SCHEMA, matcher.name, _short_name(backbone), backbone.width
-        return Facts(*named, probe, background, vectors, backbone.computes, backbone.change)
+        return Facts(*named, probe, background, vectors, backbone.runtime, backbone.change)
 
     @property
     def network(self) -> str:

@@ -44,7 +44,7 @@ class Learnt:
         """A matcher that has learnt this; itself, where it has already."""
         if matcher.backbone.change == self.digest:
             return matcher
-        backbone = matcher.backbone.changed(change_from_bytes(self.change), self.digest)
+        backbone = matcher.backbone.with_change(change_from_bytes(self.change), self.digest)
         return HybridMatcher(backbone, self.statistics(matcher.statistics))
 
     def statistics(self, general: Statistics) -> Statistics:

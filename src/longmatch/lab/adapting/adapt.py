@@ -17,7 +17,7 @@ import torch
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import background_to_bytes
-from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, joined
+from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, combine_changes
 from longmatch.lab.adapting.learning import learn_halves
 from longmatch.lab.adapting.passages import TokenizedText, halves
 from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_encoded, prove
@@ -149,7 +149,7 @@ def learn_and_prove(
         before=earlier.digest if earlier else "",
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         proof="",
-        change=change_to_bytes(joined(change_from_bytes(earlier.change), change) if earlier else change),
+        change=change_to_bytes(combine_changes(change_from_bytes(earlier.change), change) if earlier else change),
         background=b"",
     )
     learnt = replace(learnt, background=_mapped_background(before, documents, learnt, base, seed))
@@ -196,7 +196,7 @@ def _mapped_background(
     each = -(-MAPPED_SENTENCES // len(documents))
     rng = np.random.default_rng(seed)
     chosen = [d.tokens[i] for d in documents for i in rng.choice(len(d), min(each, len(d)), replace=False)]
-    after = base.backbone.changed(change_from_bytes(learnt.change), learnt.digest)
+    after = base.backbone.with_change(change_from_bytes(learnt.change), learnt.digest)
     old, new = (torch.from_numpy(backbone.encode(chosen[:MAPPED_SENTENCES])) for backbone in (before.backbone, after))
     return background_to_bytes(before.statistics.sentences.carried(old, new))
 
