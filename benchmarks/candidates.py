@@ -24,14 +24,14 @@ from longmatch.default.encoding import Encoding
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run
 from longmatch.lab.evaluation.measures.ranking import nDCG
-from longmatch.library.asking import ENCODED, Asking
+from longmatch.library.asking import Asking
 from longmatch.library.index import index as indices
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import KINDS
 from longmatch.library.library import Library
-from longmatch.library.rows import SCORED, TERMS
+from longmatch.library.rows import ENCODING_COLUMNS, INDEX_COLUMNS, SCORE_COLUMNS
 from longmatch.library.search import Living, candidates, first_scores, meaning_scores, score
-from longmatch.library.writer import refresh_norms, take_in
+from longmatch.library.writer import index_rows, refresh_norms
 
 OUT = Path("out") / "library"
 COUNTS = (10, 20, 40, 60, 100)
@@ -76,7 +76,7 @@ def meaning_above_vectors(asking: Asking, qrels: Grades) -> str:
     above = []
     for name in qrels:
         query = _query(asking, name)
-        rows = asking.store.fetch(_candidates(asking, name, 20), [*SCORED, "mean"])
+        rows = asking.store.fetch(_candidates(asking, name, 20), [*SCORE_COLUMNS, "mean"])
         vectors = np.stack([row.array("mean") for row in rows])
         above.append(meaning_scores(query.side, rows) - vectors @ query.mean.numpy())
     found = np.concatenate(above)
@@ -86,7 +86,7 @@ def meaning_above_vectors(asking: Asking, qrels: Grades) -> str:
 
 
 def _query(asking: Asking, id: str) -> Encoding:
-    return asking.store.fetch([id], ENCODED)[0].encoding()
+    return asking.store.fetch([id], ENCODING_COLUMNS)[0].encoding()
 
 
 def _scored(asking: Asking, query: str, ids: Iterable[str]) -> dict[str, float]:
@@ -121,8 +121,8 @@ def by_pruning(library: Library, qrels: Grades) -> Table:
 def _pruned(library: Library, words: int, phrases: int) -> Index:
     indices.HEAVIEST.update(words=words, phrases=phrases)
     index = Index(OUT / "pruned", library.statistics, "")
-    for rows in library._store.batches(TERMS):
-        take_in(index, rows)
+    for rows in library._store.batches(INDEX_COLUMNS):
+        index_rows(index, rows)
     refresh_norms(index, library._store)
     return index
 

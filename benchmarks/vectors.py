@@ -26,10 +26,10 @@ from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.evaluation.measures.answers import find_answers
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
-from longmatch.library.asking import ENCODED, Asking
-from longmatch.library.facts import Facts
+from longmatch.library.asking import Asking
+from longmatch.library.model import LibraryModel
 from longmatch.library.library import Library
-from longmatch.library.rows import SCORED, to_table
+from longmatch.library.rows import ENCODING_COLUMNS, SCORE_COLUMNS, to_table
 from longmatch.library.search import CANDIDATES, Living, candidates, meaning_scores, score
 from longmatch.library.store import Store
 
@@ -42,8 +42,8 @@ def in_int8(library: Library) -> Library:
     """The same documents, their vectors rounded."""
     place = Path(f"{library.address}-int8")
     shutil.rmtree(place, ignore_errors=True)
-    store = Store.create(str(place), Facts.of(library.matcher, "int8"))
-    for rows in library._store.batches(ENCODED):
+    store = Store.create(str(place), LibraryModel.of(library.matcher, "int8"))
+    for rows in library._store.batches(ENCODING_COLUMNS):
         store.put(to_table([row.encoding() for row in rows], "int8"))
     store.tidy(len(store) + 1)
     return Library(place, library.matcher, create=False)
@@ -63,7 +63,7 @@ def _scores(asking: Asking, id: str) -> dict[str, dict[str, float]]:
     query = asking.encodings([id])[0]
     ids = candidates(query, asking.index, Living.of(asking.index, without=id), CANDIDATES)
     scored = score(query, ids, asking.store, asking.index, asking.statistics)
-    meaning = meaning_scores(query.side, asking.store.fetch(ids, SCORED))
+    meaning = meaning_scores(query.side, asking.store.fetch(ids, SCORE_COLUMNS))
     return {
         "default": dict(zip(scored.ids, scored.scores.tolist(), strict=True)),
         "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),

@@ -12,7 +12,7 @@ from longmatch.documents import Document
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
 from longmatch.library.question import Question
-from longmatch.library.rows import TERMS
+from longmatch.library.rows import INDEX_COLUMNS
 from longmatch.library.search import score
 from tests.library.tiny import WORDS, made_up_text
 
@@ -65,7 +65,7 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
     for query in queries:
         expected = collection.sides(query, ["named"])["named"]
         assert (expected > 0).sum() > 3
-        rows = asking.store.fetch([d.id for d in documents], TERMS)
+        rows = asking.store.fetch([d.id for d in documents], INDEX_COLUMNS)
         found = Question.of_encoding(query, asking.index).sides(rows, asking.index, ["named"])
         assert found["named"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
         scored = score(query, [d.id for d in documents], asking.store, asking.index, weighed.statistics)

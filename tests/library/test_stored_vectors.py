@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
-from longmatch.library.vectors import KINDS, pack, unpack
+from longmatch.library.rows import VECTOR_TYPES, pack_vectors, unpack_vectors
 from tests.library.tiny import made_up_text
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", VECTOR_TYPES)
 @settings(deadline=None)
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 20))
 def test_what_is_stored_comes_back_nearly_as_it_was(kind, seed, count):
     drawn = torch.randn(count, 384, generator=torch.Generator().manual_seed(seed))
     vectors = torch.nn.functional.normalize(drawn, dim=1)
-    back = unpack(pack(vectors, kind), count)
+    back = unpack_vectors(pack_vectors(vectors, kind), count)
     assert back.shape == vectors.shape
     assert torch.cosine_similarity(back.double(), vectors.double()).min() > (0.999999 if kind == "float16" else 0.9998)
     assert torch.allclose(back.norm(dim=1), torch.ones(count), atol=1e-3)

@@ -12,28 +12,11 @@ from longmatch.default.explanation import Explanation
 from longmatch.default.statistics import Statistics
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import Floats
+from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.search import Living, Nearest, candidates, score
 from longmatch.library.store import Store
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
-
-WHOLE = [
-    "id",
-    "source",
-    "title",
-    "language",
-    "words",
-    "metadata",
-    "text",
-    "plain",
-    "sections",
-    "paragraphs",
-    "sentences",
-]
-"""The columns of a document."""
-
-ENCODED = [*WHOLE, "pieces", "vectors", "expectations", "title_vector", "vocabulary", "stream", "offsets"]
-"""The columns of a document and its encoding."""
 
 
 @dataclass(frozen=True)
@@ -104,4 +87,4 @@ class Asking:
 
     def encodings(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded."""
-        return [row.encoding() for row in self.store.fetch(ids, ENCODED)]
+        return [row.encoding() for row in self.store.fetch(ids, ENCODING_COLUMNS)]

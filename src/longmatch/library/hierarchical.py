@@ -15,11 +15,10 @@ import torch
 from torch import Tensor
 
 from longmatch.default.encoding import Encoding
-from longmatch.library.asking import ENCODED, Answer, Asking
+from longmatch.library.asking import Answer, Asking
 from longmatch.library.index.terms import Floats
-from longmatch.library.rows import Row
+from longmatch.library.rows import ENCODING_COLUMNS, DocumentRow, unpack_vectors
 from longmatch.library.search import Living, Nearest, candidates
-from longmatch.library.vectors import unpack
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
 from longmatch.sdr.matcher import SdrEncoding, SdrMatcher
@@ -44,7 +43,7 @@ def rank_hierarchically(
     scores = normalised_scores(source, together, sample)
     best = np.argsort(-scores, kind="stable")[:k]
     answers = []
-    for place, row in zip(best.tolist(), asking.store.fetch([ids[i] for i in best], ENCODED), strict=True):
+    for place, row in zip(best.tolist(), asking.store.fetch([ids[i] for i in best], ENCODING_COLUMNS), strict=True):
         encoding = row.encoding()
         why = partial(_why, matcher, query, encoding)
         lower = percentile(scores, place) * len(scores) / 100 + len(living) - len(scores)
@@ -68,19 +67,19 @@ def sample_of(asking: Asking, ids: Iterable[str], documents: int = DOCUMENTS, ea
     return Paragraphs.join([_some(row, each) for row in rows])
 
 
-def paragraphs_of(row: Row) -> Paragraphs:
+def paragraphs_of(row: DocumentRow) -> Paragraphs:
     """A document's sentence vectors by paragraph."""
     vectors, home = _vectors(row)
     changes = torch.from_numpy(np.flatnonzero(np.diff(home)) + 1)
     return Paragraphs.of(vectors, torch.cat([torch.zeros(1, dtype=torch.long), changes, torch.tensor([len(vectors)])]))
 
 
-def _vectors(row: Row) -> tuple[Tensor, "np.typing.NDArray[np.int64]"]:
-    home = row.table["pieces"].chunk(0)[row.place].values.field(3).to_numpy().astype(np.int64)
-    return unpack(row.array("vectors"), len(home)), home
+def _vectors(row: DocumentRow) -> tuple[Tensor, "np.typing.NDArray[np.int64]"]:
+    home = row.table["pieces"].chunk(0)[row.position].values.field(3).to_numpy().astype(np.int64)
+    return unpack_vectors(row.array("vectors"), len(home)), home
 
 
-def _some(row: Row, count: int) -> Paragraphs:
+def _some(row: DocumentRow, count: int) -> Paragraphs:
     """Some paragraphs of a document, the same every time."""
     vectors, home = _vectors(row)
     numbers = np.unique(home)

@@ -32,7 +32,7 @@ def neighbours(
     for kind in KINDS:
         asked = [question.asked[kind] for question in questions]
         for names, best in zip(found, nearest_by_terms(kind, asked, index, count + 1), strict=True):
-            names.update(str(roster.names[i]) for i in best if roster.alive[i])
+            names.update(str(roster.ids[i]) for i in best if roster.live[i])
     vectors = np.stack([question.vector for question in questions])
     for names, near in zip(found, _by_vector(vectors, index, living, count + 1, nearest), strict=True):
         names.update(near)

@@ -17,7 +17,7 @@ from longmatch.library.asking import Asking
 from longmatch.library.index.terms import Floats
 from longmatch.library.neighbours import neighbours
 from longmatch.library.question import Question
-from longmatch.library.rows import MEANT, TERMS, Row
+from longmatch.library.rows import INDEX_COLUMNS, MEANING_COLUMNS, DocumentRow
 from longmatch.library.search import Living, Nearest, meaning_scores
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
@@ -66,7 +66,7 @@ def find_pairs(
     search = _Search(asking, minimum, nearest)
     ids = search.living.ids
     for start in range(0, len(ids), BLOCK):
-        rows = asking.store.fetch(ids[start : start + BLOCK], TERMS)
+        rows = asking.store.fetch(ids[start : start + BLOCK], INDEX_COLUMNS)
         search.look([Question.of(row, asking.index) for row in rows])
         if progress:
             progress(len(rows))
@@ -88,7 +88,7 @@ class _Search:
         """Score each document's nearest; where half of them belong with it, there may be more: look further."""
         store, index = self.asking.store, self.asking.index
         near = neighbours(questions, index, self.living, count, self.nearest)
-        held = {row.id: row for row in store.fetch(sorted(set().union(*near)), TERMS)}
+        held = {row.id: row for row in store.fetch(sorted(set().union(*near)), INDEX_COLUMNS)}
         for question, others in zip(questions, near, strict=True):
             fresh = [other for other in sorted(others) if _ordered(question.id, other) not in self.seen]
             self.seen.update(_ordered(question.id, other) for other in fresh)
@@ -97,7 +97,7 @@ class _Search:
         if crowded and count < len(self.living):
             self.look(crowded, 4 * count)
 
-    def _score(self, question: Question, others: Sequence[Row]) -> None:
+    def _score(self, question: Question, others: Sequence[DocumentRow]) -> None:
         if not others:
             return
         likeness = _likeness(self.asking, question, others, self.minimum)
@@ -107,7 +107,7 @@ class _Search:
                 self.partners.update((question.id, other.id))
 
 
-def _likeness(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> Floats:
+def _likeness(asking: Asking, question: Question, others: Sequence[DocumentRow], minimum: float) -> Floats:
     """How alike a document is to others; of those that cannot reach the minimum, the most that could be."""
     calibration = asking.statistics.calibration.trusting(*asking.index.trust)
     alike = [name for name in calibration.sides if name in ALIKE]
@@ -118,7 +118,7 @@ def _likeness(asking: Asking, question: Question, others: Sequence[Row], minimum
     sides["meaning"] = np.minimum(topic + SLACK, 1.0)
     promising = np.flatnonzero(calibration.likeness(sides) >= minimum).tolist()
     if promising:
-        mine, *theirs = asking.store.fetch([question.id, *(others[i].id for i in promising)], MEANT)
+        mine, *theirs = asking.store.fetch([question.id, *(others[i].id for i in promising)], MEANING_COLUMNS)
         sides["meaning"][promising] = meaning_scores(mine.side(), theirs)
     return calibration.likeness(sides)
 

@@ -13,7 +13,7 @@ from longmatch.lexical.terms import Counts, Hashes, Ints, Terms
 from longmatch.lexical.weights import TermMatrix, Weighted, tfidf
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import KINDS, Asked, Floats, Held, running
-from longmatch.library.rows import Row
+from longmatch.library.rows import DocumentRow
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class Question:
     vector: npt.NDArray[np.float32]
 
     @staticmethod
-    def of(row: Row, index: Index) -> "Question":
+    def of(row: DocumentRow, index: Index) -> "Question":
         """By its terms and its vector, as the store has them."""
-        return _question(row.id, row.terms(), row.title(), row.name(), row.array("mean"), index)
+        return _question(row.id, row.terms(), row.title_counts(), row.title_terms(), row.array("mean"), index)
 
     @staticmethod
     def of_encoding(query: Encoding, index: Index) -> "Question":
         """Of a document as it was encoded."""
         return _question(query.document.id, query.terms, query.title, query.name, query.mean.numpy(), index)
 
-    def sides(self, rows: Sequence[Row], index: Index, names: Sequence[str]) -> dict[str, Floats]:
+    def sides(self, rows: Sequence[DocumentRow], index: Index, names: Sequence[str]) -> dict[str, Floats]:
         """The similarity on the sides asked for, by all terms of the documents; meaning, which costs most, left out."""
         found = {}
         if {*KINDS, "titled", "named", "length"} & set(names):
@@ -52,7 +52,7 @@ class Question:
             if "length" in names:
                 found["length"] = length_lift(self.words, lengths, index.usual_length)
             if "named" in names:
-                found["named"] = self._named(index.names(ids), lengths, held, index)
+                found["named"] = self._named(index.title_terms(ids), lengths, held, index)
         if "title" in names:
             found["title"] = self._titles(rows, index)
         if "topic" in names:
@@ -71,9 +71,9 @@ class Question:
         rarity = index.rarity_of(names.ids, names.ids).of_names(names)
         return coupling(names.found(documents, terms, len(titles)), rarity, self.words, lengths)
 
-    def _titles(self, rows: Sequence[Row], index: Index) -> Floats:
+    def _titles(self, rows: Sequence[DocumentRow], index: Index) -> Floats:
         """The documents' titles with the words of this one."""
-        titles = [row.title() for row in rows]
+        titles = [row.title_counts() for row in rows]
         rarity = index.blend("words", np.concatenate([title.ids for title in titles]))
         words = self.asked["words"]
         return TermMatrix.of([tfidf(title, rarity) for title in titles]).scores(Weighted(words.ids, words.weights))

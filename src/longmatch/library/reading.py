@@ -1,4 +1,4 @@
-"""Files become documents in several processes, in order, a bounded number ahead of where they are needed."""
+"""Files become documents in several processes, in order, at most some files ahead of the consumer."""
 
 import os
 from collections import deque
@@ -11,63 +11,63 @@ from typing import Any
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
-from longmatch.library.files import File
+from longmatch.library.files import SourceFile
 
-FEW = 6  # files that are read sooner here than by processes that must start first
-AHEAD = 8  # files read ahead, a process
+FILES_PER_PROCESS = 6  # fewer are read sooner than a process starts
+AHEAD = 8  # files read ahead, per process
 
 Result = Document | ReadError
 
 
 @dataclass
 class FileRead:
-    """A file and its documents, one at a time; `problems` is complete when they have all been taken."""
+    """A file and an iterator over its documents; `problems` is complete once that is exhausted."""
 
-    file: File
+    file: SourceFile
     documents: Iterator[Document]
     problems: list[ReadError] = field(default_factory=list)
 
 
-def read_files(files: Sequence[File], processes: int | None = None) -> Iterator[FileRead]:
-    """Read files in their order. JSON Lines files, which hold any number of documents, are streamed in this process."""
+def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Iterator[FileRead]:
+    """Read files in order. JSON Lines files, which may be large, are streamed in this process."""
     single = [file for file in files if not file.is_json_lines]
-    workers = min(processes or os.cpu_count() or 1, max(1, len(single) // FEW))
+    workers = min(processes or os.cpu_count() or 1, max(1, len(single) // FILES_PER_PROCESS))
     results = _parallel(single, workers) if workers > 1 else map(_read, single)
     for file in files:
-        yield _stream(file) if file.is_json_lines else _whole(file, next(results))
+        yield _stream(file) if file.is_json_lines else _single(file, next(results))
 
 
-def _read(file: File) -> Result:
+def _read(file: SourceFile) -> Result:
     try:
         return read(file.path, file.id)
     except ReadError as error:
         return error
 
 
-def _whole(file: File, result: Result) -> FileRead:
+def _single(file: SourceFile, result: Result) -> FileRead:
     if isinstance(result, ReadError):
         return FileRead(file, iter(()), [result])
     return FileRead(file, iter((result,)))
 
 
-def _stream(file: File) -> FileRead:
+def _stream(file: SourceFile) -> FileRead:
     from longmatch.documents.jsonl import iterate_jsonl
 
-    found = FileRead(file, iter(()))
+    stream = FileRead(file, iter(()))
 
     def documents() -> Iterator[Document]:
         try:
-            yield from iterate_jsonl(file.path, found.problems.append)
+            yield from iterate_jsonl(file.path, stream.problems.append)
         except ReadError as error:
-            found.problems.append(error)
+            stream.problems.append(error)
 
-    found.documents = documents()
-    return found
+    stream.documents = documents()
+    return stream
 
 
-def _parallel(files: Sequence[File], workers: int) -> Iterator[Result]:
-    """The results in order. A file at which a process dies is named, and the others are read again without it."""
-    waiting: deque[tuple[File, Future[Result]]] = deque()
+def _parallel(files: Sequence[SourceFile], workers: int) -> Iterator[Result]:
+    """The results in order. A file that crashes its process is reported, and the others are read again without it."""
+    waiting: deque[tuple[SourceFile, Future[Result]]] = deque()
     rest = deque(files)
     pool = _pool(workers)
     try:
@@ -88,8 +88,8 @@ def _parallel(files: Sequence[File], workers: int) -> Iterator[Result]:
         pool.shutdown(wait=False, kill_workers=True)
 
 
-def _alone(file: File) -> Result:
-    """Read a file in a process of its own, which may die of it."""
+def _alone(file: SourceFile) -> Result:
+    """Read a file in a separate process, which may crash."""
     pool = _pool(1)
     try:
         result: Result = pool.submit(_read, file).result()
@@ -101,7 +101,7 @@ def _alone(file: File) -> Result:
 
 
 def _pool(workers: int) -> Any:
-    """Processes that do not run the caller's script again, as those of the standard library would."""
+    """Processes that do not rerun the caller's script, as those of the standard library would."""
     from joblib.externals.loky import ProcessPoolExecutor
 
     return ProcessPoolExecutor(workers, timeout=300, env={"OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": "1"})

@@ -14,7 +14,7 @@ from longmatch.encoders.ragged import offsets_of
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import KINDS, Floats
 from longmatch.library.question import Question
-from longmatch.library.rows import SCORED, Row
+from longmatch.library.rows import SCORE_COLUMNS, DocumentRow
 from longmatch.library.store import Store
 from longmatch.matching.levels import Side, collection_scores
 
@@ -35,13 +35,13 @@ class Living:
     def of(index: Index, allowed: set[str] | None = None, without: str | None = None) -> "Living":
         """All living documents, or those allowed; `without` is the query itself."""
         roster = index.roster
-        wanted = roster.alive.copy()
+        wanted = roster.live.copy()
         if allowed is not None:
-            wanted &= np.fromiter((name in allowed for name in roster.names), bool, len(wanted))
+            wanted &= np.fromiter((name in allowed for name in roster.ids), bool, len(wanted))
         if without is not None and without in roster.rows:
             wanted[roster.rows[without]] = False
         rows = np.flatnonzero(wanted)
-        return Living(roster.names[rows], rows)
+        return Living(roster.ids[rows], rows)
 
     @property
     def ids(self) -> list[str]:
@@ -101,7 +101,7 @@ def _best(scores: Floats, count: int) -> npt.NDArray[np.int64]:
 
 def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, statistics: Statistics) -> Scored:
     """The default matcher's score of a query with some documents, by the words of all documents."""
-    rows = store.fetch(ids, SCORED)
+    rows = store.fetch(ids, SCORE_COLUMNS)
     if not rows:
         return Scored((), np.zeros(0))
     calibration = statistics.calibration.trusting(*index.trust)
@@ -116,7 +116,7 @@ def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, stati
     return Scored(tuple(rows[i].id for i in order), scores[order])
 
 
-def meaning_scores(query: Side, rows: Sequence[Row]) -> Floats:
+def meaning_scores(query: Side, rows: Sequence[DocumentRow]) -> Floats:
     """The corrected sentence score, both directions averaged."""
     sides = [row.side() for row in rows]
     together = Side(torch.cat([s.vectors for s in sides]), torch.cat([s.expectations for s in sides]))

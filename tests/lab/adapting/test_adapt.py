@@ -162,7 +162,7 @@ def test_it_can_be_adapted_again_and_undone_step_by_step(
     adapted: Path, copied: Copy, siblings: list[Document], new: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = copied(adapted)
-    once = library._store.facts.change
+    once = library._store.model.change
     monkeypatch.setattr("longmatch.lab.adapting.proof.Proof.holds", True)  # whatever it gives
     assert adapt(library, steps=2, seed=1).adopted
     twice = library._store.learnt()
@@ -170,7 +170,7 @@ def test_it_can_be_adapted_again_and_undone_step_by_step(
     few = siblings[:FEW]
     assert answers(library, few) != new[:FEW]
     undo(library)
-    assert library._store.facts.change == once
+    assert library._store.model.change == once
     assert answers(library, few) == new[:FEW]
 
 

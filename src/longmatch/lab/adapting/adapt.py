@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,13 +17,13 @@ from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, join
 from longmatch.lab.adapting.learning.passages import Reading, halves
 from longmatch.lab.adapting.learning.unlabelled import learn_halves
 from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_read, prove
-from longmatch.library.asking import WHOLE
+from longmatch.library.rows import DOCUMENT_COLUMNS
 from longmatch.library.errors import LibraryError, NotALibrary
-from longmatch.library.fitting import fitting
-from longmatch.library.learnt import Learnt
-from longmatch.library.reencode import Stages
+from longmatch.library.model import Adapter, checked_matcher
 from longmatch.library.store import REENCODED, Store
 from longmatch.units import sentences
+
+OnStage = Callable[[str, int, int], None]  # called with the stage, how much of it is done, and its total
 
 LEAST = 40  # documents a library must have
 HELD = (20, 300)  # a tenth of the documents is held back, but no fewer and no more
@@ -61,20 +61,20 @@ class Adaptation:
         }
 
     @staticmethod
-    def of_learnt(learnt: Learnt) -> "Adaptation":
+    def of_learnt(learnt: Adapter) -> "Adaptation":
         """What was measured when a library learnt something."""
         told = json.loads(learnt.proof)
         return Adaptation(Proof.of_dict(told["proof"]), told["documents"], told["steps"])
 
 
-def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Stages) -> tuple[Learnt, Adaptation]:
+def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: OnStage) -> tuple[Adapter, Adaptation]:
     """Learn on top of what the library has learnt already; nothing is written.
 
     `base` is the matcher without anything learnt from this library.
     """
     began = time.monotonic()
     held_ids, learnt_ids = split(store, plan.seed)
-    earlier, before = store.learnt(), fitting(base, store)
+    earlier, before = store.adapter(), checked_matcher(base, store)
     if earlier and before is base:
         raise LibraryError(f"The model given for {store.address} is adapted already. Open the library without a model.")
     _check_pooling(before, store.address)
@@ -86,7 +86,7 @@ def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Stage
     until = began + LEARNING * 60 * plan.minutes
     limits, told = (plan.steps, plan.seed, until), partial(report, "learning")
     change, steps = learn_halves(before.backbone, documents, *limits, told)
-    learnt = Learnt(
+    learnt = Adapter(
         base=base.backbone.change,
         before=earlier.digest if earlier else "",
         made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -103,7 +103,7 @@ def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Stage
         read += passages
         report("proving", read, of_all)
 
-    found = Adaptation(prove(before, learnt.applied(base), held, around, plan.seed, tell), len(documents), steps)
+    found = Adaptation(prove(before, learnt.apply_to(base), held, around, plan.seed, tell), len(documents), steps)
     return replace(learnt, proof=json.dumps(found.to_dict() | {"adopted": True})), found
 
 
@@ -123,25 +123,25 @@ def split(store: Store, seed: int) -> tuple[list[str], list[str]]:
 
 def readings(store: Store, ids: Sequence[str], matcher: HybridMatcher, together: int = 64) -> Iterator[Reading]:
     """Documents of the library as they are learnt from."""
-    columns = [*WHOLE, "vocabulary", "stream", "offsets"]
+    columns = [*DOCUMENT_COLUMNS, "vocabulary", "stream", "offsets"]
     for start in range(0, len(ids), together):
         for row in store.fetch(ids[start : start + together], columns):
             pieces = sentences(matcher.tokenize([row.document()])[0], matcher.backbone.max_tokens)
             yield Reading([pieces.ids(i) for i in range(len(pieces))], pieces.paragraph, row.terms())
 
 
-def unfinished(store: Store) -> Learnt | None:
+def unfinished(store: Store) -> Adapter | None:
     """What was proven and is being adopted, where encoding the documents with it was interrupted."""
     try:
-        begun = Store.open(store.address, REENCODED).facts.change
+        begun = Store.open(store.address, REENCODED).model.change
     except NotALibrary:
         return None
-    learnt, now = store.learnt(begun), store.learnt()
+    learnt, now = store.adapter(begun), store.adapter()
     return learnt if learnt and learnt.before == (now.digest if now else "") else None
 
 
 def _background(
-    before: HybridMatcher, documents: Sequence[Reading], learnt: Learnt, base: HybridMatcher, seed: int
+    before: HybridMatcher, documents: Sequence[Reading], learnt: Adapter, base: HybridMatcher, seed: int
 ) -> bytes:
     """The unrelated sentences as the backbone sees them with what was learnt."""
     each = -(-CARRIED // len(documents))

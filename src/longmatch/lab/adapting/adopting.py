@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from longmatch.lab.adapting.adapt import Adaptation, Plan, learn_and_prove, unfinished
+from longmatch.lab.adapting.adapt import Adaptation, OnStage, Plan, learn_and_prove, unfinished
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
-from longmatch.library.reencode import Stages, counted
+from longmatch.library.reencode import OnDocuments
 
 
 def adapt(
@@ -15,7 +15,7 @@ def adapt(
     seed: int = 0,
     steps: int | None = None,
     dry_run: bool = False,
-    progress: Stages | None = None,
+    progress: OnStage | None = None,
 ) -> Adaptation:
     """Let a library's model learn from its documents; used from then on if it proves better, else not at all.
 
@@ -26,7 +26,7 @@ def adapt(
     reencoder, plan = library.reencoder(), Plan(minutes, seed, steps)
     store = reencoder.store
     store.refresh()
-    made = store.facts
+    made = store.model
     learnt = None if dry_run else unfinished(store)
     if learnt:
         found = Adaptation.of_learnt(learnt)
@@ -34,24 +34,37 @@ def adapt(
         learnt, found = learn_and_prove(store, reencoder.base, plan, progress or (lambda *far: None))
     if dry_run or not found.proof.holds:
         return found
-    with reencoder.writing():
+    with reencoder.lock():
         store.refresh()
-        if store.facts != made:
+        if store.model != made:
             raise LibraryError(f"{store.address} was encoded again by another process meanwhile. Adapt it again.")
-        store.put_learnt(learnt)
-        reencoder.encode(learnt.applied(reencoder.base), counted(progress, len(store)))
+        store.put_adapter(learnt)
+        reencoder.encode(learnt.apply_to(reencoder.base), _on_documents(progress, len(store)))
     return replace(found, adopted=True)
 
 
-def undo(library: Library, progress: Stages | None = None) -> None:
+def undo(library: Library, progress: OnStage | None = None) -> None:
     """Go back to the model before the last adaptation; all documents are encoded again with it."""
     reencoder = library.reencoder()
     store = reencoder.store
-    with reencoder.writing():
+    with reencoder.lock():
         store.refresh()
-        learnt = store.learnt()
+        learnt = store.adapter()
         if learnt is None:
             raise LibraryError(f"{store.address} is not adapted, so there is nothing to undo.")
-        earlier = store.learnt(learnt.before)
-        matcher = earlier.applied(reencoder.base) if earlier else reencoder.base
-        reencoder.encode(matcher, counted(progress, len(store))).forget_learnt(learnt.digest)
+        earlier = store.adapter(learnt.before)
+        matcher = earlier.apply_to(reencoder.base) if earlier else reencoder.base
+        reencoder.encode(matcher, _on_documents(progress, len(store))).delete_adapter(learnt.digest)
+
+
+def _on_documents(progress: OnStage | None, documents: int) -> OnDocuments:
+    """Count documents that are encoded again, and report them as a stage."""
+    done = 0
+
+    def count(encoded: int) -> None:
+        nonlocal done
+        done += encoded
+        if progress:
+            progress("encoding again", done, documents)
+
+    return count

@@ -14,8 +14,7 @@ from longmatch.cli.options import AsJson
 from longmatch.cli.progress import warn
 
 if TYPE_CHECKING:
-    from longmatch.lab.adapting.adapt import Adaptation
-    from longmatch.library.reencode import Stages
+    from longmatch.lab.adapting.adapt import Adaptation, OnStage
 
 
 def adapt(
@@ -40,9 +39,9 @@ def adapt(
     """
     from longmatch.lab.adapting import adopting
     from longmatch.library.library import Library
-    from longmatch.library.store import beside
+    from longmatch.library.store import locate_library
 
-    opened = Library(beside(library), create=False, tell=warn)
+    opened = Library(locate_library(library), create=False, on_message=warn)
     with stages() as report:
         if undo:
             adopting.undo(opened, report)
@@ -78,7 +77,7 @@ def print_adaptation(found: "Adaptation", library: str, dry_run: bool) -> None:
 
 
 @contextmanager
-def stages() -> Iterator["Stages"]:
+def stages() -> Iterator["OnStage"]:
     """A bar for each thing that is done, gone when all is."""
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
     console = Console(stderr=True)
