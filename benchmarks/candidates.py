@@ -78,7 +78,7 @@ def meaning_above_vectors(asking: Asking, qrels: Grades) -> str:
         query = _query(asking, name)
         rows = asking.store.fetch(_candidates(asking, name, 20), [*SCORE_COLUMNS, "mean"])
         vectors = np.stack([row.array("mean") for row in rows])
-        above.append(meaning_scores(query.side, rows) - vectors @ query.mean.numpy())
+        above.append(meaning_scores(query.sentence_vectors, rows) - vectors @ query.mean.numpy())
     found = np.concatenate(above)
     return (
         f"Meaning above the vectors' cosine: in {(found > 0).sum()} of {len(found):,} pairs, at most {found.max():+.3f}"

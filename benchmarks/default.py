@@ -35,8 +35,8 @@ from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
-from longmatch.library.model import LibraryModel
 from longmatch.library.library import EXACT_BELOW, Library
+from longmatch.library.model import LibraryModel
 from longmatch.library.rows import to_table
 from longmatch.library.store import Store
 from longmatch.matching.sentence_vectors import vectors_of_tokens

@@ -33,13 +33,12 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import Hashes, Stream, Terms
-from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
-from longmatch.library.rows import rows_of, to_table
+from longmatch.library.rows import ENCODING_COLUMNS, rows_of, to_table
 from longmatch.library.store import Store, is_library
 from longmatch.library.writer import index_rows, refresh_norms
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 
 OUT = Path("out") / "library"
 NEAR = 100  # sentences found for each of the query's, by the two alternatives
@@ -88,7 +87,9 @@ def drawn_steps(real: Library, size: int, together: int = 256) -> Iterator[list[
     ids = list(real)
     for start in range(0, size, together):
         numbers = range(start, min(size, start + together))
-        encodings = [row.encoding() for row in real._store.fetch([ids[n % len(ids)] for n in numbers], ENCODING_COLUMNS)]
+        encodings = [
+            row.encoding() for row in real._store.fetch([ids[n % len(ids)] for n in numbers], ENCODING_COLUMNS)
+        ]
         words = np.concatenate([e.terms.words.ids for e in encodings])
         yield [_drawn(e, n // len(ids), words, chance) for n, e in zip(numbers, encodings, strict=True)]
 
@@ -97,7 +98,7 @@ def _drawn(encoding: Encoding, copy: int, words: Hashes, chance: np.random.Gener
     """A document around a real one; the first copy is the real one itself."""
     if not copy:
         return encoding
-    vectors = encoding.side.vectors
+    vectors = encoding.sentence_vectors.vectors
     noise = torch.from_numpy(chance.standard_normal(vectors.shape, dtype=np.float32)) * (
         NOISE / vectors.shape[1] ** 0.5
     )
@@ -107,7 +108,7 @@ def _drawn(encoding: Encoding, copy: int, words: Hashes, chance: np.random.Gener
     document = replace(encoding.document, id=f"{encoding.document.id}~{copy}")
     return Encoding(
         replace(encoding.sentences, document=document),
-        Side(torch.nn.functional.normalize(vectors + noise, dim=1), encoding.side.expectations),
+        SentenceVectors(torch.nn.functional.normalize(vectors + noise, dim=1), encoding.sentence_vectors.expectations),
         Terms(Stream(ids, stream.offsets)),
     )
 

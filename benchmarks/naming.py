@@ -34,7 +34,7 @@ from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.mentions import PER, SHORTEST, own_terms, stacked
 from longmatch.lexical.terms import Terms
 from longmatch.lexical.weights import TermMatrix, tfidf
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 
 LAYERS = Path("out") / "layers"
 SETS = ("acl", "wiki", "papers", "peps")
@@ -150,7 +150,7 @@ def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> It
     corpus = Corpus(DataFolder(path))
     (stored,) = Store(layers, corpus).build([Words()])
     titles = {record.id: record.title for record in corpus.folder.records()}
-    nothing = Side(torch.empty(0), torch.empty(0))
+    nothing = SentenceVectors(torch.empty(0), torch.empty(0))
     streams = (restore_stream(arrays) for arrays in stored.each("words", "bounds"))
     encodings = [
         Encoding(no_sentences(titles[id]), nothing, Terms(s)) for id, s in zip(corpus.ids, streams, strict=True)

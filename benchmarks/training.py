@@ -19,9 +19,7 @@ import gc
 import resource
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
@@ -32,6 +30,9 @@ from rich.table import Table
 from torch import Tensor, nn
 
 from longmatch.encoders.flat import Flat
+from longmatch.lab.benchmarks.gpu.padded import CHUNK, PaddedChunks
+from longmatch.lab.benchmarks.gpu.timing import timed
+from longmatch.lab.benchmarks.gpu.workload import DEVICE, autocast
 from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.batch import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
@@ -41,51 +42,6 @@ from longmatch.lab.training.caching import cached_backward
 from longmatch.lab.training.pair_recipe import PairBatch
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.parallel import half_the_cores, use_processes
-
-DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-CHUNK = 512
-
-
-@dataclass(frozen=True)
-class Padded:
-    """A batch as a plain collator makes it: (documents, chunks, 512)."""
-
-    ids: Tensor
-    mask: Tensor
-    section: Tensor
-    place: Tensor
-
-    @staticmethod
-    def of(batch: ChunkBatch) -> "Padded":
-        """The same chunks, padded."""
-        counts = torch.unique_consecutive(batch.document, return_counts=True)[1].tolist()
-        shape = len(counts), max(counts)
-        ids, mask = torch.zeros((*shape, CHUNK), dtype=torch.long), torch.zeros((*shape, CHUNK), dtype=torch.long)
-        section, place = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
-        texts = iter(batch.text.ids.split(batch.text.lengths.tolist()))
-        numbers = zip(batch.section.split(counts), batch.place.split(counts), strict=True)
-        for row, (sections, places) in enumerate(numbers):
-            section[row, : len(sections)], place[row, : len(places)] = sections, places
-            for column in range(len(sections)):
-                text = next(texts)
-                ids[row, column, : len(text)], mask[row, column, : len(text)] = text, 1
-        return Padded(ids, mask, section, place)
-
-    def pieces(self, budget: int) -> list["Padded"]:
-        """As many documents at a time as the budget of tokens holds."""
-        size = max(1, budget // self.ids[0].numel())
-        parts = [values.to(DEVICE).split(size) for values in (self.ids, self.mask, self.section, self.place)]
-        return [Padded(*found) for found in zip(*parts, strict=True)]
-
-    def vectors(self, model: ColdeModel) -> Tensor:
-        """Section vectors; padding goes through the backbone as everything else, and is left out after it."""
-        mask = self.mask.flatten(0, 1)
-        seen = mask.index_fill(1, torch.tensor([0], device=DEVICE), 1)  # attention over nothing is not a number
-        chunks = model.encode_chunks(self.ids.flatten(0, 1), seen, self.section.flatten(), self.place.flatten())
-        real = mask.any(1)
-        document = torch.arange(len(self.ids), device=DEVICE).repeat_interleave(self.ids.shape[1])
-        sections: Tensor = model.aggregate(chunks[real], self.section.flatten()[real], document[real]).sections
-        return sections
 
 
 def work(model: ColdeModel, lengths: Tensor) -> float:
@@ -115,34 +71,13 @@ def matrix_rate() -> float:
     return 2 * size**3 / min(timed(lambda: a @ b, 5))
 
 
-def timed(run: Callable[[], object], times: int) -> list[float]:
-    """Seconds of each of so many runs, after one that is not counted."""
-    found = []
-    for _ in range(times + 1):
-        _wait()
-        start = time.perf_counter()
-        run()
-        _wait()
-        found.append(time.perf_counter() - start)
-    return found[1:]
-
-
-def _wait() -> None:
-    if DEVICE.type == "cuda":
-        torch.cuda.synchronize()
-
-
-def autocast() -> torch.autocast:
-    return torch.autocast(DEVICE.type, torch.bfloat16, enabled=DEVICE.type == "cuda", cache_enabled=False)
-
-
 def ours(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch]) -> None:
     with autocast():
         recipe.backward(recipe.model, batch.to(DEVICE))
     recipe.model.zero_grad()
 
 
-def padded(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch], plain: Padded, budget: int) -> None:
+def padded(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch], plain: PaddedChunks, budget: int) -> None:
     together = batch.together.to(DEVICE)
     pieces = plain.pieces(budget)
     with autocast():
@@ -166,7 +101,7 @@ def compare(data: Path, documents: int, steps: int, max_tokens: int | None) -> N
     filled = []
     for step in range(steps):
         batch = recipe.draw(step)
-        plain = Padded.of(batch.documents)
+        plain = PaddedChunks.of(batch.documents)
         filled.append(batch.tokens / plain.ids.numel())
         needed = work(recipe.model, batch.documents.text.lengths)
         ways = {"ours": lambda: ours(recipe, batch), "padded": lambda: padded(recipe, batch, plain, budget)}  # noqa: B023

@@ -27,8 +27,8 @@ from longmatch.lab.evaluation.measures.answers import find_answers
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.asking import Asking
-from longmatch.library.model import LibraryModel
 from longmatch.library.library import Library
+from longmatch.library.model import LibraryModel
 from longmatch.library.rows import ENCODING_COLUMNS, SCORE_COLUMNS, to_table
 from longmatch.library.search import CANDIDATES, Living, candidates, meaning_scores, score
 from longmatch.library.store import Store
@@ -63,7 +63,7 @@ def _scores(asking: Asking, id: str) -> dict[str, dict[str, float]]:
     query = asking.encodings([id])[0]
     ids = candidates(query, asking.index, Living.of(asking.index, without=id), CANDIDATES)
     scored = score(query, ids, asking.store, asking.index, asking.statistics)
-    meaning = meaning_scores(query.side, asking.store.fetch(ids, SCORE_COLUMNS))
+    meaning = meaning_scores(query.sentence_vectors, asking.store.fetch(ids, SCORE_COLUMNS))
     return {
         "default": dict(zip(scored.ids, scored.scores.tolist(), strict=True)),
         "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),

@@ -81,7 +81,7 @@ from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.lexical.terms import Terms
 from longmatch.lexical.weights import TermMatrix, tfidf
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentence_vectors import TITLE
 from longmatch.parallel import half_the_cores, use_processes
 
@@ -269,7 +269,7 @@ def material_of(path: Path, layers: Path) -> Material:
     found = [arrays for number, arrays in enumerate(tokens.each("ids", "sentence_lengths")) if number in taken]
     streams = [restore_stream(arrays) for n, arrays in enumerate(words.each("words", "bounds")) if n in taken]
     terms = [Terms(stream) for stream in streams]
-    titles, nothing = [corpus.titles[number] for number in kept], Side(torch.empty(0), torch.empty(0))
+    titles, nothing = [corpus.titles[number] for number in kept], SentenceVectors(torch.empty(0), torch.empty(0))
     encodings = [Encoding(no_sentences(title), nothing, one) for title, one in zip(titles, terms, strict=True)]
     rarity = Rarity.of(encodings, shipped_statistics())
     read = tokenizer_of_backbone().encode_batch([title[:TITLE] for title in titles], add_special_tokens=False)

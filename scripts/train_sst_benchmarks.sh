@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The rows of SST's tables 2 to 4 and of what it was compared with: one queue trains and measures them all.
+# The rows of SST's tables 2 to 4 and of the models it is compared with: one queue trains and measures them all.
 #
-#     scripts/train_sst_benchmarks.sh DATA OUT ROWS [--jobs 11] [any other option of train_benchmarks.py]
+#     scripts/train_sst_benchmarks.sh DATA OUT ROWS [--jobs 11] [any other option of longmatch.lab.benchmarks.train]
 #
 # News has three seeds, the two sets of judgments one. The first seed of all sets comes first, then the other seeds, each
-# with table 4 at the end: a queue that is cut off leaves whole tables. What is done is not done again. Afterwards:
+# with table 4 at the end: an interrupted queue leaves complete tables. Finished work is not repeated. Afterwards:
 #
-#     python scripts/write_benchmarks.py ROWS && python scripts/write_ablations.py --having epochs=3
+#     python -m longmatch.lab.benchmarks.page ROWS && python -m longmatch.lab.benchmarks.sst_ablations --having epochs=3
 #
 # The backbone knows no Chinese: on legal-zh, subtopics come from shared characters alone (direct), not from its vectors.
 set -euo pipefail
@@ -26,12 +26,12 @@ also=({news,legal,legal-zh}/{rprs,bertopic,lda})
 
 settings=(workers=1 keep=1 colde.steps=100 colde.learning_rate=3e-4 colde.max_tokens=2048 sst-clusters.steps=300)
 settings+=(cig.epochs=5 cig.max_tokens=2048 bert-pli.epochs=1 legal/bert-pli.epochs=6 legal-zh/bert-pli.epochs=2)
-for model in cross match-ignition opt-match sst; do  # as the paper; 10 epochs, unless three looks find nothing better
+for model in cross match-ignition opt-match sst; do  # as the paper; 10 epochs, unless three validations find nothing better
   settings+=(news/$model.{learning_rate=1e-5,schedule=constant,weight_decay=0,validate_every=85})
 done
-settings+=(news/match-ignition.epochs=5)  # it chooses its sentences anew in every epoch
+settings+=(news/match-ignition.epochs=5)  # it selects its sentences again in every epoch
 
-# Judgments: BM25's best 40 are ranked anew, so these are what is learnt from. They are few: small batches, more steps.
+# Judgments: BM25's best 40 are reranked, so the models learn from these. They are few: small batches, more steps.
 for set in legal legal-zh; do
   settings+=($set/negatives=near $set/{cross,bert-pli,match-ignition,opt-match,cig,sst,sst-dual}.reachable=true)
   settings+=($set/{cross,match-ignition,opt-match,sst}.documents=32 $set/sst-dual.hard_negatives=1)
@@ -39,6 +39,6 @@ for set in legal legal-zh; do
 done
 settings+=(legal/sst-dual.documents=32 legal/sst-dual.epochs=20 legal-zh/sst-dual.documents=64)
 
-exec "${PYTHON:-python}" "$(dirname "$0")/train_benchmarks.py" "$data" "$out" --measure "$rows" \
+exec "${PYTHON:-python}" -m longmatch.lab.benchmarks.train "$data" "$out" --measure "$rows" \
   --sets news legal legal-zh --seeds 1 2 3 --jobs 11 --readers 4 --untrained "${untrained[@]}" --also "${also[@]}" \
   --rows "${models[@]}" "${tables[@]}" "${parts[@]}" --only "${only[@]}" "${settings[@]/#/--set=}" "$@"

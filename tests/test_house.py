@@ -40,6 +40,7 @@ LABORATORY = (  # lowest first, all above the product
     "lab.evaluation",
     "lab.default",
     "lab.adapting",
+    "lab.benchmarks",
     "lab.cli",
 )
 HOUSE = (*PRODUCT, *LABORATORY)

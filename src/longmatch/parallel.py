@@ -1,33 +1,47 @@
-"""Work on many documents spread over processes, in order and in bounded memory."""
+"""Work spread over processes: ordered results, bounded look-ahead, and workers that never outlive their parent."""
 
 import os
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from functools import cache
-from itertools import islice
-from multiprocessing import get_context
+from itertools import chain, islice
 from multiprocessing.util import Finalize
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
+
+from longmatch.errors import LongmatchError
 
 X = TypeVar("X")
 Y = TypeVar("Y")
+Setup = Callable[[], None]
 
 CHUNK = 8  # items sent to a process at a time
-AHEAD = 4  # chunks a process may be ahead of what is asked for
+AHEAD = 4  # chunks per process that may be under way before their results are needed
+IDLE = 300  # seconds after which an idle worker process ends
 
-_chosen = 1
+ENVIRONMENT = {  # one core per worker process
+    "OMP_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+_default_processes = 1
 
 
 def use_processes(count: int) -> None:
-    """Spread over so many processes from now on."""
-    global _chosen  # noqa: PLW0603 - one setting for the whole program, like torch's number of threads
-    _chosen = count
+    """Set the number of processes that `parallel_map` uses by default."""
+    global _default_processes  # noqa: PLW0603 - one setting for the whole program, like torch's number of threads
+    _default_processes = count
 
 
-def processes_chosen() -> int:
-    """Over how many processes work is spread; one, unless a command said more."""
-    return _chosen
+def default_processes() -> int:
+    """The number set by `use_processes`; 1 at first."""
+    return _default_processes
 
 
 def half_the_cores() -> int:
@@ -35,32 +49,141 @@ def half_the_cores() -> int:
     return max(1, (os.cpu_count() or 1) // 2)
 
 
-def spread(work: Callable[[X], Y], items: Iterable[X]) -> Iterator[Y]:
-    """`work` done on each item, in order; `work` is a function of a module and may not raise.
+def parallel_map(
+    work: Callable[[X], Y],
+    items: Iterable[X],
+    processes: int | None = None,
+    *,
+    chunk: int = CHUNK,
+    ahead: int = AHEAD,
+    setup: Setup | None = None,
+    on_crash: Callable[[X], Y] | None = None,
+) -> Iterator[Y]:
+    """Apply `work` to each item, in order, in `processes` processes (by default the number set by `use_processes`).
 
-    >>> list(spread(abs, [-1, 2, -3]))
+    Less than two chunks of work, or one process, is done in the calling process. Worker processes are fresh ones that
+    do not run the caller's script again, so a script needs no `if __name__ == "__main__"`. They end with the iteration;
+    those of the default number without `setup` are kept for the next call.
+
+    setup: called once in each process before its first item.
+    on_crash: gives the result of an item whose process died twice, the second time with nothing else to do. Without it
+        a dead process is an error.
+
+    >>> list(parallel_map(abs, [-1, 2, -3]))
     [1, 2, 3]
     """
-    if _chosen == 1:
-        yield from map(work, items)
+    count = processes or _default_processes
+    remaining = iter(items)
+    first = list(islice(remaining, 2 * chunk)) if count > 1 else []
+    if len(first) < 2 * chunk:
+        if setup:
+            setup()
+        yield from map(work, chain(first, remaining))
         return
-    left = iter(items)
-    waiting: deque[Future[list[Y]]] = deque()
-    while True:
-        while len(waiting) < AHEAD * _chosen and (chunk := list(islice(left, CHUNK))):
-            waiting.append(_pool(_chosen).submit(_each, work, chunk))
-        if not waiting:
-            return
-        yield from waiting.popleft().result()
+    workers = _Workers(work, count, setup, keep=processes is None and setup is None)
+    try:
+        yield from workers.map(chain(first, remaining), chunk, ahead * count, on_crash)
+    finally:
+        workers.close()
 
 
-def _each(work: Callable[[X], Y], chunk: list[X]) -> list[Y]:
-    return [work(item) for item in chunk]
+class _Workers(Generic[X, Y]):
+    """A pool of processes that is replaced when one of them dies."""
+
+    def __init__(self, work: Callable[[X], Y], count: int, setup: Setup | None, keep: bool) -> None:
+        self._work, self._count, self._setup, self._keep = work, count, setup, keep
+        self._pool = _kept_pool(count, os.getpid()) if keep else _new_pool(count, setup)
+
+    def map(self, items: Iterator[X], chunk: int, ahead: int, on_crash: Callable[[X], Y] | None) -> Iterator[Y]:
+        """The results in order, with at most `ahead` chunks under way."""
+        pending: deque[tuple[list[X], Future[list[Y]]]] = deque()
+        while True:
+            while len(pending) < ahead and (batch := list(islice(items, chunk))):
+                pending.append((batch, self._submit(batch)))
+            if not pending:
+                return
+            batch, future = pending.popleft()
+            try:
+                results = future.result()
+            except BrokenProcessPool as error:
+                self._restart()
+                if on_crash is None:
+                    raise LongmatchError(
+                        "A worker process was stopped, perhaps for lack of memory. Use fewer processes."
+                    ) from error
+                results = self._one_by_one(batch, on_crash)
+                pending = deque((batch, self._again(batch, future)) for batch, future in pending)
+            yield from results
+
+    def close(self) -> None:
+        """End the processes, unless they are kept."""
+        if not self._keep:
+            self._pool.shutdown(wait=False, kill_workers=True)
+
+    def _submit(self, batch: list[X]) -> "Future[list[Y]]":
+        future: Future[list[Y]]
+        try:
+            future = self._pool.submit(_work_on_each, self._work, batch)
+        except BrokenProcessPool as error:  # a process has died; whose fault it was shows in the order of the items
+            future = Future()
+            future.set_exception(error)
+        return future
+
+    def _again(self, batch: list[X], future: "Future[list[Y]]") -> "Future[list[Y]]":
+        """Submit a batch again if it was lost with a process."""
+        return self._submit(batch) if isinstance(future.exception(), BrokenProcessPool) else future
+
+    def _restart(self) -> None:
+        self._pool.shutdown(wait=False, kill_workers=True)
+        if self._keep:
+            _kept_pool.cache_clear()
+        self._pool = _kept_pool(self._count, os.getpid()) if self._keep else _new_pool(self._count, self._setup)
+
+    def _one_by_one(self, batch: list[X], on_crash: Callable[[X], Y]) -> list[Y]:
+        results: list[Y] = []
+        for item in batch:
+            pool = _new_pool(1, self._setup)
+            try:
+                results += pool.submit(_work_on_each, self._work, [item]).result()
+            except BrokenProcessPool:
+                results.append(on_crash(item))
+            finally:
+                pool.shutdown(wait=False, kill_workers=True)
+        return results
+
+
+def _work_on_each(work: Callable[[X], Y], batch: list[X]) -> list[Y]:
+    return [work(item) for item in batch]
+
+
+def _new_pool(count: int, setup: Setup | None) -> Any:
+    """Fresh processes, as a copy of one that holds a GPU would not work.
+
+    Those of the standard library would run the caller's script again.
+    """
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    return ProcessPoolExecutor(
+        count, timeout=IDLE, initializer=_start_worker, initargs=(os.getpid(), setup), env=ENVIRONMENT
+    )
 
 
 @cache
-def _pool(count: int) -> ProcessPoolExecutor:
-    """Fresh processes: a copy of one that holds a GPU would not work."""
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+def _kept_pool(count: int, _process: int) -> Any:
+    """The pool of this process; a forked copy of it has no workers."""
+    pool = _new_pool(count, None)
     Finalize(None, pool.shutdown, exitpriority=100)  # before its queues: a process started by another would never end
     return pool
+
+
+def _start_worker(parent: int, setup: Setup | None) -> None:
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    if setup:
+        setup()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended, even if that was killed."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)

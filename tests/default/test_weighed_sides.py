@@ -52,14 +52,14 @@ def test_each_side_is_the_cosine_it_says(weighed: HybridMatcher, made: list[Enco
     a, b = made[:2]
     found = Explanation.of(a, b, weighed.statistics, weighed.collect(made).rarity)
     assert set(found.sides) == set(WEIGHTS)
-    means = [e.side.vectors.mean(0) for e in (a, b)]
+    means = [e.sentence_vectors.vectors.mean(0) for e in (a, b)]
     assert found.sides["topic"][0] == pytest.approx(float(torch.cosine_similarity(*means, dim=0)), abs=1e-6)
     words = [tfidf(e.terms.words.counts, found.rarity.words) for e in (a, b)]
     titles = [tfidf(e.title, found.rarity.words) for e in (a, b)]
     assert found.sides["title"][0] == pytest.approx(words[0].dot(titles[1]))
     assert found.sides["titled"][0] == pytest.approx(words[1].dot(titles[0]))
     title = torch.from_numpy(weighed.backbone.encode_texts([b.document.title])[0])
-    nearest = sorted((float(sentence @ title) for sentence in a.side.vectors), reverse=True)[:3]
+    nearest = sorted((float(sentence @ title) for sentence in a.sentence_vectors.vectors), reverse=True)[:3]
     assert found.sides["told"][0] == pytest.approx(max(0.0, (sum(nearest) / 3 - 0.5) / 0.5), abs=1e-6)
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from longmatch.distributed.reading import blocks_of, read_block
 from longmatch.errors import LongmatchError
-from longmatch.library.files import SourceFile, SourcePaths, survey
-from longmatch.library.reading import read_files
+from longmatch.library.files import SourceFile, SourcePaths, read_files, survey
 from tests.library.tiny import made_up_text, write_texts
 
 
@@ -48,7 +47,9 @@ def test_a_small_block_size_cuts_json_lines_between_lines(files: list[SourceFile
     assert [block.last for block in blocks] == [False] * (len(blocks) - 1) + [True]
 
 
-def test_documents_that_a_machine_does_not_see_are_named_with_the_way_out(files: list[SourceFile], tmp_path: Path) -> None:
+def test_documents_that_a_machine_does_not_see_are_named_with_the_way_out(
+    files: list[SourceFile], tmp_path: Path
+) -> None:
     (tmp_path / "texts").rename(tmp_path / "moved")
     block = next(block for block in blocks_of(files) if block.lines is None)
     with pytest.raises(LongmatchError, match="where all machines of the cluster find them"):

@@ -123,7 +123,7 @@ def test_a_library_of_a_newer_schema_is_left_alone(
 ) -> None:
     newer = json.loads(filled._store.model.to_json()) | {"schema": 99, "later": True}
     table = lancedb.connect(filled.address).open_table(store.DOCUMENTS)
-    schema = table.schema.with_metadata({store.FACTS: json.dumps(newer)})
+    schema = table.schema.with_metadata({store.MODEL_KEY: json.dumps(newer)})
     lancedb.connect(tmp_path / "newer").create_table(store.DOCUMENTS, schema=schema)
     with pytest.raises(LongmatchError, match="newer longmatch") as error:
         Library(tmp_path / "newer")
@@ -159,7 +159,7 @@ def test_a_library_made_before_the_backbone_learnt_names_both(
     assert f"the model {name}, and this is {name} with the change {learnt.backbone.change}" in sentence(error)
     again = Library(filled.address, learnt)
     again.reencode()
-    assert again.add(texts).added == ["new.txt"] and again.facts()["backbone"].endswith(learnt.backbone.change)
+    assert again.add(texts).added == ["new.txt"] and again.summary()["backbone"].endswith(learnt.backbone.change)
 
 
 def test_a_question_that_needs_no_model_asks_no_library_of_another_background(filled: Library) -> None:

@@ -29,7 +29,7 @@ def test_what_is_stored_comes_back_nearly_as_it_was(kind, seed, count):
 
 def test_a_library_keeps_float16_unless_told_otherwise(library: Library, texts: Path):
     library.add(texts)
-    assert library.facts()["vectors"] == "float16"
+    assert library.summary()["vectors"] == "float16"
     assert kept(library) == pa.list_(pa.float16())
 
 
@@ -38,7 +38,7 @@ def test_int8_ranks_as_float16_does_up_to_rounding(library: Library, tiny, texts
     small = Library(tmp_path / "small", tiny, vectors="int8")
     small.add(texts)
     assert kept(small) == pa.list_(pa.int8())
-    assert Library(small.address, tiny).facts()["vectors"] == "int8"  # it is told once
+    assert Library(small.address, tiny).summary()["vectors"] == "int8"  # it is told once
     for id in library:
         ours, theirs = ({hit.id: hit.score for hit in asked.rank(id, k=7)} for asked in (library, small))
         assert ours.keys() == theirs.keys()
@@ -67,7 +67,7 @@ def test_encoding_again_changes_the_kind(library: Library, tiny, texts: Path):
 
 def test_a_library_says_how_its_vectors_were_computed(library: Library, texts: Path):
     library.add(texts)
-    assert library.facts()["computes"] == "float32, torch on cpu"
+    assert library.summary()["computes"] == "float32, torch on cpu"
 
 
 def kept(library: Library) -> pa.DataType:

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from longmatch.encoders.ragged import offsets_of
 from longmatch.matching import levels
 from longmatch.matching.chance import SIZES, interpolation
-from longmatch.matching.levels import Side, best_partners, collection_scores, group_scores
+from longmatch.matching.levels import SentenceVectors, best_partners, collection_scores, group_scores
 
 LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=6)
 SEEDS = st.integers(0, 1000)
 
 
-def side_of(count: int, seed: int) -> Side:
+def vectors_of(count: int, seed: int) -> SentenceVectors:
     drawn = torch.Generator().manual_seed(seed)
     vectors = torch.nn.functional.normalize(torch.randn((count, 6), generator=drawn), dim=1)
-    return Side(vectors, torch.rand((count, len(SIZES)), generator=drawn).sort(dim=1).values / 2)
+    return SentenceVectors(vectors, torch.rand((count, len(SIZES)), generator=drawn).sort(dim=1).values / 2)
 
 
 @contextmanager
@@ -32,22 +32,22 @@ def slices_of(size: int) -> Iterator[None]:
         yield
 
 
-def best_in(side: Side, i: int, other: Side, among: range) -> tuple[int, float, float]:
+def best_in(mine: SentenceVectors, i: int, other: SentenceVectors, among: range) -> tuple[int, float, float]:
     """The best partner of one sentence among some of the other's, its cosine, and the same corrected for chance."""
-    cosines = [float(side.vectors[i] @ other.vectors[j]) for j in among]
+    cosines = [float(mine.vectors[i] @ other.vectors[j]) for j in among]
     best = max(range(len(cosines)), key=cosines.__getitem__)
-    expected = float(side.expectations[i] @ interpolation(torch.tensor([len(among)]))[0])
+    expected = float(mine.expectations[i] @ interpolation(torch.tensor([len(among)]))[0])
     return among[best], cosines[best], (cosines[best] - expected) / (1 - expected)
 
 
-def mean_best(side: Side, rows: range, other: Side, among: range) -> float:
-    return sum(best_in(side, i, other, among)[2] for i in rows) / len(rows)
+def mean_best(mine: SentenceVectors, rows: range, other: SentenceVectors, among: range) -> float:
+    return sum(best_in(mine, i, other, among)[2] for i in rows) / len(rows)
 
 
 @given(st.integers(1, 12), st.integers(1, 12), SEEDS, st.sampled_from([1, 3, 1024]))
 @settings(deadline=None)
 def test_best_partners_equal_the_plain_loop(rows, columns, seed, size):
-    a, b = side_of(rows, seed), side_of(columns, seed + 1)
+    a, b = vectors_of(rows, seed), vectors_of(columns, seed + 1)
     with slices_of(size):
         found = best_partners(a, b)
     for partners, mine, other in zip(found, (a, b), (b, a), strict=True):
@@ -60,12 +60,14 @@ def test_best_partners_equal_the_plain_loop(rows, columns, seed, size):
 @given(LENGTHS, SEEDS, st.sampled_from([2, 1024]))
 @settings(deadline=None)
 def test_sentences_kept_apart_are_no_partners(lengths, seed, size):
-    side = side_of(sum(lengths), seed)
+    sentences = vectors_of(sum(lengths), seed)
     home = torch.tensor([group for group, length in enumerate(lengths) for _ in range(length)])
     with slices_of(size):
-        partners, _ = best_partners(side, side, apart=(home, home))
+        partners, _ = best_partners(sentences, sentences, apart=(home, home))
     for i, (j, cosine) in enumerate(zip(partners.index.tolist(), partners.cosine.tolist(), strict=True)):
-        others = [float(side.vectors[i] @ side.vectors[k]) for k in range(len(side)) if home[k] != home[i]]
+        others = [
+            float(sentences.vectors[i] @ sentences.vectors[k]) for k in range(len(sentences)) if home[k] != home[i]
+        ]
         assert cosine == pytest.approx(max(others, default=-1.0), abs=1e-5)
         assert not others or home[i] != home[j]
 
@@ -73,7 +75,7 @@ def test_sentences_kept_apart_are_no_partners(lengths, seed, size):
 @given(LENGTHS, LENGTHS, SEEDS, st.sampled_from([1, 4, 1024]))
 @settings(deadline=None)
 def test_group_scores_equal_the_plain_loop(mine, theirs, seed, size):
-    a, b = side_of(sum(mine), seed), side_of(sum(theirs), seed + 1)
+    a, b = vectors_of(sum(mine), seed), vectors_of(sum(theirs), seed + 1)
     a_offsets, b_offsets = offsets_of(torch.tensor(mine)), offsets_of(torch.tensor(theirs))
     with slices_of(size):
         found = group_scores(a, b, a_offsets, b_offsets)
@@ -85,14 +87,15 @@ def test_group_scores_equal_the_plain_loop(mine, theirs, seed, size):
 @given(st.integers(1, 6), LENGTHS, SEEDS, st.sampled_from([1, 20, 1 << 25]))
 @settings(deadline=None)
 def test_collection_scores_equal_the_plain_loop(size, lengths, seed, room):
-    query, sides = side_of(size, seed), side_of(sum(lengths), seed + 1)
+    query, documents = vectors_of(size, seed), vectors_of(sum(lengths), seed + 1)
     offsets = offsets_of(torch.tensor(lengths))
     everything = range(size)
     expected = [
-        (mean_best(query, everything, sides, range(*run)) + mean_best(sides, range(*run), query, everything)) / 2
+        (mean_best(query, everything, documents, range(*run)) + mean_best(documents, range(*run), query, everything))
+        / 2
         for run in pairwise(offsets.tolist())
     ]
-    assert collection_scores(query, sides, offsets, room).tolist() == pytest.approx(expected, abs=1e-5)
+    assert collection_scores(query, documents, offsets, room).tolist() == pytest.approx(expected, abs=1e-5)
 
 
 @given(LENGTHS, st.integers(1, 12))

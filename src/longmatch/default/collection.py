@@ -17,7 +17,7 @@ from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import NOTHING, TERMS, Names, Titles, coupling, own_terms, stacked
 from longmatch.lexical.terms import Counts, Hashes, Stream
 from longmatch.lexical.weights import Idf, TermMatrix, tfidf
-from longmatch.matching.levels import Side, collection_scores
+from longmatch.matching.levels import SentenceVectors, collection_scores
 
 Floats = npt.NDArray[np.float64]
 
@@ -132,7 +132,7 @@ class Collection:
     """A collection's sentences and terms."""
 
     encodings: Sequence[Encoding]
-    sentences: Side  # of all documents, one after another
+    sentences: SentenceVectors  # of all documents, one after another
     offsets: Tensor  # where each document's sentences begin
     rarity: Rarity
     words: TermMatrix
@@ -144,7 +144,7 @@ class Collection:
         rarity = Rarity.of(encodings, statistics)
         return Collection(
             encodings,
-            Side(torch.cat([e.side.vectors for e in encodings]), torch.cat([e.side.expectations for e in encodings])),
+            SentenceVectors.cat([e.sentence_vectors for e in encodings]),
             offsets_of(torch.tensor([len(e) for e in encodings])),
             rarity,
             TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings]),
@@ -189,11 +189,11 @@ class Collection:
         if name == "phrases":
             return self.phrases.scores(tfidf(query.terms.phrases.counts, rarity.phrases))
         if name == "meaning":
-            return _numbers(collection_scores(query.side, self.sentences, self.offsets))
+            return _numbers(collection_scores(query.sentence_vectors, self.sentences, self.offsets))
         if name == "topic":
             return _numbers(self.means @ query.mean)
         if name == "told":
-            return told_scores(query.side.vectors, self.title_vectors)
+            return told_scores(query.sentence_vectors.vectors, self.title_vectors)
         if name == "named":
             return self._named(query)
         if name == "length":

@@ -13,7 +13,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Terms, terms_of, words_in
 from longmatch.matching.chance import Background
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.matcher import Progress
 from longmatch.matching.sentence_vectors import title_vectors, vectors_of_tokens
 from longmatch.matching.sentences import Sentences
@@ -25,7 +25,7 @@ class Encoding:
     """A document's sentences (long ones cut to what the backbone reads) with their vectors and terms."""
 
     sentences: Sentences
-    side: Side
+    sentence_vectors: SentenceVectors
     terms: Terms
     title_vector: Tensor | None = None  # zeros for no title; None where it was not kept
 
@@ -57,7 +57,7 @@ class Encoding:
     @cached_property
     def mean(self) -> Tensor:
         """The document's vector: the mean of its sentences', of length 1."""
-        return torch.nn.functional.normalize(self.side.vectors.float().mean(0), dim=0)
+        return torch.nn.functional.normalize(self.sentence_vectors.vectors.float().mean(0), dim=0)
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -70,7 +70,7 @@ def encode_tokens(
     read = list(vectors_of_tokens(documents, backbone, progress))
     titles = title_vectors([sentences.document.title for sentences, _ in read], backbone)
     return [
-        Encoding(sentences, Side(vectors, background.expectations(vectors)), _terms(sentences), title)
+        Encoding(sentences, SentenceVectors(vectors, background.expectations(vectors)), _terms(sentences), title)
         for (sentences, vectors), title in zip(read, titles, strict=True)
     ]
 

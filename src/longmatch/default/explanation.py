@@ -44,7 +44,7 @@ class Explanation:
     def of(a: Encoding, b: Encoding, statistics: Statistics, rarity: Rarity | None = None) -> "Explanation":
         """Compare two encodings; alone, their words are weighed by the background text."""
         rarity = rarity or Rarity.of([a, b], statistics)
-        meaning = best_partners(a.side, b.side)
+        meaning = best_partners(a.sentence_vectors, b.sentence_vectors)
         weighted = _weigh(a, b, rarity)
         shared = shared_terms(*weighted[0]), shared_terms(*weighted[1])
         found = {
@@ -158,7 +158,9 @@ def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statisti
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     found: dict[str, Callable[[], Floats]] = {
         "words": lambda: group_cosines(a.terms.words, b.terms.words, mine, theirs, rarity.words),
-        "meaning": lambda: group_scores(a.side, b.side, mine.offsets, theirs.offsets).double().numpy(),
+        "meaning": lambda: (
+            group_scores(a.sentence_vectors, b.sentence_vectors, mine.offsets, theirs.offsets).double().numpy()
+        ),
     }
     calibration = rarity.calibration(statistics)
     sides = {name: found[name]() for name in calibration.sides if name in found}
@@ -168,13 +170,13 @@ def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statisti
 def pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
     """How alike the sentences of each pair are: their cosine, corrected for what two unrelated sentences have."""
     mine, theirs = torch.from_numpy(i), torch.from_numpy(j)
-    cosine = (a.side.vectors[mine] * b.side.vectors[theirs]).sum(1)
-    expected = (a.side.expectations[mine, 0] + b.side.expectations[theirs, 0]) / 2
+    cosine = (a.sentence_vectors.vectors[mine] * b.sentence_vectors.vectors[theirs]).sum(1)
+    expected = (a.sentence_vectors.expectations[mine, 0] + b.sentence_vectors.expectations[theirs, 0]) / 2
     return np.asarray(((cosine - expected) / (1 - expected)).clamp(0, 1).double().numpy())
 
 
 def _told(a: Encoding, b: Encoding) -> float:
-    vectors = a.side.vectors
+    vectors = a.sentence_vectors.vectors
     return float(told_scores(vectors, stacked_titles([b.title_vector], vectors))[0])
 
 

@@ -23,7 +23,7 @@ def within(encoding: Encoding, statistics: Statistics, model: str) -> Match:
     rarity = Rarity.of([encoding], statistics)
     groups = sentences.groups(level)
     home = torch.repeat_interleave(torch.arange(len(groups.labels)), groups.offsets.diff())
-    partners, _ = best_partners(encoding.side, encoding.side, apart=(home, home))
+    partners, _ = best_partners(encoding.sentence_vectors, encoding.sentence_vectors, apart=(home, home))
     found = partners.cosine > -1.0
     strength = torch.where(found, partners.corrected, 0.0).clamp(min=0).double().numpy()
     index = partners.index.numpy()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import Counts, Hashes
+from longmatch.lexical.terms import Counts, Hashes, lookup
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,10 +29,8 @@ class Frequencies:
 
     def __call__(self, terms: Hashes) -> Floats:
         """The number of documents each of the terms occurs in, 0 for unknown ones."""
-        if not len(self.ids):
-            return np.zeros(len(terms))
-        place = np.minimum(np.searchsorted(self.ids, terms), len(self.ids) - 1)
-        return np.where(self.ids[place] == terms, self.counts[place], 0.0)
+        position, present = lookup(self.ids, terms)
+        return np.where(present, self.counts[position], 0.0) if len(self.ids) else np.zeros(len(terms))
 
     def share(self, terms: Hashes) -> Floats:
         """The share of the documents that each of the terms occurs in."""

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from longmatch.lexical.frequencies import Floats
-from longmatch.lexical.terms import Hashes, Ints, Stream
+from longmatch.lexical.terms import Hashes, Ints, Stream, lookup
 from longmatch.lexical.weights import Weighted
 
 PAIRS = 4_000_000  # sentence pairs looked at; the commonest terms, which link everything with everything, go first
@@ -68,10 +68,9 @@ def _occurrences(stream: Stream, terms: Shared) -> sp.csc_array:
     shape = (len(stream.offsets) - 1, len(terms.ids))
     if not len(terms.ids):
         return sp.csc_array(shape)
-    place = np.minimum(np.searchsorted(terms.ids, stream.ids), len(terms.ids) - 1)
-    known = terms.ids[place] == stream.ids
-    ones = np.ones(int(known.sum()))
-    return sp.csc_array(sp.coo_array((ones, (stream.sentence[known], place[known])), shape=shape))
+    position, present = lookup(terms.ids, stream.ids)
+    ones = np.ones(int(present.sum()))
+    return sp.csc_array(sp.coo_array((ones, (stream.sentence[present], position[present])), shape=shape))
 
 
 def _column_sums(matrix: sp.csc_array) -> Floats:

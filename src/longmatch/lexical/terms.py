@@ -17,6 +17,7 @@ from longmatch.documents.language import words_of
 
 Hashes = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 PHRASE_LENGTHS = (2, 3)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
@@ -26,6 +27,19 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses not
 def hash_word(word: str) -> int:
     """The same 64 bits for a word on every machine."""
     return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def lookup(sorted_ids: Hashes, wanted: Hashes) -> tuple[Ints, Flags]:
+    """The position of each wanted term among sorted ids, and whether it is there; else the position is meaningless.
+
+    >>> position, present = lookup(np.array([2, 5, 9], np.uint64), np.array([5, 6], np.uint64))
+    >>> position[present], present
+    (array([1]), array([ True, False]))
+    """
+    if not len(sorted_ids):
+        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    position = np.minimum(np.searchsorted(sorted_ids, wanted), len(sorted_ids) - 1)
+    return position, sorted_ids[position] == wanted
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from longmatch.lexical.frequencies import Floats, Frequencies
-from longmatch.lexical.terms import Counts, Hashes, Ints
+from longmatch.lexical.terms import Counts, Hashes, Ints, lookup
 
 
 class Idf(Protocol):
@@ -58,20 +58,14 @@ class TermMatrix:
 
     def scores(self, query: Weighted) -> Floats:
         """The dot product of a query with every document."""
-        if not len(self.vocabulary) or not len(query.ids):
-            return np.zeros(self.matrix.shape[0])
-        place = np.minimum(np.searchsorted(self.vocabulary, query.ids), len(self.vocabulary) - 1)
-        known = self.vocabulary[place] == query.ids
-        return np.asarray(self.matrix[:, place[known]] @ query.values[known])
+        position, present = lookup(self.vocabulary, query.ids)
+        return np.asarray(self.matrix[:, position[present]] @ query.values[present])
 
     def holders(self, terms: Hashes) -> tuple[Ints, Hashes]:
         """A pair for every document that has one of the terms, and that term."""
-        if not len(self.vocabulary):
-            return np.empty(0, np.int64), terms[:0]
-        place = np.minimum(np.searchsorted(self.vocabulary, terms), len(self.vocabulary) - 1)
-        known = self.vocabulary[place] == terms
-        held = self.matrix[:, place[known]]
-        return held.indices.astype(np.int64), np.repeat(terms[known], np.diff(held.indptr))
+        position, present = lookup(self.vocabulary, terms)
+        columns = self.matrix[:, position[present]]
+        return columns.indices.astype(np.int64), np.repeat(terms[present], np.diff(columns.indptr))
 
 
 def bm25(counts: Counts, frequencies: Frequencies, mean_length: float, k1: float = 1.5, b: float = 0.75) -> Weighted:

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 
 from longmatch.errors import LongmatchError
 
-_DISK_FULL = re.compile(r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.I)
+_DISK_FULL = re.compile(
+    r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.I
+)
 _FORBIDDEN = re.compile(r"Permission denied|Read-only file system|os error (?:13|30|1)\b|AccessDenied", re.IGNORECASE)
 _UNREACHABLE = re.compile(
     r"NoSuchBucket|error sending request|connect|timed? ?out|dns|credential|InvalidAccessKeyId|Signature|40[134]\b",

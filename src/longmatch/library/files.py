@@ -1,5 +1,6 @@
-"""Which files are new, changed, unchanged or gone since the library last read them."""
+"""The files of a library: which are new, changed, unchanged or gone, and their documents."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,10 +8,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from longmatch.documents.read import JSON_LINES, SUFFIXES, find_files
+from longmatch.documents.document import Document
+from longmatch.documents.read import JSON_LINES, SUFFIXES, find_files, read
 from longmatch.errors import ReadError
+from longmatch.parallel import parallel_map
 
 SETTLED = 2.0  # seconds: a file modified this recently may change again without a new timestamp
+FILES_PER_PROCESS = 6  # with fewer, starting a process takes longer than reading them here
+AHEAD = 8  # files read ahead per process
 
 
 @dataclass(frozen=True)
@@ -130,3 +135,53 @@ def _hash(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+@dataclass
+class FileRead:
+    """A file and an iterator over its documents; `problems` is complete once that is exhausted."""
+
+    file: SourceFile
+    documents: Iterator[Document]
+    problems: list[ReadError] = field(default_factory=list)
+
+
+def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Iterator[FileRead]:
+    """Read files in order. JSON Lines files, which may be large, are streamed in this process."""
+    single = [file for file in files if not file.is_json_lines]
+    workers = min(processes or os.cpu_count() or 1, max(1, len(single) // FILES_PER_PROCESS))
+    results = parallel_map(_read, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed)
+    for file in files:
+        yield _stream(file) if file.is_json_lines else _single(file, next(results))
+
+
+def _read(file: SourceFile) -> Document | ReadError:
+    try:
+        return read(file.path, file.id)
+    except ReadError as error:
+        return error
+
+
+def _single(file: SourceFile, result: Document | ReadError) -> FileRead:
+    if isinstance(result, ReadError):
+        return FileRead(file, iter(()), [result])
+    return FileRead(file, iter((result,)))
+
+
+def _stream(file: SourceFile) -> FileRead:
+    from longmatch.documents.jsonl import iterate_jsonl
+
+    stream = FileRead(file, iter(()))
+
+    def documents() -> Iterator[Document]:
+        try:
+            yield from iterate_jsonl(file.path, stream.problems.append)
+        except ReadError as error:
+            stream.problems.append(error)
+
+    stream.documents = documents()
+    return stream
+
+
+def _crashed(file: SourceFile) -> Document | ReadError:
+    return ReadError(file.path, "made its reader crash", "It is damaged in a way no reader survives; leave it out.")

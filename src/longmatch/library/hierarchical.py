@@ -37,7 +37,7 @@ def rank_hierarchically(
     rows = asking.store.fetch(ids, NEEDED)
     if not rows:
         return []
-    source = Paragraphs.of(query.side.vectors, query.sentences.paragraphs)
+    source = Paragraphs.of(query.sentence_vectors.vectors, query.sentences.paragraphs)
     together = Paragraphs.join([paragraphs_of(row) for row in rows])
     sample = None if few else sample_of(asking, living.ids)
     scores = normalised_scores(source, together, sample)
@@ -93,4 +93,6 @@ def _order(name: str) -> bytes:
 
 
 def _sdr(encoding: Encoding) -> SdrEncoding:
-    return SdrEncoding(encoding.sentences, Paragraphs.of(encoding.side.vectors, encoding.sentences.paragraphs))
+    return SdrEncoding(
+        encoding.sentences, Paragraphs.of(encoding.sentence_vectors.vectors, encoding.sentences.paragraphs)
+    )

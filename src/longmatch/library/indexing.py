@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
 from longmatch.errors import ReadError
-from longmatch.library.files import SourceFile, SourcePaths, Survey, survey
+from longmatch.library.files import FileRead, SourceFile, SourcePaths, Survey, read_files, survey
 from longmatch.library.pipeline import Pipeline
-from longmatch.library.reading import FileRead, read_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -74,7 +73,9 @@ class Changes:
         self.paths, self.prune = paths, prune
         rows = store.read(["id", "hash", "source"])
         columns = (rows[name].to_pylist() for name in ("id", "hash", "source"))
-        self.stored: dict[str, tuple[str, str]] = {id: (hash, source) for id, hash, source in zip(*columns, strict=True)}
+        self.stored: dict[str, tuple[str, str]] = {
+            id: (hash, source) for id, hash, source in zip(*columns, strict=True)
+        }
         self.ids_by_source: dict[str, set[str]] = defaultdict(set)  # before this run
         for id, (_, source) in self.stored.items():
             self.ids_by_source[source].add(id)
@@ -248,6 +249,4 @@ class IndexingRun:
         if self.on_progress:
             seconds = time.monotonic() - self.started
             with self._progress_lock:
-                self.on_progress(
-                    IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds)
-                )
+                self.on_progress(IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds))

@@ -119,7 +119,7 @@ def _likeness(asking: Asking, question: Question, others: Sequence[DocumentRow],
     promising = np.flatnonzero(calibration.likeness(sides) >= minimum).tolist()
     if promising:
         mine, *theirs = asking.store.fetch([question.id, *(others[i].id for i in promising)], MEANING_COLUMNS)
-        sides["meaning"][promising] = meaning_scores(mine.side(), theirs)
+        sides["meaning"][promising] = meaning_scores(mine.sentence_vectors(), theirs)
     return calibration.likeness(sides)
 
 

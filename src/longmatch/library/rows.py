@@ -21,7 +21,7 @@ from longmatch.documents.document import Document, Kind, Paragraph, Section, Sen
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 from longmatch.matching.chance import SIZES
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentences import Sentences
 
 T = TypeVar("T")
@@ -118,8 +118,8 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
         "plain": [d.plain for d in documents],
         **{name: [s[name] for s in structures] for name in ("sections", "paragraphs", "sentences")},
         "pieces": [_pieces(e.sentences) for e in encodings],
-        "vectors": _lists([pack_vectors(e.side.vectors, vector_type) for e in encodings]),
-        "expectations": _lists([e.side.expectations.half().numpy().ravel() for e in encodings]),
+        "vectors": _lists([pack_vectors(e.sentence_vectors.vectors, vector_type) for e in encodings]),
+        "expectations": _lists([e.sentence_vectors.expectations.half().numpy().ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
         "title_vector": _lists([_title_vector(e, means.shape[1]) for e in encodings]),
         "vocabulary": _lists(vocabularies),
@@ -248,10 +248,10 @@ class DocumentRow:
         """The hashed terms of the title by which other documents are recognized to mention this one."""
         return title_terms(str(self.value("title")))
 
-    def side(self) -> Side:
-        """The sentence vectors, and the expected score of each by chance."""
+    def sentence_vectors(self) -> SentenceVectors:
+        """The sentence vectors with their expectations by chance."""
         expectations = torch.from_numpy(self.array("expectations").astype(np.float32)).reshape(-1, len(SIZES))
-        return Side(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
+        return SentenceVectors(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
 
     def title_vector(self) -> torch.Tensor | None:
         """The vector of the title; None in libraries that lack the column."""
@@ -266,7 +266,9 @@ class DocumentRow:
 
     def encoding(self) -> Encoding:
         """The document's encoding."""
-        return Encoding(Sentences(self.document(), *self.pieces()), self.side(), self.terms(), self.title_vector())
+        return Encoding(
+            Sentences(self.document(), *self.pieces()), self.sentence_vectors(), self.terms(), self.title_vector()
+        )
 
 
 def rows_of(table: pa.Table) -> list[DocumentRow]:

@@ -16,7 +16,7 @@ from longmatch.library.index.terms import KINDS, Floats
 from longmatch.library.question import Question
 from longmatch.library.rows import SCORE_COLUMNS, DocumentRow
 from longmatch.library.store import Store
-from longmatch.matching.levels import Side, collection_scores
+from longmatch.matching.levels import SentenceVectors, collection_scores
 
 CANDIDATES = 60
 """The best of each side that are scored exactly."""
@@ -107,18 +107,17 @@ def score(query: Encoding, ids: Sequence[str], store: Store, index: Index, stati
     calibration = statistics.calibration.trusting(*index.trust)
     sides = Question.of_encoding(query, index).sides(rows, index, calibration.sides)
     if "meaning" in calibration.sides:
-        sides["meaning"] = meaning_scores(query.side, rows)
+        sides["meaning"] = meaning_scores(query.sentence_vectors, rows)
     if "told" in calibration.sides:
-        vectors = query.side.vectors
+        vectors = query.sentence_vectors.vectors
         sides["told"] = told_scores(vectors, stacked_titles([row.title_vector() for row in rows], vectors))
     scores = calibration.score(sides)
     order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
     return Scored(tuple(rows[i].id for i in order), scores[order])
 
 
-def meaning_scores(query: Side, rows: Sequence[DocumentRow]) -> Floats:
+def meaning_scores(query: SentenceVectors, rows: Sequence[DocumentRow]) -> Floats:
     """The corrected sentence score, both directions averaged."""
-    sides = [row.side() for row in rows]
-    together = Side(torch.cat([s.vectors for s in sides]), torch.cat([s.expectations for s in sides]))
-    offsets = offsets_of(torch.tensor([len(s) for s in sides]))
-    return np.asarray(collection_scores(query, together, offsets).double().numpy())
+    documents = [row.sentence_vectors() for row in rows]
+    offsets = offsets_of(torch.tensor([len(sentences) for sentences in documents]))
+    return np.asarray(collection_scores(query, SentenceVectors.cat(documents), offsets).double().numpy())

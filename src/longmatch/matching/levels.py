@@ -3,7 +3,7 @@
 The product is taken in slices, so that two documents of any length compare in bounded memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,14 +16,21 @@ SLICE = 1024  # sentences of one document at a time
 
 
 @dataclass(frozen=True)
-class Side:
-    """Sentences of a document or a collection: vectors (sentences, width), expectations by chance."""
+class SentenceVectors:
+    """Sentences of a document or a collection."""
 
-    vectors: Tensor
-    expectations: Tensor
+    vectors: Tensor  # (sentences, width)
+    expectations: Tensor  # by chance: (sentences, sizes)
 
     def __len__(self) -> int:
         return len(self.vectors)
+
+    @staticmethod
+    def cat(parts: Sequence["SentenceVectors"]) -> "SentenceVectors":
+        """Concatenate the sentences of several documents."""
+        return SentenceVectors(
+            torch.cat([part.vectors for part in parts]), torch.cat([part.expectations for part in parts])
+        )
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,9 @@ class Partners:
     corrected: Tensor
 
 
-def best_partners(a: Side, b: Side, apart: tuple[Tensor, Tensor] | None = None) -> tuple[Partners, Partners]:
+def best_partners(
+    a: SentenceVectors, b: SentenceVectors, apart: tuple[Tensor, Tensor] | None = None
+) -> tuple[Partners, Partners]:
     """The best partner of each sentence of a in b, and of each sentence of b in a.
 
     `apart` numbers the sentences' groups in a and in b; sentences of the same number are no partners.
@@ -55,12 +64,12 @@ def best_partners(a: Side, b: Side, apart: tuple[Tensor, Tensor] | None = None) 
     return _partners(a, a_best, len(b)), _partners(b, b_best, len(a))
 
 
-def _partners(side: Side, best: tuple[Tensor, Tensor], size: int) -> Partners:
-    expected = side.expectations @ interpolation(torch.tensor([size], device=best[0].device))[0]
+def _partners(sentences: SentenceVectors, best: tuple[Tensor, Tensor], size: int) -> Partners:
+    expected = sentences.expectations @ interpolation(torch.tensor([size], device=best[0].device))[0]
     return Partners(best[1], best[0], corrected(best[0], expected))
 
 
-def group_scores(a: Side, b: Side, a_offsets: Tensor, b_offsets: Tensor) -> Tensor:
+def group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Tensor, b_offsets: Tensor) -> Tensor:
     """The sentence score of every group of a with every group of b, both directions averaged:
     (groups of a, groups of b).
 
@@ -71,23 +80,25 @@ def group_scores(a: Side, b: Side, a_offsets: Tensor, b_offsets: Tensor) -> Tens
     return (forward + backward.T) / 2
 
 
-def _corrected_group_best(a: Side, b: Side, b_offsets: Tensor) -> Tensor:
+def _corrected_group_best(a: SentenceVectors, b: SentenceVectors, b_offsets: Tensor) -> Tensor:
     """For each sentence of a, the best it finds in each group of b, corrected for chance: (sentences a, groups b)."""
     best = [segment_max(cosines, b_offsets).T for _, cosines in _slices(a, b)]
     expected = a.expectations @ interpolation(b_offsets.diff()).T
     return corrected(torch.cat(best), expected)
 
 
-def _slices(a: Side, b: Side) -> Iterator[tuple[int, Tensor]]:
+def _slices(a: SentenceVectors, b: SentenceVectors) -> Iterator[tuple[int, Tensor]]:
     """The cosines (sentences b, slice of a), with the number of the slice's first sentence."""
     for start in range(0, len(a), SLICE):
         yield start, b.vectors @ a.vectors[start : start + SLICE].T
 
 
-def collection_scores(query: Side, sides: Side, offsets: Tensor, room: int = 1 << 25) -> Tensor:
+def collection_scores(
+    query: SentenceVectors, documents: SentenceVectors, offsets: Tensor, room: int = 1 << 25
+) -> Tensor:
     """The sentence score of one document with every document of a collection, both directions averaged: (documents,).
 
-    `sides` holds the sentences of all documents, which begin at `offsets`. Documents are taken together until the
+    `documents` holds the sentences of all documents, which begin at `offsets`. Documents are taken together until the
     product reaches `room` cells.
     """
     size = len(query)
@@ -97,10 +108,10 @@ def collection_scores(query: Side, sides: Side, offsets: Tensor, room: int = 1 <
         local = offsets[first : last + 1]
         rows = slice(int(local[0]), int(local[-1]))
         local = local - local[0]
-        cosines = sides.vectors[rows] @ query.vectors.T.to(sides.vectors.dtype)  # (sentences, query sentences)
+        cosines = documents.vectors[rows] @ query.vectors.T.to(documents.vectors.dtype)  # (sentences, query sentences)
         expected = interpolation(local.diff()) @ query.expectations.T
         forward = corrected(segment_max(cosines, local).float(), expected).mean(1)
-        best = corrected(cosines.amax(1).float(), sides.expectations[rows] @ backward_weights)
+        best = corrected(cosines.amax(1).float(), documents.expectations[rows] @ backward_weights)
         backward = segment_mean(best[:, None], local)[:, 0]
         results.append((forward + backward) / 2)
     return torch.cat(results) if results else torch.empty(0)

@@ -12,7 +12,7 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.chance import SIZES
-from longmatch.matching.levels import Side, group_scores
+from longmatch.matching.levels import SentenceVectors, group_scores
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
@@ -138,5 +138,5 @@ def _grid(a: SdrEncoding, b: SdrEncoding, level: Level) -> Grid:
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
 
 
-def _uncorrected(vectors: Tensor) -> Side:
-    return Side(vectors, torch.zeros(len(vectors), len(SIZES)))
+def _uncorrected(vectors: Tensor) -> SentenceVectors:
+    return SentenceVectors(vectors, torch.zeros(len(vectors), len(SIZES)))

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
+from longmatch.lab.adapting.adapt import OnStage
 from longmatch.lab.adapting.adopting import adapt
 from longmatch.lab.adapting.learning import unlabelled
 from longmatch.library.library import Library
-from longmatch.library.reencode import Stages
 from tests.lab.adapting.stems import write_coined
 
 DOCUMENTS, STEPS = 42, 16
 Copy = Callable[[Path], Library]
 
 
-def interrupt_at(stage: str) -> Stages:
+def interrupt_at(stage: str) -> OnStage:
     """Stops when a stage is reported."""
 
     def report(what: str, done: int, of_all: int) -> None:

@@ -45,7 +45,7 @@ def test_words_phrases_and_meaning_are_the_models_own(
 
 
 def test_topic_is_the_cosine_of_mean_vectors(scorer: SideScorer, encodings: list[Encoding]) -> None:
-    means = [e.side.vectors.mean(0) for e in encodings]
+    means = [e.sentence_vectors.vectors.mean(0) for e in encodings]
     ((_, sides),) = scorer.each([3])
     expected = [float(torch.cosine_similarity(means[3], mean, dim=0)) for mean in means]
     assert np.allclose(sides["topic"], expected, atol=2e-3)
@@ -75,6 +75,6 @@ def test_names_and_titles_told_in_a_sentence_are_those_of_the_whole_corpus(
         assert expected[number] > 0
     ((_, sides),) = scorer.each([2])
     vectors = matcher.backbone.encode_texts(titles)
-    best = (torch.from_numpy(vectors) @ encodings[2].side.vectors.T).topk(3, dim=1).values.mean(1)
+    best = (torch.from_numpy(vectors) @ encodings[2].sentence_vectors.vectors.T).topk(3, dim=1).values.mean(1)
     told = ((best - 0.5) / 0.5).clamp(min=0)
     assert np.allclose(sides["told"], told.numpy(), atol=2e-3)

@@ -17,9 +17,9 @@ from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, join
 from longmatch.lab.adapting.learning.passages import Reading, halves
 from longmatch.lab.adapting.learning.unlabelled import learn_halves
 from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_read, prove
-from longmatch.library.rows import DOCUMENT_COLUMNS
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.model import Adapter, checked_matcher
+from longmatch.library.rows import DOCUMENT_COLUMNS
 from longmatch.library.store import REENCODED, Store
 from longmatch.units import sentences
 

@@ -18,7 +18,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.lab.adapting.learning.passages import Reading, halves
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lab.evaluation.significance import compare_queries
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 
 Floats = npt.NDArray[np.float64]
 Report = Callable[[int], None]  # told how many passages are read since the last call
@@ -161,9 +161,9 @@ def encode_passages(
 ) -> list[Encoding]:
     """Passages as the matcher sees them."""
     vectors = torch.from_numpy(matcher.backbone.encode([tokens for one in passages for tokens in one.tokens]))
-    side = Side(vectors, matcher.statistics.sentences.expectations(vectors))
+    expectations = matcher.statistics.sentences.expectations(vectors)
     lengths = [len(passage) for passage in passages]
-    parts = zip(passages, side.vectors.split(lengths), side.expectations.split(lengths), strict=True)
+    parts = zip(passages, vectors.split(lengths), expectations.split(lengths), strict=True)
     if report:
         report(len(passages))
-    return [Encoding(no_sentences(count=len(one)), Side(*both), one.terms) for one, *both in parts]
+    return [Encoding(no_sentences(count=len(one)), SentenceVectors(*both), one.terms) for one, *both in parts]

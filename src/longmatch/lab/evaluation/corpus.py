@@ -15,7 +15,7 @@ from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import iterate_lines
 from longmatch.lab.evaluation.shuffle import shuffled
-from longmatch.parallel import spread
+from longmatch.parallel import parallel_map
 
 CHARACTERS = 4_000_000  # of text in a shard
 SHUFFLED = "-shuffled"  # ends the name of a set whose sections are in random order
@@ -91,7 +91,7 @@ class Corpus:
         """One entry a line of the file, whether it can be read or not."""
         path = self.folder.documents_file
         lines = ((number, line, path, self.shuffle) for number, line in iterate_lines(path) if line.strip())
-        return spread(_read, lines)
+        return parallel_map(_read, lines)
 
 
 def _read(found: tuple[int, str, Path, int | None]) -> Document | ReadError:

@@ -42,7 +42,7 @@ class Evaluation:
     shuffle_sections: bool = False  # measure also with the sections of every document in random order
     rerank_depth: int = DEPTH  # documents a model ranks anew that reads two together
     studies: Sequence[StudyPlan] = ()  # models to train for each value of a setting
-    processes: int = 1  # that read documents; more need a script with `if __name__ == "__main__"`
+    processes: int = 1  # that read documents
     watch: Watch | None = None
     told: Callable[[list[Row]], None] | None = None  # called with the rows of a set when it is done
 

@@ -1,18 +1,12 @@
 """How a shelf of tokens is made: documents stream through processes into growing files, whole or not at all."""
 
+import functools
 import hashlib
 import json
-import os
 import shutil
-import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import chain, islice
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -26,13 +20,11 @@ from tokenizers import Tokenizer
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.lab.store.shelf import VERSION, Progress, Unread
+from longmatch.parallel import parallel_map
 from longmatch.units.tokens import tokenize
 
 T = TypeVar("T")
 Read = Callable[[T], Document | Unread]
-
-CHUNK = 8  # documents sent to a process at a time
-AHEAD = 4  # chunks a process may be ahead of what is written
 
 
 @dataclass(frozen=True)
@@ -72,6 +64,8 @@ def write_shelf(
 ) -> None:
     """Make the folder, or wait for the process that is making it; `made` says whether what is there will do."""
     partial = folder.with_name(folder.name + ".partial")
+    setup = functools.partial(_set_tokenizer, plan.tokenizer)
+    packed = parallel_map(functools.partial(_read_and_pack, read), documents, processes, setup=setup)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(folder.name + ".lock")):
@@ -80,7 +74,7 @@ def write_shelf(
             try:
                 _remove(partial)  # left by a process that was killed
                 partial.mkdir()
-                _fill(partial, plan, _packed(documents, read, plan.tokenizer, processes), progress)
+                _fill(partial, plan, packed, progress)
                 _remove(folder)
                 partial.rename(folder)
             finally:
@@ -153,57 +147,17 @@ class Growing:
         self._file.close()
 
 
-def _packed(documents: Iterable[T], read: Read[T], tokenizer: str, processes: int) -> Iterator[Packed | Unread]:
-    """The documents tokenised, in order; a few are done here, before other processes would have started."""
-    left = iter(documents)
-    few = list(islice(left, 2 * CHUNK)) if processes > 1 else []
-    if len(few) == 2 * CHUNK:
-        yield from _spread(chain(few, left), read, tokenizer, processes)
-        return
-    own = Tokenizer.from_str(tokenizer)
-    for document in chain(few, left):
-        yield _pack(read(document), own)
-
-
-def _spread(documents: Iterator[T], read: Read[T], tokenizer: str, processes: int) -> Iterator[Packed | Unread]:
-    pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_begin, initargs=(tokenizer,))
-    waiting: deque[Future[list[Packed | Unread]]] = deque()
-    try:
-        while True:
-            while len(waiting) < AHEAD * processes and (chunk := list(islice(documents, CHUNK))):
-                waiting.append(pool.submit(_pack_each, read, chunk))
-            if not waiting:
-                return
-            yield from waiting.popleft().result()
-    except BrokenProcessPool as error:
-        raise LongmatchError(
-            "A process that was reading documents was stopped, perhaps for want of memory. Use fewer processes."
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 _tokenizer: Tokenizer | None = None  # of a process that reads documents
 
 
-def _begin(tokenizer: str) -> None:
-    """Set up a process: its own tokenizer, on one core; and it ends with the process that started it."""
+def _set_tokenizer(tokenizer: str) -> None:
     global _tokenizer  # noqa: PLW0603 - a process is given it once, not with each document
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
     _tokenizer = Tokenizer.from_str(tokenizer)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _pack_each(read: Read[T], chunk: list[T]) -> list[Packed | Unread]:
+def _read_and_pack(read: Read[T], item: T) -> Packed | Unread:
     assert _tokenizer is not None
-    return [_pack(read(document), _tokenizer) for document in chunk]
+    return _pack(read(item), _tokenizer)
 
 
 def _pack(document: Document | Unread, tokenizer: Tokenizer) -> Packed | Unread:

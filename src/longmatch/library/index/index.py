@@ -241,7 +241,7 @@ class Index:
         return np.concatenate(parts) if parts else np.empty(0)
 
     def blend(self, kind: str, terms: Hashes, more: Frequencies | None = None) -> Blend:
-        """The rarity of some terms; the more familiar the documents' words, the more the background counts as a prior."""
+        """The rarity of some terms; the background is a prior, as far as it knows the documents' words."""
         familiarity = self.familiarity()
         worth = max(LEAST_WORTH, WORTH * familiarity)
         power = phrase_power(familiarity) if kind == "phrases" else 1.0

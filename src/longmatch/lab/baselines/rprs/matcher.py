@@ -13,7 +13,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.lab.baselines.rprs.score import Hits, Pool, Rule, find_hits, nearest, proportional_scores, rprs_scores
 from longmatch.matching.align import Evidence, Floats, alignments, merge
 from longmatch.matching.chance import SIZES
-from longmatch.matching.levels import Side, group_scores
+from longmatch.matching.levels import SentenceVectors, group_scores
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
@@ -110,6 +110,6 @@ def _evidence(mine: RprsEncoding, theirs: RprsEncoding, asking: Hits, asked: Hit
 def _grid(a: RprsEncoding, b: RprsEncoding, level: Level) -> Grid:
     """The mean over sentences of their best cosine, group by group, both directions averaged."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    left, right = (Side(e.vectors, torch.zeros(len(e.vectors), len(SIZES))) for e in (a, b))
+    left, right = (SentenceVectors(e.vectors, torch.zeros(len(e.vectors), len(SIZES))) for e in (a, b))
     scores = group_scores(left, right, mine.offsets, theirs.offsets).clamp(0, 1).numpy()
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)

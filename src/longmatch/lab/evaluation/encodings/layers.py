@@ -19,7 +19,7 @@ from longmatch.matching.chance import SIZES, Background
 from longmatch.matching.matcher import Progress
 from longmatch.matching.sentence_vectors import vectors_of_tokens
 from longmatch.matching.sentences import Sentences
-from longmatch.parallel import spread
+from longmatch.parallel import parallel_map
 from longmatch.units import sentences
 
 PLACES = ("starts", "ends", "lengths", "paragraph", "section")  # of each sentence
@@ -40,13 +40,13 @@ class Words(Layer):
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
         """Hash."""
-        made = list(spread(_words_at, (_running(document) for document in documents)))
+        made = list(parallel_map(_words_at, (_running(document) for document in documents)))
         if any(len(arrays["bounds"]) < 2 for arrays in made):
             raise Unhandled(NO_SENTENCE)
         return made
 
 
-class SentenceVectors(Layer):
+class SentenceVectorLayer(Layer):
     """Sentence vectors of a backbone in half precision, and where the sentences stand."""
 
     name = "sentences"
@@ -83,7 +83,7 @@ class Chance(Layer):
     name = "chance"
     reads_documents = False
 
-    def __init__(self, base: SentenceVectors, background: Background) -> None:
+    def __init__(self, base: SentenceVectorLayer, background: Background) -> None:
         self.base, self.background = base, background
 
     @cached_property
@@ -125,7 +125,7 @@ class PieceWords(Layer):
     ) -> list[Arrays]:
         """Hash."""
         cut = (Sentences.of(sentences(tokens, self.most)) for tokens in map(restore_tokens, below, documents))
-        return list(spread(_words_at, ((each.document.readable, each.starts, each.ends) for each in cut)))
+        return list(parallel_map(_words_at, ((each.document.readable, each.starts, each.ends) for each in cut)))
 
 
 class Openings(Layer):

@@ -13,7 +13,7 @@ from longmatch.lab.evaluation.code import code_digest
 from longmatch.lab.evaluation.encodings.layer import Arrays, Layer, Unhandled
 from longmatch.lab.store.shelf import tokenizer_json
 from longmatch.matching.matcher import Progress
-from longmatch.parallel import spread
+from longmatch.parallel import parallel_map
 from longmatch.units import Tokens, tokenize
 
 NO_SENTENCE = "it has no sentence"
@@ -49,7 +49,7 @@ class DocumentTokens(Layer):
         self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
     ) -> list[Arrays]:
         """Tokenise, in as many processes as were chosen."""
-        made = list(spread(partial(_tokenised, self._as_text), documents))
+        made = list(parallel_map(partial(_tokenised, self._as_text), documents))
         if not all(len(arrays["ids"]) for arrays in made):
             raise Unhandled(NO_SENTENCE)
         return made

@@ -17,7 +17,7 @@ from longmatch.lab.evaluation.encodings.layer import Layer
 from longmatch.lab.evaluation.encodings.layers import (
     Chance,
     PieceWords,
-    SentenceVectors,
+    SentenceVectorLayer,
     restore_stream,
     scoring_device,
 )
@@ -27,7 +27,7 @@ from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lexical.terms import Stream, Terms
 from longmatch.lexical.weights import TermMatrix, tfidf
-from longmatch.matching.levels import Side
+from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentence_vectors import title_vectors
 
 
@@ -40,7 +40,7 @@ class DefaultScorer(Scorer):
     @property
     def layers(self) -> Sequence[Layer]:
         """Sentence vectors, what to expect of them by chance, and the words of the same pieces."""
-        vectors = SentenceVectors(self.matcher.backbone)
+        vectors = SentenceVectorLayer(self.matcher.backbone)
         return vectors, Chance(vectors, self.matcher.statistics.sentences), PieceWords(self.matcher.backbone)
 
     @property
@@ -95,7 +95,7 @@ class DefaultScorer(Scorer):
         expectations = torch.from_numpy(self._chance.of(number, "expectations")["expectations"]).to(device)
         return Encoding(
             no_sentences(self._titles[number]),
-            Side(vectors, expectations),
+            SentenceVectors(vectors, expectations),
             Terms(restore_stream(self._words.of(number, "words", "bounds"))),
             self._title_vectors[number],
         )
@@ -105,8 +105,8 @@ class DefaultScorer(Scorer):
         if self._loaded is not None:
             return self._loaded
         part, (encodings, words, phrases) = self._slices[index], self._bare[index]
-        side = Side(part.vectors(), self._expectations(part))
-        found = Collection(encodings, side, part.offsets(), self._rarity, words, phrases)
+        sentences = SentenceVectors(part.vectors(), self._expectations(part))
+        found = Collection(encodings, sentences, part.offsets(), self._rarity, words, phrases)
         if len(self._slices) == 1:
             self._loaded = found
         return found
@@ -130,4 +130,4 @@ class DefaultScorer(Scorer):
         """An encoding of terms alone."""
         nothing = torch.empty(0)
         terms = Terms(Stream(stream.ids, stream.offsets))
-        return Encoding(no_sentences(title), Side(nothing, nothing), terms, vector)
+        return Encoding(no_sentences(title), SentenceVectors(nothing, nothing), terms, vector)

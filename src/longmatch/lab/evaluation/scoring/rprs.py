@@ -11,7 +11,7 @@ from longmatch.lab.baselines.rprs.matcher import RprsMatcher
 from longmatch.lab.baselines.rprs.score import Hits, Pool, best_of, find_hits, nearest, proportional_scores
 from longmatch.lab.evaluation.code import home_of
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import SentenceVectors, scoring_device
+from longmatch.lab.evaluation.encodings.layers import SentenceVectorLayer, scoring_device
 from longmatch.lab.evaluation.encodings.store import Stored
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
@@ -26,9 +26,9 @@ class RprsScorer(Scorer):
     _slices: list[Slice]
 
     @property
-    def layers(self) -> Sequence[SentenceVectors]:
+    def layers(self) -> Sequence[SentenceVectorLayer]:
         """The sentence vectors."""
-        return (SentenceVectors(self.matcher.backbone),)
+        return (SentenceVectorLayer(self.matcher.backbone),)
 
     @property
     def facts(self) -> Mapping[str, Any]:

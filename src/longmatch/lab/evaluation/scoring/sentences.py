@@ -10,7 +10,7 @@ from torch import Tensor
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.evaluation.code import SENTENCE_CODE
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import Openings, SentenceVectors, restore_sentences, scoring_device
+from longmatch.lab.evaluation.encodings.layers import Openings, SentenceVectorLayer, restore_sentences, scoring_device
 from longmatch.lab.evaluation.encodings.store import Stored
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
@@ -30,9 +30,9 @@ class SdrScorer(Scorer):
     _slices: list[Slice]
 
     @property
-    def layers(self) -> Sequence[SentenceVectors]:
+    def layers(self) -> Sequence[SentenceVectorLayer]:
         """The sentence vectors."""
-        return (SentenceVectors(self.matcher.backbone),)
+        return (SentenceVectorLayer(self.matcher.backbone),)
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -85,10 +85,10 @@ class PooledScorer(Scorer):
     _vectors: Tensor
 
     @property
-    def layers(self) -> Sequence[SentenceVectors | Openings]:
+    def layers(self) -> Sequence[SentenceVectorLayer | Openings]:
         """Sentence vectors for the mean, else the opening's."""
         mean = self.matcher.rule == "mean"
-        return (SentenceVectors(self.matcher.backbone) if mean else Openings(self.matcher),)
+        return (SentenceVectorLayer(self.matcher.backbone) if mean else Openings(self.matcher),)
 
     @property
     def facts(self) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from longmatch.lab.training.data.labels import Numbered, PairTable, Which, numbe
 from longmatch.lab.training.data.negatives import Negatives
 from longmatch.lab.training.data.sources import Source, find_sources, read_item
 from longmatch.lab.training.data.tables import Classes, Pairs, read_labels
-from longmatch.parallel import processes_chosen
+from longmatch.parallel import default_processes
 from longmatch.units.tokens import Ints
 
 HELD_OUT = 5  # of a hundred documents, where they are read without labels
@@ -81,7 +81,7 @@ class TrainingData:
         words = hashlib.sha256(tokenizer_json(tokenizer).encode()).hexdigest()[:8]
         folder = Path(cache) / f"{'+'.join(source.name for source in sources)[:60]}-{digest}-{words}"
         items = (item for source in sources for item in source.items())
-        spread = processes or processes_chosen()
+        spread = processes or default_processes()
         shelf = TokenShelf.build(folder, items, tokenizer, progress, spread, read=read_item, source=digest)
         if not len(shelf):
             why = f" {next(iter(shelf.unread.values())).why}" if shelf.unread else ""

@@ -1,0 +1,1 @@
+"""GPU utilisation of encoding and training: `python -m longmatch.lab.benchmarks.gpu`."""

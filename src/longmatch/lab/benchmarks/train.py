@@ -1,0 +1,322 @@
+"""Train the models of docs/benchmarks.md and measure them.
+
+    python -m longmatch.lab.benchmarks.train DATA OUT [--sets acl wiki papers] [--seeds 1 2 3] [--rows colde sdr ...]
+        [--only 'acl/*' '*-1'] [--set steps=60] [--set colde.documents=200] [--set papers/epochs=1] [--jobs 9]
+        [--measure ROWS] [--also news/rprs news/lda]
+
+DATA holds the sets' folders. Each model is written to OUT/SET/ROW-SEED, the tokenised documents once to OUT/tokens;
+trained models are left as they are, and interrupted trainings resume. `--only` keeps those whose SET/ROW-SEED matches
+one of its patterns, in the patterns' order: `'acl/*' '*-1'` is every seed on acl, then the first elsewhere. `--set`
+applies to every row that has the setting; prefixed with the name of a model, row or set, to those alone. Rows that
+others need, such as SST's cluster networks, are added and trained first.
+
+With `--jobs 9` nine processes run side by side and log to ROW-SEED.log, so that small models fill a GPU together; a
+failure does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` first, or they take turns. With
+`--measure ROWS` each model is measured as soon as it is trained, as are the untrained ones and those named by `--also`;
+the runs go to ROWS, and `longmatch evaluate --data SET --out ROWS` afterwards adds the lexical rows and writes the
+report. The untrained models come first and all others wait for them, because they tokenise the documents; where their
+runs exist already, `--untrained bm25 first` is the quickest way to do that.
+
+SMITH is pre-trained on DATA/pretrain, once for all sets and seeds.
+"""
+
+import argparse
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from fnmatch import fnmatch
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.evaluation.evaluate import Evaluation
+from longmatch.lab.training.recipes import find_recipe
+from longmatch.lab.training.settings import TrainingSettings, read_pairs
+from longmatch.lab.training.train import train
+from longmatch.parallel import half_the_cores, use_processes
+
+ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained first
+ALONE = {"temporal": False, "views": 1}  # SST without aggregation
+BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were masked
+ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "colde": ("colde", {}),
+    "colde-no-sections": ("colde", {"augmented": False}),  # CoLDE's table 2: -Aug
+    "colde-no-lstm": ("colde", {"recurrent": False}),  # -LSTM
+    "colde-no-contrast": ("colde", {"contrastive": False}),  # -CL
+    "first": ("first", {}),
+    "sdr": ("sdr", {}),
+    "sdr-no-contrast": ("sdr", {"contrastive": False}),  # SDR's table 3 (v)
+    "sdr-margin-2": ("sdr", {"margin": 2.0}),
+    "smith-pretrain-wp": ("smith-pretrain", {"masked_blocks": 0}),
+    "smith-pretrain-wp-sp": ("smith-pretrain", {}),
+    "smith": ("smith", {}),  # SMITH's table 3: NP
+    "smith-wp": ("smith", {"pretrained": "@smith-pretrain-wp"}),
+    "smith-wp-sp": ("smith", BOTH),
+    "smith-sum-concat": ("smith", BOTH | {"combine": "sum-concat"}),  # SMITH's table 7
+    "smith-mean-concat": ("smith", BOTH | {"combine": "mean-concat"}),
+    "smith-attention": ("smith", BOTH | {"combine": "attention"}),
+    "smith-pretrain-2-layers": ("smith-pretrain", {"layers": 2}),
+    "smith-pretrain-4-layers": ("smith-pretrain", {"layers": 4}),
+    "smith-2-layers": ("smith", {"pretrained": "@smith-pretrain-2-layers"}),  # SMITH's table 6
+    "smith-4-layers": ("smith", {"pretrained": "@smith-pretrain-4-layers"}),
+    "smith-short": ("smith", {"backbone": DEFAULT_NAME}),
+    "dssm": ("dssm", {}),
+    "arc-i": ("arc-i", {}),
+    "han": ("han", {}),
+    "smash": ("smash", {}),
+    "s-long": ("s-long", {}),
+    "cross": ("cross", {}),
+    "bert-pli": ("bert-pli", {}),
+    "match-ignition": ("match-ignition", {}),
+    "opt-match": ("opt-match", {}),
+    "cig": ("cig", {}),
+    "sst-clusters": ("sst-clusters", {}),
+    "sst-direct-hard": ("sst", {"sampling": "hard"}),  # SST's table 2
+    "sst-direct-soft": ("sst", {}),
+    "sst-adaptive-hard": ("sst", ADAPTIVE | {"sampling": "hard"}),
+    "sst-adaptive-soft": ("sst", ADAPTIVE),
+    "sst-one-view": ("sst", ADAPTIVE | {"views": 1}),  # SST's table 4: w/o aggregation inference
+    "sst-not-temporal": ("sst", ADAPTIVE | {"temporal": False}),
+    "sst-with-attention": ("sst", ADAPTIVE | {"attention": True}),
+    "sst-uniform": ("sst", ADAPTIVE | {"sampling": "uniform"}),
+    "sst-negative": ("sst", ADAPTIVE | {"sampling": "negative"}),
+    "sst-random": ("sst", {"sampling": "random"}),
+    "sst-clusters-no-separation": ("sst-clusters", {"separation": 0.0}),
+    "sst-clusters-no-agreement": ("sst-clusters", {"agreement": 0.0}),
+    "sst-clusters-no-losses": ("sst-clusters", {"agreement": 0.0, "separation": 0.0, "modularity": 1.0}),
+    "sst-no-separation": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-separation"}),  # w/o L_n
+    "sst-no-agreement": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-agreement"}),  # w/o L_p
+    "sst-no-losses": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-losses"}),  # w/o both
+    "sst-dual-direct-hard": ("sst-dual", {"sampling": "hard"}),  # SST's table 3
+    "sst-dual-direct-soft": ("sst-dual", {}),
+    "sst-dual-adaptive-hard": ("sst-dual", ADAPTIVE | {"sampling": "hard"}),
+    "sst-dual-adaptive-soft": ("sst-dual", ADAPTIVE),
+}
+PREREQUISITES = ("sst-clusters", "smith-pretrain")  # models that others need and that cannot match documents
+PRETRAINED = "smith-pretrain"  # trained once, from unlabelled documents
+LARGE = ("colde", "s-long")  # models whose steps fill a GPU
+RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # scoring rules for a backbone trained by SDR
+UNTRAINED = ("default", *RULES)
+
+
+def settings_of(model: str) -> set[str]:
+    """The names of a model's settings."""
+    return {field.name for kind in (TrainingSettings, find_recipe(model).Settings) for field in fields(kind)}
+
+
+def split_key(key: str) -> tuple[str, str, str]:
+    """Split the key of --set into set, row or model, and setting; empty where not given.
+
+    >>> split_key("steps"), split_key("colde.documents"), split_key("papers/s-long.steps")
+    (('', '', 'steps'), ('', 'colde', 'documents'), ('papers', 's-long', 'steps'))
+    """
+    *data, rest = key.split("/", 1)
+    *owner, name = rest.rsplit(".", 1)
+    return "".join(data), "".join(owner), name
+
+
+def settings_for(row: str, data: str, overrides: Mapping[str, str]) -> dict[str, str]:
+    """The settings of --set that apply to a row on a set; the more specific key wins.
+
+    >>> settings_for("smith-short", "acl", {"smith.epochs": "3", "smith-short.epochs": "2", "epochs": "1"})
+    {'epochs': '2'}
+    """
+    model, names = ROWS[row][0], settings_of(ROWS[row][0])
+    keys = {split_key(key): value for key, value in overrides.items()}
+    applied: dict[str, str] = {}
+    for owner, of_set in product(("", model, row), ("", data)):
+        applied |= {k: value for (s, o, k), value in keys.items() if (s, o) == (of_set, owner) and k in names}
+    return applied
+
+
+def check_overrides(overrides: Mapping[str, str], rows: Sequence[str], sets: Sequence[str]) -> None:
+    """Refuse a setting that applies to no row: silently ignored, it would waste a whole run."""
+    for key in overrides:
+        data, owner, name = split_key(key)
+        models = {ROWS[row][0] for row in rows if owner in ("", row, ROWS[row][0])}
+        if data not in ("", *sets) or not any(name in settings_of(model) for model in models):
+            raise SystemExit(f"No row has a setting {key}.")
+
+
+def evaluated_models(place: Path, row: str) -> list[str]:
+    """A row's entries in `longmatch evaluate --models`: its folder, and for SDR each scoring rule."""
+    return [f"{rule}@{place}" for rule in RULES] if row == "sdr" else [str(place)]
+
+
+def prerequisites(rows: Sequence[str]) -> list[str]:
+    """The rows whose folders these rows refer to, each once, in the order of ROWS."""
+    named = {str(value)[1:] for row in rows for value in ROWS[row][1].values() if str(value).startswith("@")}
+    return [row for row in ROWS if row in named]
+
+
+def model_path(row: str, name: str, seed: int) -> str:
+    """The path of a row's model below OUT.
+
+    >>> model_path("colde", "acl", 2), model_path("smith-pretrain-wp", "acl", 2)
+    ('acl/colde-2', 'pretrain/smith-pretrain-wp')
+    """
+    return f"pretrain/{row}" if ROWS[row][0] == PRETRAINED else f"{name}/{row}-{seed}"
+
+
+def resolve_folders(changed: Mapping[str, Any], out: Path, name: str, seed: int) -> dict[str, Any]:
+    """A row's settings with each @ROW replaced by that row's folder."""
+    return {
+        key: str(out / model_path(value[1:], name, seed)) if isinstance(value, str) and value.startswith("@") else value
+        for key, value in changed.items()
+    }
+
+
+@dataclass(frozen=True)
+class Training:
+    """One model to train."""
+
+    model: str
+    data: Path
+    out: Path
+    settings: Mapping[str, Any]
+    readers: int  # processes that tokenise documents
+
+    def run(self, cores: int) -> None:
+        """Train it."""
+        use_processes(self.readers)
+        train(self.model, self.data, self.out, **self.settings)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Some of the models of an evaluation."""
+
+    evaluation: Evaluation
+    models: tuple[str, ...]
+
+    def run(self, cores: int) -> None:
+        """Measure them."""
+        self.evaluation.measure(self.models)
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """All trainings and measurements of one command."""
+
+    data: Path
+    out: Path
+    sets: Sequence[str]
+    rows: Sequence[str]
+    seeds: Sequence[int]
+    overrides: Mapping[str, str]
+    runs: Path | None = None  # where to measure to
+    only: Sequence[str] = ("*",)
+    readers: int = 1
+    also: Sequence[str] = ()  # SET/MODEL: further models that need no training
+    untrained: Sequence[str] = UNTRAINED
+
+    def jobs(self) -> list[QueuedJob]:
+        """All jobs: prerequisites before the rows that need them, each measurement right after its training.
+
+        Models named by `also` start early: they keep one core busy for long, and hardly use the GPU.
+        """
+        jobs = {job.name: job for job in map(self._untrained, self.sets)} if self.runs else {}
+        jobs |= {job.name: job for job in (self._further(*place.split("/", 1)) for place in self.also)}
+        for name, row, seed in self._combinations():
+            for other in (*prerequisites([row]), row):
+                training = self._training(name, other, seed)
+                jobs.setdefault(training.name, training)
+            if self.runs and ROWS[row][0] not in PREREQUISITES:
+                measurement = self._measurement(name, row, seed)
+                jobs[measurement.name] = measurement
+        return list(jobs.values())
+
+    def models(self, name: str) -> list[str]:
+        """All models of a set's evaluation."""
+        places = [
+            (self.out / model_path(row, name, seed), row) for seed in self.seeds for row in self._rows(name, seed)
+        ]
+        matching = [evaluated_models(place, row) for place, row in places if ROWS[row][0] not in PREREQUISITES]
+        further = [place.removeprefix(f"{name}/") for place in self.also if place.startswith(f"{name}/")]
+        return [*self.untrained, *further, *(model for some in matching for model in some)]
+
+    def evaluation(self, name: str) -> Evaluation:
+        """All models on a set, both protocols where it has both kinds of labels."""
+        folder = DataFolder(self.data / name)
+        both: Literal["both", "auto"] = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
+        out = self.runs or Path()
+        return Evaluation([folder.path], self.models(name), out, protocol=both, processes=self.readers)
+
+    def _combinations(self) -> list[tuple[str, str, int]]:
+        """Set, row and seed of every model, in the order of the patterns; the first seed of all sets first."""
+        combinations = [
+            (name, row, seed) for seed in self.seeds for name in self.sets for row in self._rows(name, seed)
+        ]
+        return sorted(combinations, key=lambda each: self._pattern("{}/{}-{}".format(*each)))
+
+    def _pattern(self, place: str) -> int:
+        """The number of the first matching pattern."""
+        return next(number for number, pattern in enumerate(self.only) if fnmatch(place, pattern))
+
+    def _rows(self, name: str, seed: int) -> list[str]:
+        return [row for row in self.rows if any(fnmatch(f"{name}/{row}-{seed}", pattern) for pattern in self.only)]
+
+    def _training(self, name: str, row: str, seed: int) -> QueuedJob:
+        model, changed = ROWS[row]
+        place = model_path(row, name, seed)
+        settings = {"cache": str(self.out / "tokens")} | settings_for(row, name, self.overrides)
+        settings |= resolve_folders(changed, self.out, name, seed) | {"seed": 1 if model == PRETRAINED else seed}
+        work = Training(model, self.data / Path(place).parent, self.out / place, settings, self.readers)
+        needs = tuple(model_path(other, name, seed) for other in prerequisites([row]))
+        return QueuedJob(place, work, self.out / f"{place}.log", needs, model in LARGE)
+
+    def _measurement(self, name: str, row: str, seed: int) -> QueuedJob:
+        place = model_path(row, name, seed)
+        work = Measurement(self.evaluation(name), tuple(evaluated_models(self.out / place, row)))
+        return QueuedJob(f"{place}: measured", work, self.out / f"{place}.log", (place, f"{name}: untrained"))
+
+    def _untrained(self, name: str) -> QueuedJob:
+        """Before the others: these tokenise the documents."""
+        work = Measurement(self.evaluation(name), tuple(self.untrained))
+        return QueuedJob(f"{name}: untrained", work, self.out / name / "untrained.log")
+
+    def _further(self, name: str, model: str) -> QueuedJob:
+        work = Measurement(self.evaluation(name), (model,))
+        return QueuedJob(f"{name}/{model}", work, self.out / name / f"{model}.log", (f"{name}: untrained",))
+
+
+def main() -> None:
+    """Train and measure."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--sets", nargs="+", default=["acl", "wiki", "papers"])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1])
+    parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--only", nargs="+", default=["*"], help="patterns of SET/ROW-SEED")
+    parser.add_argument("--set", dest="settings", action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=1, help="processes running at a time")
+    parser.add_argument("--readers", type=int, default=None, help="processes per job that read documents")
+    parser.add_argument("--measure", type=Path, default=None, help="a folder for the runs: measure each model")
+    parser.add_argument(
+        "--also", nargs="+", default=[], help="SET/MODEL: further models to measure that need no training"
+    )
+    parser.add_argument("--untrained", nargs="+", default=list(UNTRAINED), help="models measured first on every set")
+    options = parser.parse_args()
+    overrides = read_pairs(options.settings)
+    check_overrides(overrides, [*prerequisites(options.rows), *options.rows], options.sets)
+    jobs = max(1, options.jobs)
+    cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
+    what = options.data, options.out, options.sets, options.rows, options.seeds, overrides
+    how = options.measure, options.only, options.readers or cores, options.also, options.untrained
+    plan = BenchmarkPlan(*what, *how)
+    failed = run_all(plan.jobs(), jobs, cores)
+    for name in [] if options.measure else options.sets:
+        data, models = str(options.data / name), ",".join(plan.models(name))
+        words = ["longmatch", "evaluate", "--data", data, "--models", models, "--protocol", "both"]
+        print(f"To measure: {shlex.join(words)}")
+    if failed:
+        raise SystemExit(f"{failed} jobs failed; each log says why.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""The queue that trains and measures what docs/benchmarks.md holds."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
+from longmatch.lab.benchmarks.train import BenchmarkPlan, check_overrides, settings_for
+from tests.lab.benchmarks.noting import Note
+
+LABELS = [("test", "boats", "ships", 1), ("test", "boats", "stars", 0)]
+
+
+def test_work_waits_for_what_it_needs_and_a_failure_stops_only_what_needs_it(tmp_path, capsys) -> None:
+    file, log = tmp_path / "notes", tmp_path / "logs" / "log"
+    needs = {"last": ("second",), "second": ("first",), "first": (), "bad": (), "lost": ("bad",)}
+    found = [QueuedJob(name, Note(name, file), log, wanted) for name, wanted in needs.items()]
+    assert run_all(found, at_a_time=2, cores=1) == 2
+    ran = file.read_text().split()
+    assert sorted(ran) == ["bad", "first", "last", "second"]
+    assert ran.index("first") < ran.index("second") < ran.index("last")
+    told = capsys.readouterr().out
+    assert "bad ValueError: it is bad" in told
+    assert "lost skipped: a job it needs has failed" in told
+    assert "first with 1 cores" in log.read_text()
+    assert "Traceback" in log.read_text()
+
+
+def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(
+    make_data: Callable[..., Path], tmp_path: Path
+) -> None:
+    data = make_data(pairs=LABELS, name="tiny")
+    rows = ["colde", "smith-wp", "sst-adaptive-soft"]
+    plan = BenchmarkPlan(data.parent, tmp_path / "out", ["tiny"], rows, [1, 2], {}, tmp_path / "rows")
+    found = {job.name: job for job in plan.jobs()}
+    assert next(iter(found)) == "tiny: untrained"
+    assert [name for name in found if name.startswith("pretrain/")] == ["pretrain/smith-pretrain-wp"]
+    assert found["tiny/smith-wp-2"].needs == ("pretrain/smith-pretrain-wp",)
+    assert found["tiny/smith-wp-2"].work.settings["pretrained"] == str(tmp_path / "out/pretrain/smith-pretrain-wp")
+    assert found["tiny/sst-adaptive-soft-2"].needs == ("tiny/sst-clusters-2",)
+    assert found["tiny/colde-1: measured"].needs == ("tiny/colde-1", "tiny: untrained")
+    assert "tiny/sst-clusters-1: measured" not in found
+    order = list(found)
+    assert all(order.index(other) < order.index(name) for name, job in found.items() for other in job.needs)
+
+
+def test_what_needs_no_training_begins_before_what_is_trained_and_may_be_little(make_data, tmp_path) -> None:
+    data = make_data(pairs=LABELS, name="tiny")
+    asked = data.parent, tmp_path / "out", ["tiny"], ["colde"], [1], {}, tmp_path / "rows"
+    plan = BenchmarkPlan(*asked, also=["tiny/lda"], untrained=["bm25", "first"])
+    found = {job.name: job for job in plan.jobs()}
+    assert list(found)[:2] == ["tiny: untrained", "tiny/lda"]
+    assert found["tiny: untrained"].work.models == ("bm25", "first")
+    assert plan.models("tiny") == ["bm25", "first", "lda", str(tmp_path / "out/tiny/colde-1")]
+
+
+def test_a_setting_that_fits_no_row_is_refused() -> None:
+    with pytest.raises(SystemExit, match="No row has a setting stepps"):
+        check_overrides({"stepps": "3"}, ["colde"], ["acl"])
+    with pytest.raises(SystemExit, match=r"No row has a setting sdr\.steps"):
+        check_overrides({"sdr.steps": "3"}, ["colde"], ["acl"])
+    with pytest.raises(SystemExit, match="No row has a setting wiki/steps"):
+        check_overrides({"wiki/steps": "3"}, ["colde"], ["acl"])
+    check_overrides({"acl/colde.steps": "3", "colde-no-lstm.documents": "8"}, ["colde", "colde-no-lstm"], ["acl"])
+
+
+def test_a_setting_is_for_the_rows_and_sets_it_names_and_the_closest_wins() -> None:
+    asked = {"steps": "1", "smith.steps": "2", "smith-short.steps": "3", "acl/smith.steps": "4", "colde.documents": "5"}
+    found = {
+        (row, data): settings_for(row, data, asked)
+        for row in ("colde", "smith", "smith-short")
+        for data in ("acl", "wiki")
+    }
+    assert found["colde", "acl"] == {"steps": "1", "documents": "5"}
+    assert found["smith", "wiki"] == {"steps": "2"}
+    assert found["smith", "acl"] == {"steps": "4"}
+    assert found["smith-short", "acl"] == found["smith-short", "wiki"] == {"steps": "3"}
+
+
+def test_only_what_fits_a_pattern_is_trained_and_what_it_needs(make_data, tmp_path) -> None:
+    data = make_data(pairs=LABELS, name="tiny")
+    rows = ["colde", "first", "sst-adaptive-soft"]
+    plan = BenchmarkPlan(data.parent, tmp_path, ["tiny"], rows, [1, 2], {}, None, ["tiny/sst*-1", "*/first-2"])
+    assert [job.name for job in plan.jobs()] == ["tiny/sst-clusters-1", "tiny/sst-adaptive-soft-1", "tiny/first-2"]
+
+
+def test_pieces_begin_in_the_order_of_the_patterns_the_first_seed_of_all_sets_first(make_data, tmp_path) -> None:
+    make_data(pairs=LABELS, name="one")
+    data = make_data(pairs=LABELS, name="two").parent
+    rows, only = ["first", "colde"], ["*/colde-1", "*-1", "one/*"]
+    plan = BenchmarkPlan(data, tmp_path, ["one", "two"], rows, [1, 2], {}, None, only)
+    wanted = ["one/colde-1", "two/colde-1", "one/first-1", "two/first-1", "one/first-2", "one/colde-2"]
+    assert [job.name for job in plan.jobs()] == wanted
