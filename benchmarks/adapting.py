@@ -17,7 +17,7 @@ import numpy as np
 
 from longmatch.documents.document import Document, Section
 from longmatch.documents.jsonl import iterate_jsonl
-from longmatch.lab.adapting.adopting import adapt
+from longmatch.lab.adapting.adapt import adapt
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures.answers import find_answers
 from longmatch.lab.evaluation.measures.ranking import nDCG

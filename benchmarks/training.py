@@ -38,8 +38,8 @@ from longmatch.lab.papers.colde.batch import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.colde.reading import read
 from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings
-from longmatch.lab.training.caching import cached_backward
-from longmatch.lab.training.pair_recipe import PairBatch
+from longmatch.lab.training.bi_encoder_recipe import PairBatch
+from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.parallel import half_the_cores, use_processes
 
@@ -78,7 +78,7 @@ def ours(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch]) -> None:
 
 
 def padded(recipe: ColdeRecipe, batch: PairBatch[ChunkBatch], plain: PaddedChunks, budget: int) -> None:
-    together = batch.together.to(DEVICE)
+    together = batch.targets.to(DEVICE)
     pieces = plain.pieces(budget)
     with autocast():
         cached_backward(

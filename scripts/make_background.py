@@ -18,7 +18,8 @@ import torch
 from rich.progress import track
 from safetensors.torch import save_file
 
-from longmatch.default.statistics import FOLDER, PLAIN
+from longmatch.default.statistics import FOLDER
+from longmatch.default.statistics import SENTENCES as SENTENCES_FILE
 from longmatch.documents.document import Document
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
@@ -46,7 +47,7 @@ def save(words: Frequencies, phrases: Frequencies, vectors: npt.NDArray[np.float
         table[f"{name}.ids"] = torch.from_numpy(frequencies.ids.view(np.int64).copy())
         table[f"{name}.counts"] = torch.from_numpy(frequencies.counts.astype(np.int16))
     save_file(table, FILE)
-    save_file({"vectors": torch.from_numpy(vectors).half()}, FOLDER / PLAIN)
+    save_file({"vectors": torch.from_numpy(vectors).half()}, FOLDER / SENTENCES_FILE)
     for file in FOLDER.glob("*.safetensors"):
         file.chmod(0o644)  # written for the owner alone
 

@@ -1,19 +1,16 @@
-"""Learn what the default matcher needs: a change of its backbone, and how its sides are weighed.
+"""Learn how the default matcher's sides are weighed.
 
-    python scripts/train_default.py learn DATA OUT [--sets acl wiki papers legal peps] [--without legal] [--each]
     python scripts/train_default.py features DATA OUT [--sets ...] [--splits train validation] [--queries 400]
     python scripts/train_default.py weigh OUT [OUT...] [--sides words phrases meaning title told named]
     python scripts/train_default.py tell OUT [--sides ...]
     python scripts/train_default.py calibrate OUT
     python scripts/train_default.py ship OUT
 
-DATA holds the sets' folders. `learn` writes OUT/change.safetensors (the low-rank change) and
-OUT/background.safetensors (vectors of unrelated sentences of DATA/pretrain by the changed backbone). It reads training
-labels alone, and no document that stands in none of them. `features` writes OUT/SET-SPLIT.npz, for each query the sides
+DATA holds the sets' folders. `features` writes OUT/SET-SPLIT.npz, for each query the sides
 of its best documents, and OUT/SET-SPLIT-pairs.npz, those of labelled and of unrelated pairs. `weigh` learns from the
 training queries how the sides are weighed and prints nDCG@10 on the validation queries, of each set with the others
-alone too: with what was learnt without it (`--each` writes that to OUT/without-SET), that is the honest figure for a
-collection nobody has seen. What the sides named with `--sides` weigh is written to OUT/weights.json. `tell` prints
+alone too: the honest figure for a collection nobody has seen.
+ What the sides named with `--sides` weigh is written to OUT/weights.json. `tell` prints
 nDCG@10 on the test queries, which nothing was chosen by: of single sides, of these weights, and with each set left out
 of all learning. `calibrate` makes the weighed sum a score: it measures what unrelated documents have on each side, fits
 slope and bias on the training pairs of the sets that have pairs and writes OUT/calibration.json. From the same pairs it
@@ -24,70 +21,39 @@ the package.
 
 import argparse
 import json
-import multiprocessing
-import os
-import queue
 import shutil
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from itertools import islice
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from make_background import SENTENCE_DOCUMENTS, sentence_vectors
 from rich.console import Console
 from rich.table import Table
-from safetensors.torch import save_file
-from tokenizers import Tokenizer
 
 from longmatch.default.calibration import Calibration, Scale
-from longmatch.default.collection import Rarity
-from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.probability import Probability
 from longmatch.default.statistics import (
     CALIBRATION,
-    CHANGE,
-    CHANGED,
     FOLDER,
     PROBABILITY,
-    read_background,
     shipped_statistics,
 )
-from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import save_change
 from longmatch.errors import LongmatchError
-from longmatch.lab.adapting.learning.batches import Drawn, Shape, batches
-from longmatch.lab.adapting.learning.learn import Pace, learn
-from longmatch.lab.adapting.learning.material import Material, both_ways, bounds
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.default.calibrating import PairSides, calibrated, error_of_all, pair_sides, probability_of, told
 from longmatch.lab.default.side_scorer import SIDES, SideScorer
 from longmatch.lab.default.weighing import FLOORS, Lists, fit, lists_of, worth, worth_of_each
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
-from longmatch.lab.evaluation.encodings.store import Store, Stored
-from longmatch.lab.evaluation.encodings.tokens import DocumentTokens
+from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.measures.answers import Floats
-from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lab.evaluation.significance import compare_queries
-from longmatch.lexical.terms import Terms
-from longmatch.lexical.weights import TermMatrix, tfidf
-from longmatch.matching.levels import SentenceVectors
-from longmatch.matching.sentence_vectors import TITLE
 from longmatch.parallel import half_the_cores, use_processes
 
 SETS = ("acl", "wiki", "papers", "legal", "peps")
 MOST = 12_000_000  # bytes of safetensors that ship
-ONE_FORK = threading.Lock()  # libraries that lock files refuse to be forked by two threads at once
 WEIGHTS = "weights.json"
 ALONE = tuple((side,) for side in SIDES)
 THREE = ("words", "phrases", "meaning")
@@ -101,19 +67,12 @@ def main() -> None:
     """Do what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    for name in ("learn", "features"):
+    for name in ("features",):
         verb = verbs.add_parser(name)
         verb.add_argument("data", type=Path)
         verb.add_argument("out", type=Path)
         verb.add_argument("--sets", nargs="+", default=list(SETS))
         verb.add_argument("--layers", type=Path, default=None, help="where tokens and vectors are kept")
-    verbs.choices["learn"].add_argument("--without", nargs="+", default=[])
-    verbs.choices["learn"].add_argument("--each", action="store_true", help="without each set too: OUT/without-SET")
-    verbs.choices["learn"].add_argument("--jobs", type=int, default=1, help="how many of these at a time")
-    verbs.choices["learn"].add_argument("--seed", type=int, default=1)
-    for kind in (Pace(), Shape()):
-        for name, value in vars(kind).items():
-            verbs.choices["learn"].add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     verbs.choices["features"].add_argument("--splits", nargs="+", default=["train", "validation"])
     verbs.choices["features"].add_argument("--queries", type=int, default=None, help="of the training split at most")
     verbs.choices["features"].add_argument("--sources", type=int, default=None, help="of the pairs of a split at most")
@@ -132,102 +91,12 @@ def main() -> None:
     elif options.verb in ("calibrate", "ship"):
         {"calibrate": calibrate, "ship": ship}[options.verb](options.out)
     else:
-        work = {"learn": learn_change, "features": write_features}[options.verb]
-        work(options, options.layers or options.out / "layers")
-
-
-def learn_change(options: argparse.Namespace, layers: Path) -> None:
-    """Learn the change on all sets and, if asked for, without each of them: every time in a process of its own."""
-    names = [name for name in options.sets if name not in options.without]
-    for name in names:  # here, as it is spread over processes itself
-        tokens_and_words(options.data / name, layers)
-    with ProcessPoolExecutor(len(names), multiprocessing.get_context("fork")) as pool:
-        found = pool.map(partial(material_of, layers=layers), [options.data / name for name in names])
-        collections = dict(zip(names, found, strict=True))
-    wanted = [None, *names] if options.each else [None]
-    kept = [[material for key, material in collections.items() if key != name] for name in wanted]
-    fork_each(options.jobs, [partial(learn_without, options, *of) for of in zip(kept, wanted, strict=True)])
-
-
-def fork_each(most: int, jobs: Sequence[Callable[[], None]]) -> None:
-    """Do each in a process that has what this one has read, so many at a time."""
-    fork = multiprocessing.get_context("fork").Process
-    with ThreadPoolExecutor(most) as threads:
-        for code in threads.map(lambda job: run_to_its_end(fork(target=do_and_leave, args=(job,))), jobs):
-            if code:
-                raise SystemExit(code)
-
-
-def do_and_leave(job: Callable[[], None]) -> None:
-    """Leave at once afterwards: the thread that draws ahead never ends by itself."""
-    job()
-    sys.stdout.flush()
-    os._exit(0)
-
-
-def run_to_its_end(process: BaseProcess) -> int | None:
-    """Its exit code."""
-    with ONE_FORK:
-        process.start()
-    process.join()
-    return process.exitcode
-
-
-def learn_without(options: argparse.Namespace, collections: Sequence[Material], left_out: str | None) -> None:
-    """Learn the change from some collections, and the vectors of unrelated sentences that go with it."""
-    out = options.out / f"without-{left_out}" if left_out else options.out
-    shape = Shape(**{name: getattr(options, name) for name in vars(Shape())})
-    pace = Pace(**{name: getattr(options, name) for name in vars(Pace())})
-    torch.manual_seed(options.seed)
-    backbone = Backbone.load(precision="float32")
-    drawn = ahead(batches(collections, shape, (backbone.first_token, backbone.last_token), options.seed))
-    losses: list[float] = []
-
-    def told(step: int, loss: float) -> None:
-        losses.append(loss)
-        if step % 20 == 19:
-            print(f"{out.name}, step {step + 1}: loss {np.mean(losses[-20:]):.4f}", flush=True)
-
-    weights = learn(backbone.model, drawn, pace, told)
-    out.mkdir(parents=True, exist_ok=True)
-    save_change(backbone.model, out / CHANGE)
-    print({name: value.tolist() for name, value in weights.named_parameters()})
-    changed = changed_backbone(out)
-    documents = list(islice(iterate_jsonl(DataFolder(options.data / "pretrain").documents_file), SENTENCE_DOCUMENTS))
-    vectors = sentence_vectors(documents, changed, np.random.default_rng(0))
-    save_file({"vectors": torch.from_numpy(vectors).half()}, out / CHANGED)
-
-
-def ahead(drawn: Iterable[Drawn], most: int = 8) -> Iterator[Drawn]:
-    """The same, drawn by a thread while the last one is learnt from."""
-    waiting: queue.Queue[Drawn | Exception] = queue.Queue(most)
-
-    def fill() -> None:
-        try:
-            for batch in drawn:
-                waiting.put(batch)
-        except Exception as error:
-            waiting.put(error)
-
-    threading.Thread(target=fill, daemon=True).start()
-    while True:
-        batch = waiting.get()
-        if isinstance(batch, Exception):
-            raise batch
-        yield batch
-
-
-def changed_backbone(folder: Path) -> Backbone:
-    """The packaged backbone with the change of that folder, or as it is where there is none."""
-    change = folder / CHANGE
-    return Backbone.load(change=change if change.is_file() else None)
+        write_features(options, options.layers or options.out / "layers")
 
 
 def matcher_of(folder: Path) -> HybridMatcher:
-    """The default matcher with what that folder holds of change, background and calibration."""
-    backbone, statistics = changed_backbone(folder), shipped_statistics()
-    if (folder / CHANGED).is_file():
-        statistics = replace(statistics, sentences=read_background(folder / CHANGED))
+    """The default matcher with what that folder holds of calibration."""
+    backbone, statistics = Backbone.load(), shipped_statistics()
     if (folder / CALIBRATION).is_file():
         statistics = replace(statistics, calibration=Calibration.read(folder / CALIBRATION))
     if (folder / PROBABILITY).is_file():
@@ -240,56 +109,6 @@ def scorer_of(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScore
     scorer = SideScorer(matcher)
     scorer.open(Store(layers, corpus).build(scorer.layers), corpus)
     return scorer
-
-
-def tokens_and_words(path: Path, layers: Path) -> tuple[Corpus, Stored, Stored]:
-    """A set's documents as tokens and as words, made where they are not there yet."""
-    corpus = Corpus(DataFolder(path))
-    tokens, words = Store(layers, corpus).build([DocumentTokens(tokenizer_of_backbone()), Words()])
-    return corpus, tokens, words
-
-
-@cache
-def tokenizer_of_backbone() -> Tokenizer:
-    """On the CPU: a GPU cannot be handed on to a fork."""
-    return Backbone.load(device="cpu", precision="float32").tokenizer
-
-
-def material_of(path: Path, layers: Path) -> Material:
-    """What a set's training labels name, as arrays: documents of other splits are left out."""
-    corpus, tokens, words = tokens_and_words(path, layers)
-    pairs = [(pair.source, pair.target) for pair in corpus.folder.pairs("train") if pair.label]
-    pairs += [(row.query, row.document) for row in corpus.folder.judgements("train") if row.grade]
-    named = {pair.source for pair in corpus.folder.pairs("train")} | {id for pair in pairs for id in pair}
-    named |= {pair.target for pair in corpus.folder.pairs("train")}
-    unhandled = tokens.unhandled | words.unhandled
-    kept = [number for number, id in enumerate(corpus.ids) if id in named and number not in unhandled]
-    place = {corpus.ids[number]: row for row, number in enumerate(kept)}
-    taken = set(kept)
-    found = [arrays for number, arrays in enumerate(tokens.each("ids", "sentence_lengths")) if number in taken]
-    streams = [restore_stream(arrays) for n, arrays in enumerate(words.each("words", "bounds")) if n in taken]
-    terms = [Terms(stream) for stream in streams]
-    titles, nothing = [corpus.titles[number] for number in kept], SentenceVectors(torch.empty(0), torch.empty(0))
-    encodings = [Encoding(no_sentences(title), nothing, one) for title, one in zip(titles, terms, strict=True)]
-    rarity = Rarity.of(encodings, shipped_statistics())
-    read = tokenizer_of_backbone().encode_batch([title[:TITLE] for title in titles], add_special_tokens=False)
-    material = Material(
-        corpus.name,
-        np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
-        bounds(np.concatenate([arrays["sentence_lengths"] for arrays in found])),
-        bounds(np.array([len(arrays["sentence_lengths"]) for arrays in found])),
-        TermMatrix.of([tfidf(one.words.counts, rarity.words) for one in terms]).matrix.tocsr(),
-        TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
-        both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),
-        np.concatenate([one.ids for one in read]).astype(np.int32),
-        bounds([len(one.ids) for one in read]),
-        rarity.trust[1],
-    )
-    if material.has_telling_titles:
-        _ = material.rare_tokens  # made here, not by each of those that learn
-    said = f"{len(material)} documents, {len(material.negatives)} to be asked for, trust in titles {material.trust:.2f}"
-    print(f"{material.name}: {said}", flush=True)
-    return material
 
 
 def write_features(options: argparse.Namespace, layers: Path) -> None:
@@ -343,10 +162,8 @@ def tell(folder: Path, sides: Sequence[str]) -> None:
     table.add_row("learnt on all", " ".join(sides), *told_against(known_worth(lists, columns, learnt), words))
     left_out = []
     for name in names:
-        apart = folder / f"without-{name}"
-        apart = apart if apart.is_dir() else folder  # no change was learnt: its sides are those of all
-        weights = fit([Lists.read(apart / f"{other}-train.npz") for other in names if other != name], columns)
-        left_out += known_worth([Lists.read(apart / f"{name}-test.npz")], columns, weights)
+        weights = fit([Lists.read(folder / f"{other}-train.npz") for other in names if other != name], columns)
+        left_out += known_worth([Lists.read(folder / f"{name}-test.npz")], columns, weights)
     table.add_row("learnt on the others", " ".join(sides), *told_against(left_out, words))
     Console(width=150).print(table)
 
@@ -408,7 +225,7 @@ def calibrate(folder: Path) -> None:
 
 def ship(folder: Path) -> None:
     """Put what was learnt into the package, where it is small enough."""
-    names = [name for name in (CHANGE, CHANGED, CALIBRATION, PROBABILITY) if (folder / name).is_file()]
+    names = [name for name in (CALIBRATION, PROBABILITY) if (folder / name).is_file()]
     kept = {path.name: path for path in FOLDER.glob("*.safetensors")} | {name: folder / name for name in names}
     size = sum(path.stat().st_size for path in kept.values())
     if size > MOST:

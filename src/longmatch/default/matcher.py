@@ -6,7 +6,7 @@
 - where the calibration gives them weight: the topic (the documents' mean vectors), each title with the other's words,
   and the documents of the collection that both name.
 
-A user needs no labels. The backbone is the packaged one with the small change that ships (`scripts/train_default.py`).
+A user needs no labels. The backbone is the packaged one, as it was published.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding, encode_tokens
 from longmatch.default.explanation import Explanation
-from longmatch.default.statistics import Statistics, shipped_change, statistics_of
+from longmatch.default.statistics import Statistics, statistics_of
 from longmatch.default.within import within
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
@@ -29,7 +29,7 @@ class HybridMatcher(Encoder[Encoding, Collection]):
     name = "default"
 
     def __init__(self, backbone: Backbone | None = None, statistics: Statistics | None = None) -> None:
-        self.backbone = backbone or Backbone.load(change=shipped_change())
+        self.backbone = backbone or Backbone.load()
         self.statistics = statistics or statistics_of(self.backbone)
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:

@@ -34,7 +34,7 @@ def test_the_command_on_the_card_is_the_command_again(longmatch, tmp_path, numbe
     longmatch("train", RECIPE, "--data", numbers, "--out", out, "--set", "steps=2")
     command = json.loads((out / "longmatch.json").read_text())["command"]
     again = longmatch(*shlex.split(command)[1:])
-    assert again.code == 0 and again.err.endswith("to train anew.\n") and again.err.count("\n") == 1
+    assert again.code == 0 and again.err.endswith("to train again.\n") and again.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

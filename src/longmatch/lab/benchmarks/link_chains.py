@@ -16,7 +16,7 @@ from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.papers.colde.training import chained
 from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.samplers import Epochs
+from longmatch.lab.training.samplers import EpochSampler
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
         pairs = data.pairs("train")
         matches = np.flatnonzero(pairs.label)
         for documents in (50, 100, 200):
-            epoch = Epochs(len(matches), documents // 2, seed=0)
+            epoch = EpochSampler(len(matches), documents // 2, seed=0)
             sizes = []
             for step in range(epoch.steps_per_epoch):
                 rows = matches[epoch.rows(step)]

@@ -21,7 +21,7 @@ from longmatch.lab.papers.sdr.training import SdrRecipe, SdrSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from longmatch.sdr.matcher import SdrMatcher
-from tests.lab.training.material.made_documents import make_collection
+from tests.lab.training.synthetic.documents import make_collection
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from longmatch.lab.papers.smith.pretraining import PretrainSettings, SmithPretra
 from longmatch.lab.papers.smith.reading import read_masked
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.made_themes import write_themes
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.themes import write_themes
 
 TINY = {"size": "tiny", "width": 32, "block_tokens": 16, "dropout": 0.0}
 

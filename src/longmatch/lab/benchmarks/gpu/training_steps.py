@@ -28,7 +28,7 @@ from longmatch.lab.papers.smith import reading as smith_reading
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SIZES, SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
-from longmatch.lab.training.caching import cached_backward
+from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
 

@@ -17,9 +17,9 @@ from longmatch.lab.losses import cosine_loss, supervised_contrastive_loss
 from longmatch.lab.papers.colde.batch import ChunkBatch, Layout
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.colde.reading import layout, read
-from longmatch.lab.training.fitting import tokens_at_once
+from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import above_zero, at_least
-from longmatch.lab.training.pair_recipe import PairBatch, PairRecipe
+from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings
 
 Which = npt.NDArray[np.bool_]
@@ -56,7 +56,7 @@ class ColdeSettings:
         return {name: value for name, value in vars(self).items() if name not in apart}
 
 
-class ColdeRecipe(PairRecipe[ChunkBatch]):
+class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
     """Batches of documents drawn as pairs that belong together.
 
     In a batch two documents are positives of each other where the training data link them, whichever pair brought them
@@ -69,25 +69,25 @@ class ColdeRecipe(PairRecipe[ChunkBatch]):
     Settings: ClassVar[type] = ColdeSettings
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 100, "epochs": 25, "patience": 5}
     model: ColdeModel
-    own: ColdeSettings
+    options: ColdeSettings
 
     @classmethod
-    def begin(cls, settings: TrainingSettings, own: ColdeSettings) -> tuple[ColdeModel, Any]:
+    def new_model(cls, settings: TrainingSettings, options: ColdeSettings) -> tuple[ColdeModel, Any]:
         """A new model around a pretrained backbone."""
-        with checkpoint_errors(f"The backbone {own.backbone}"):
-            tokenizer = open_tokenizer(locate(own.backbone))
-            return ColdeModel.from_backbone(own.backbone, **own.model()), tokenizer
+        with checkpoint_errors(f"The backbone {options.backbone}"):
+            tokenizer = open_tokenizer(locate(options.backbone))
+            return ColdeModel.from_backbone(options.backbone, **options.model()), tokenizer
 
     def draw(self, step: int) -> PairBatch[ChunkBatch]:
         """The documents of some pairs, each document once; what is contrasted are their sections."""
         batch = super().draw(step)
-        if not self.own.contrastive:
+        if not self.options.contrastive:
             return batch
-        related = batch.together.numpy()
-        if self.own.positives == "connected":
+        related = batch.targets.numpy()
+        if self.options.positives == "connected":
             related = chained(related)
         owner = _documents_of_rows(batch.documents, self.model.config.augmented).numpy()
-        return replace(batch, together=torch.from_numpy(related[np.ix_(owner, owner)]))
+        return replace(batch, targets=torch.from_numpy(related[np.ix_(owner, owner)]))
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """Of documents cut off by `max_tokens` there is no threshold: the trained model reads whole ones."""
@@ -95,23 +95,23 @@ class ColdeRecipe(PairRecipe[ChunkBatch]):
         return found if self.settings.max_tokens is None else {k: v for k, v in found.items() if k != "threshold"}
 
     def _layout(self) -> Layout:
-        return layout(self.model, special_tokens(self.tokenizer, str(self.own.backbone)), self.settings.max_tokens)
+        return layout(self.model, special_tokens(self.tokenizer, str(self.options.backbone)), self.settings.max_tokens)
 
     @property
     def _budget(self) -> int:
-        return tokens_at_once(self.settings, self.model.backbone, self.model.device)
+        return token_budget(self.settings, self.model.backbone, self.model.device)
 
     def _vectors(self, documents: ChunkBatch) -> Tensor:
         found = read(self.model, documents)
         return found.sections if self.model.config.augmented else found.documents
 
-    def _whole(self, documents: ChunkBatch) -> Tensor:
+    def _validation_vectors(self, documents: ChunkBatch) -> Tensor:
         return read(self.model, documents).documents
 
     def _loss(self, vectors: Tensor, batch: PairBatch[ChunkBatch]) -> Tensor:
-        if self.own.contrastive:
-            return supervised_contrastive_loss(vectors, batch.together, self.model.config.loss_temperature)
-        source, target, label = batch.together
+        if self.options.contrastive:
+            return supervised_contrastive_loss(vectors, batch.targets, self.model.config.loss_temperature)
+        source, target, label = batch.targets
         return cosine_loss(vectors[source], vectors[target], label)
 
 

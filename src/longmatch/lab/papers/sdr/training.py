@@ -23,8 +23,9 @@ from longmatch.lab.papers.sdr.pairs import SentencePool
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import at_least
 from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.samplers import Epochs, Ints, chance
+from longmatch.lab.training.samplers import EpochSampler, step_rng
 from longmatch.lab.training.settings import TrainingSettings
+from longmatch.units.tokens import Ints
 
 NAMES = ("loss", "contrastive_loss", "masked_word_loss")
 
@@ -73,13 +74,15 @@ class SdrRecipe(Recipe[SentenceBatch]):
     model: SdrModel
 
     def __init__(
-        self, backbone: Backbone, tokenizer: Any, data: TrainingData, settings: TrainingSettings, own: SdrSettings
+        self, backbone: Backbone, tokenizer: Any, data: TrainingData, settings: TrainingSettings, options: SdrSettings
     ) -> None:
-        self.data, self.tokenizer, self.settings, self.own = data, tokenizer, settings, own
+        self.data, self.tokenizer, self.settings, self.options = data, tokenizer, settings, options
         self.model, self.limit = SdrModel(backbone.model), backbone.max_tokens
         if tokenizer.mask_token_id is None:
-            raise LongmatchError(f"The model {own.backbone} has no token for a hidden word; name a BERT-like encoder.")
-        share = own.masked_share if own.masked_words else 0.0
+            raise LongmatchError(
+                f"The model {options.backbone} has no token for a hidden word; name a BERT-like encoder."
+            )
+        share = options.masked_share if options.masked_words else 0.0
         specials = (backbone.first_token, backbone.last_token)
         self.masking = Masking(tokenizer.mask_token_id, len(tokenizer), specials, share)
         train, held = data.documents("train"), data.documents("validation")
@@ -93,17 +96,17 @@ class SdrRecipe(Recipe[SentenceBatch]):
                 "The documents give no pairs to learn from and to validate on: SDR needs several documents, with "
                 "paragraphs of two sentences or more. Add documents."
             )
-        self.epochs = Epochs(len(self.pool.anchors), own.pairs, settings.seed)
-        self.new_head = not self.model.words.take_over(locate(own.backbone))
+        self.epochs = EpochSampler(len(self.pool.anchors), options.pairs, settings.seed)
+        self.new_head = not self.model.words.take_over(locate(options.backbone))
         if self.new_head:
             self.model.words.begin_with(torch.from_numpy(self.pool.word_counts(len(self.model.words.bias))))
 
     @classmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: SdrSettings) -> Self:
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: SdrSettings) -> Self:
         """Open the documents and the backbone; labels are not looked at."""
-        backbone = Backbone.load(own.backbone, device="cpu", precision="float32")
+        backbone = Backbone.load(options.backbone, device="cpu", precision="float32")
         found = TrainingData.open(data, backbone.tokenizer, cache, seed=settings.seed)
-        return cls(backbone, open_tokenizer(locate(own.backbone)), found, settings, own)
+        return cls(backbone, open_tokenizer(locate(options.backbone)), found, settings, options)
 
     def _pool(self, documents: Ints) -> SentencePool:
         return SentencePool.of(self.data.shelf, documents, self.limit, self.settings.max_tokens)
@@ -116,7 +119,7 @@ class SdrRecipe(Recipe[SentenceBatch]):
     def draw(self, step: int) -> SentenceBatch:
         """The pairs of a step."""
         anchors = self.pool.anchors[self.epochs.rows(step)]
-        random = chance(self.settings.seed, step)
+        random = step_rng(self.settings.seed, step)
         return self.masking.lay_out(self.pool, self.pool.draw(anchors, random), random)
 
     def backward(self, model: PreTrainedModel, batch: SentenceBatch) -> dict[str, Tensor]:
@@ -161,7 +164,7 @@ class SdrRecipe(Recipe[SentenceBatch]):
     def facts(self) -> Mapping[str, Any]:
         """For the model card."""
         return {
-            "backbone": self.own.backbone or DEFAULT_NAME,
+            "backbone": self.options.backbone or DEFAULT_NAME,
             "sentences": len(self.pool),
             "masked-word head": "new" if self.new_head else "the backbone's own",
             **self.data.facts,
@@ -170,8 +173,8 @@ class SdrRecipe(Recipe[SentenceBatch]):
     @cached_property
     def _held_out(self) -> tuple[list[SentenceBatch], list[SentenceBatch]]:
         """Fixed pairs, whatever the seed, so that runs can be compared: with fixed masks, and without any."""
-        random = chance(0, 0)
-        anchors = random.permutation(self.asked)[: self.own.validation_pairs]
+        random = step_rng(0, 0)
+        anchors = random.permutation(self.asked)[: self.options.validation_pairs]
         pairs = [self.unseen.draw(part, random) for part in np.array_split(anchors, -(-len(anchors) // 64))]
         plain = replace(self.masking, share=0.0)
         masked, bare = (
@@ -183,14 +186,14 @@ class SdrRecipe(Recipe[SentenceBatch]):
         vectors, hidden, words = read(self.model, batch)
         p, q = vectors[0::2], vectors[1::2]
         return Losses(
-            margin_contrastive_loss(p, q, batch.alike, self.own.margin),
+            margin_contrastive_loss(p, q, batch.alike, self.options.margin),
             masked_word_loss(self.model.say_words(hidden), words),
             nn.functional.cosine_similarity(p.detach(), q.detach(), dim=1),
         )
 
     def _total(self, contrastive: Tensor, words: Tensor) -> Tensor:
         """Equation 3, or what an ablation leaves of it."""
-        return self.own.masked_words * words + (contrastive if self.own.contrastive else 0.0)
+        return self.options.masked_words * words + (contrastive if self.options.contrastive else 0.0)
 
 
 def _mean(values: list[Tensor], weights: list[int]) -> Tensor:

@@ -11,7 +11,7 @@ from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.lab.papers.sst.vectors import first_sentence_vectors
 from longmatch.lab.store.shelf import TokenShelf
 from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.samplers import Ints
+from longmatch.units.tokens import Ints
 
 TOGETHER = 256  # documents encoded at a time
 

@@ -1,4 +1,4 @@
-"""One of several processes of a run: `python -m tests.lab.training.one_process RECIPE DATA OUT OWN SPOIL`."""
+"""One of several processes of a run: `python -m tests.lab.training.train_process RECIPE DATA OUT OWN SPOIL`."""
 
 import sys
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
+from longmatch.lab.training.bi_encoder_recipe import LAID_OUT
 from longmatch.lab.training.data.labels import PairTable
-from longmatch.lab.training.pair_recipe import LAID_OUT
-from longmatch.lab.training.recipes import find_recipe
 from longmatch.lab.training.settings import TrainingSettings
-from tests.lab.training.material.made_classes import common_words, write_pairs
+from longmatch.lab.training.train import find_recipe
+from tests.lab.training.synthetic.classes import common_words, write_pairs
 
 
 @pytest.fixture(scope="module")

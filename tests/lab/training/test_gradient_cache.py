@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from longmatch.lab.losses import supervised_contrastive_loss
-from longmatch.lab.training.caching import cached_backward
+from longmatch.lab.training.gradient_cache import cached_backward
 
 LABELS = torch.tensor([0, 0, 1, 1, 2, 2, 0, 1])
 
