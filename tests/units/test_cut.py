@@ -72,7 +72,7 @@ def test_chunks_never_cross_sections(tokenizer, document, limit):
 @random_documents
 def test_every_sentence_piece_lies_in_the_sentence_paragraph_and_section_it_names(tokenizer, document, limit):
     pieces = sentences(tokenize(document, tokenizer), limit)
-    placed = list(document.placed_sentences())
+    placed = list(document.indexed_sentences())
     for i, span in enumerate(pieces):
         sentence, paragraph, section = placed[pieces.sentence[i]]
         assert sentence.start <= span.start <= span.end <= sentence.end

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.documents.document import Document
-from longmatch.documents.read import JSON_LINES, SUFFIXES, find_files, read
+from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, find_files, read
 from longmatch.errors import ReadError
 from longmatch.parallel import parallel_map
 
@@ -32,7 +32,7 @@ class SourceFile:
     @property
     def is_json_lines(self) -> bool:
         """Whether it is a file of many documents."""
-        return self.path.name.lower().endswith(JSON_LINES)
+        return self.path.name.lower().endswith(JSONL_SUFFIXES)
 
     def record(self, problems: Sequence[str]) -> dict[str, Any]:
         """The row to store; a time of 0 means: compare the content next time."""

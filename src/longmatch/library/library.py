@@ -17,8 +17,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.default.within import within
-from longmatch.documents.content import content_hash
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, content_hash
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
 from longmatch.library.asking import Asking

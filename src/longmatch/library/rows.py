@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from longmatch.default.encoding import Encoding
-from longmatch.documents.content import content_hash
-from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence
+from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence, content_hash
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 from longmatch.matching.chance import SIZES

@@ -47,7 +47,7 @@ class Tokens:
 
 def tokenize(document: Document, tokenizer: Tokenizer) -> Tokens:
     """Tokenise every sentence of the running text; one of which the tokenizer knows nothing becomes one unknown."""
-    spans = [(s.start, s.end, paragraph, section) for s, paragraph, section in document.placed_sentences()]
+    spans = [(s.start, s.end, paragraph, section) for s, paragraph, section in document.indexed_sentences()]
     text = document.readable
     encodings = tokenizer.encode_batch([text[start:end] for start, end, _, _ in spans], add_special_tokens=False)
     unknown = _unknown_id(tokenizer)

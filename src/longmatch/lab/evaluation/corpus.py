@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document
-from longmatch.documents.jsonl import document_of_line
+from longmatch.documents.jsonl import parse_line
 from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import DataFolder
@@ -97,7 +97,7 @@ class Corpus:
 def _read(found: tuple[int, str, Path, int | None]) -> Document | ReadError:
     number, line, path, shuffle = found
     try:
-        document = document_of_line(line.encode(), path, number)
+        document = parse_line(line.encode(), path, number)
     except ReadError as error:
         return error
     assert document is not None

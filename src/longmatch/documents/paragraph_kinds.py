@@ -1,4 +1,4 @@
-"""What a paragraph is, told by its words: captions and reference lists, for every format."""
+"""Captions and reference lists recognised by their wording, for every format."""
 
 import re
 
@@ -16,11 +16,11 @@ _CAPTION = re.compile(
     r"[A-Z]?\d+(?:\.\d+)*\s*[.:]\s*\S|[图表圖図]\s*\d+(?:[.\-]\d+)*\s*[:：.、 ]\s*\S)",
     re.IGNORECASE,
 )
-_CAPTION_LIMIT = 1_000  # characters: a longer paragraph only begins like a caption
+_MAX_CAPTION = 1_000  # characters: a longer paragraph only begins like a caption
 
 
 def is_reference_heading(heading: str) -> bool:
-    """Whether what stands under this heading is a list of references.
+    """Whether a heading introduces a list of references.
 
     >>> is_reference_heading("7. References"), is_reference_heading("Letters of reference")
     (True, False)
@@ -29,9 +29,9 @@ def is_reference_heading(heading: str) -> bool:
 
 
 def is_caption(paragraph: str) -> bool:
-    """Whether a paragraph begins like a figure's or table's caption and is no longer than one.
+    """Whether a paragraph is the caption of a figure or table.
 
     >>> is_caption("Figure 3: The apparatus."), is_caption("Figure 3 shows the apparatus.")
     (True, False)
     """
-    return len(paragraph) < _CAPTION_LIMIT and _CAPTION.match(paragraph.lstrip()) is not None
+    return len(paragraph) < _MAX_CAPTION and _CAPTION.match(paragraph.lstrip()) is not None
