@@ -18,12 +18,12 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.default.collection import Rarity
 from longmatch.default.encoding import Encoding
+from longmatch.default.rarity import Rarity
+from longmatch.default.sides import NAMES as SIDES
 from longmatch.default.statistics import shipped_statistics
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
-from longmatch.lab.default.side_scorer import SIDES
 from longmatch.lab.default.weighing import BEST, DEPTH, FLOORS, Lists, fit, worth
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
@@ -31,7 +31,7 @@ from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.protocols import Task
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lexical.frequencies import Floats
-from longmatch.lexical.mentions import PER, SHORTEST, own_terms, stacked
+from longmatch.lexical.mentions import EXTRA_WORDS, WORDS_PER_MENTION, self_mentions, stack_titles
 from longmatch.lexical.terms import Terms
 from longmatch.lexical.weights import TermMatrix, tfidf
 from longmatch.matching.levels import SentenceVectors
@@ -91,7 +91,7 @@ def variants() -> Iterator[Variant]:
         for floor in (0.03, 0.1, 0.3):
             yield (RARITIES[1], f"nothing ({more})"), _by_nothing(RARITIES[1], more), floor
     for rarity in RARITIES:
-        for shortest, per in ((SHORTEST, PER), (100, 50), (1000, 200), (2000, 100), (2000, 400)):
+        for shortest, per in ((EXTRA_WORDS, WORDS_PER_MENTION), (100, 50), (1000, 200), (2000, 100), (2000, 400)):
             for floor in (0.01, 0.03, 0.1):
                 yield (rarity, f"{shortest:g} words more, by {per:g}"), _by_words(rarity, shortest, per), floor
 
@@ -122,7 +122,7 @@ def _by_words(rarity: str, shortest: float, per: float) -> Similarity:
 
 
 NONE: Variant = (("no names", ""), None, FLOOR)
-TAKEN: Variant = (("rarest term", "words"), _by_words("rarest term", SHORTEST, PER), FLOOR)
+TAKEN: Variant = (("rarest term", "words"), _by_words("rarest term", EXTRA_WORDS, WORDS_PER_MENTION), FLOOR)
 
 
 def left_out(
@@ -158,12 +158,12 @@ def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> It
     rarity = Rarity.of(encodings, shipped_statistics())
     words = TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings])
     phrases = TermMatrix.of([tfidf(e.terms.phrases.counts, rarity.phrases) for e in encodings])
-    own = stacked([e.name for e in encodings])
-    names = rarity.titles.named(np.unique(own), stacked([]))
-    pairs = (words.holders(names.ids), phrases.holders(names.ids), own_terms(own))
+    own = stack_titles([e.title_terms for e in encodings])
+    names = rarity.titles.mentioned(np.unique(own), stack_titles([]))
+    pairs = (words.holders(names.ids), phrases.holders(names.ids), self_mentions(own))
     documents, terms = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
-    named = names.found(documents, terms, len(encodings))
-    rare = dict(zip(RARITIES, (_counted(named), rarity.of_names(names)), strict=True))
+    named = names.in_documents(documents, terms, len(encodings))
+    rare = dict(zip(RARITIES, (_counted(named), rarity.of_mentions(names)), strict=True))
     lengths = np.array([float(e.words) for e in encodings])
     usual = named.nnz / len(encodings)
     print(f"{corpus.name}: {len(encodings)} documents, {len(names)} titles, {usual:.1f} names a document", flush=True)
@@ -201,7 +201,7 @@ def _columns(
         by_phrases = matrices[1].scores(tfidf(query.terms.phrases.counts, rarity.phrases))
         mine = named[[number]].toarray()[0]
         shared = {key: named @ (mine * value**2) for key, value in rare.items()}
-        finders = (by_words, by_phrases, shared[RARITIES[1]] / np.sqrt(SHORTEST + lengths))
+        finders = (by_words, by_phrases, shared[RARITIES[1]] / np.sqrt(EXTRA_WORDS + lengths))
         best = [pool[np.argsort(-side[pool], kind="stable")[:BEST]] for side in finders]
         rows = np.unique(np.concatenate(best))
         grades = np.array([right.get(row, 0) for row in rows.tolist()], dtype=np.int64)

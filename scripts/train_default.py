@@ -34,6 +34,7 @@ from rich.table import Table
 from longmatch.default.calibration import Calibration, Scale
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.probability import Probability
+from longmatch.default.sides import NAMES as SIDES
 from longmatch.default.statistics import (
     CALIBRATION,
     FOLDER,
@@ -44,7 +45,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.default.calibrating import PairSides, calibrated, error_of_all, pair_sides, probability_of, told
-from longmatch.lab.default.side_scorer import SIDES, SideScorer
+from longmatch.lab.default.side_scorer import SideScorer
 from longmatch.lab.default.weighing import FLOORS, Lists, fit, lists_of, worth, worth_of_each
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.store import Store
@@ -57,8 +58,8 @@ MOST = 12_000_000  # bytes of safetensors that ship
 WEIGHTS = "weights.json"
 ALONE = tuple((side,) for side in SIDES)
 THREE = ("words", "phrases", "meaning")
-WEIGHED = (*THREE, "title", "told", "named")
-GROWING = (THREE[:2], THREE, (*THREE, "named"), (*THREE, "title", "named"), (*THREE, "told", "named"), WEIGHED)
+WEIGHED = (*THREE, "title", "cites_title", "named")
+GROWING = (THREE[:2], THREE, (*THREE, "named"), (*THREE, "title", "named"), (*THREE, "cites_title", "named"), WEIGHED)
 LESS = tuple(tuple(side for side in WEIGHED if side != left_out) for left_out in THREE)
 TRIED = (*ALONE, *GROWING, *LESS, SIDES)
 

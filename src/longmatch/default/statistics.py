@@ -17,6 +17,7 @@ from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.errors import LongmatchError
 from longmatch.lexical.background import shipped_frequencies
 from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.terms import Kind
 from longmatch.matching.chance import Background
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ class Statistics:
     sentences: Background
     calibration: Calibration
     probability: Probability
+
+    def frequencies(self, kind: Kind) -> Frequencies:
+        """Those of words, or of phrases."""
+        return self.words if kind == "words" else self.phrases
 
 
 @cache

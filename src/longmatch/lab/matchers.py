@@ -1,7 +1,7 @@
 """Base classes of the laboratory's matchers: networks that encode each document alone, or read a pair's tokens."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision, native_precision
 from longmatch.errors import LongmatchError
+from longmatch.matching.align import Floats, Ints
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.pair_matcher import PairMatcher, Pairs
 from longmatch.units import Tokens, tokenize
@@ -93,6 +94,27 @@ def tokens_of(document: Document, tokenizer: Any) -> Tokens:
     if not len(tokens):
         raise LongmatchError(f"{document.source or document.id} holds no running text, so there is nothing to compare.")
     return tokens
+
+
+MOST_RUNS = 128  # pieces left out one at a time; in longer documents runs of neighbouring pieces
+
+
+def ablation_contributions(
+    vector: Tensor, other: Tensor, pieces: int, subset_vectors: Callable[[Sequence[Ints]], Tensor]
+) -> Floats:
+    """How much each piece of a document contributes to its cosine with another, at least 0: (pieces,).
+
+    The mean of the two ends of the Shapley value: the cosine lost without the piece, and the cosine of the piece alone.
+    Pieces left out together share their contribution. `vector` and `other` are the unit vectors of both documents
+    (width,); `subset_vectors` recomputes the first from subsets of its pieces: (subsets, width).
+    """
+    everything = np.arange(pieces)
+    runs = np.array_split(everything, min(pieces, MOST_RUNS))
+    sizes = [len(run) for run in runs]
+    without = subset_vectors([np.delete(everything, run) for run in runs]) @ other
+    alone = subset_vectors(runs) @ other
+    gains = ((vector @ other - without) + alone).clamp(min=0).double().numpy() / 2
+    return np.repeat(gains / sizes, sizes)
 
 
 class TokenPairMatcher(PairMatcher):

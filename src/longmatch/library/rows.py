@@ -239,7 +239,7 @@ class DocumentRow:
         ids = self.array("vocabulary").astype(np.uint64, copy=False)[self.array("stream")]
         return Terms(Stream(ids, self.array("offsets").astype(np.int64)))
 
-    def title_counts(self) -> Counts:
+    def title_words(self) -> Counts:
         """The hashed words of the title."""
         return words_in(str(self.value("title")))
 

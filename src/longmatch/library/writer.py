@@ -11,10 +11,10 @@ from filelock import FileLock, Timeout
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
-from longmatch.lexical.mentions import stacked
+from longmatch.lexical.mentions import stack_titles
+from longmatch.lexical.terms import KINDS
 from longmatch.library.errors import LibraryError, storage_errors
 from longmatch.library.index.index import Index
-from longmatch.library.index.terms import KINDS
 from longmatch.library.rows import INDEX_COLUMNS, DocumentRow, rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.units import Tokens
@@ -82,7 +82,7 @@ def index_rows(index: Index, rows: Sequence[DocumentRow]) -> None:
     """Add documents of the store to the index."""
     means = np.stack([row.array("mean") for row in rows])
     hashes = [str(row.value("hash")) for row in rows]
-    titles = stacked([row.title_terms() for row in rows])
+    titles = stack_titles([row.title_terms() for row in rows])
     index.add([row.id for row in rows], hashes, [row.terms() for row in rows], titles, means)
 
 

@@ -143,7 +143,7 @@ def _reciprocal_ranks(
         calibration = collection.rarity.calibration(matcher.statistics)
         ranked = {name: np.empty(len(passages)) for name in results}
         for number, query in enumerate(encodings):
-            sides = collection.sides(query, tuple({*calibration.sides, "meaning"}))
+            sides = collection.similarities(query, tuple({*calibration.sides, "meaning"}))
             scores = {"meaning": sides["meaning"], "score": calibration.score({n: sides[n] for n in calibration.sides})}
             for name, values in scores.items():
                 ranked[name][number] = 1 / _rank(values, number, number ^ 1)

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.calibration import TITLED, Calibration, Scale
-from longmatch.default.probability import Curve, Probability, between
+from longmatch.default.calibration import NEEDS_TITLES, Calibration, Scale
+from longmatch.default.probability import Curve, Probability, length_position
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.default.side_scorer import SideScorer
 from longmatch.lab.default.weighing import FLOORS
@@ -95,7 +95,7 @@ def calibrated(sets: Sequence[PairSides], weights: Mapping[str, Scale]) -> Calib
     """
     scales = {name: replace(scale, chance=_chance(sets, name)) for name, scale in weights.items()}
     rough = Calibration(scales, slope=1.0, bias=0.0)
-    known = [name for name in rough.sides if name not in TITLED]
+    known = [name for name in rough.sides if name not in NEEDS_TITLES]
     evidence, labels = [], []
     for found in sets:
         strangers = rough.evidence({name: found.unrelated[name] for name in known})
@@ -143,7 +143,7 @@ def probability_of(
     scales = {name: Scale(1.0, FLOORS[name], _chance(sets, name)) for name in sides}
     stacked = [np.stack([scale.evidence(p.labelled[name]) for name, scale in scales.items()], axis=1) for p in sets]
     evidence, labels = np.concatenate(stacked), np.concatenate([found.labels for found in sets])
-    long = between(np.concatenate([shorter(found.labelled) for found in sets]), *lengths)
+    long = length_position(np.concatenate([shorter(found.labelled) for found in sets]), *lengths)
     each = alike([found.labels for found in sets])
 
     def unlikely(parameters: Floats) -> float:

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from longmatch.default.calibration import Calibration, Scale
+from longmatch.default.sides import NAMES as SIDES
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
 
 QUERIES = 16  # whose sides are held at a time
-SIDES = ("words", "phrases", "meaning", "topic", "title", "titled", "named", "told")  # that the default can weigh
 
 Sides = dict[str, Floats]
 
@@ -39,6 +39,6 @@ class SideScorer(DefaultScorer):
                 collection = self._collection(index)
                 lengths = np.array([e.words for e in collection.encodings], dtype=np.float64)
                 for query, parts in zip(queries, found, strict=True):
-                    parts.append({**collection.sides(query, SIDES), "lengths": lengths})
+                    parts.append({**collection.similarities(query, SIDES), "lengths": lengths})
             for number, parts in zip(block, found, strict=True):
                 yield number, {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from longmatch.default.calibration import lifted
+from longmatch.default.calibration import log_above_floor
+from longmatch.default.sides import NAMES as SIDES
+from longmatch.default.sides import SIDES as DEFAULT_SIDES
 from longmatch.lab.datasets.records import Split
-from longmatch.lab.default.side_scorer import SIDES, SideScorer
+from longmatch.lab.default.side_scorer import SideScorer
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures.answers import Answers
 from longmatch.lab.evaluation.measures.ranking import nDCG
@@ -21,8 +23,7 @@ from longmatch.matching.matcher import Progress
 
 BEST = 60  # documents of each side that a query's list holds
 FINDERS = (*SIDES[:4], "named")  # the sides whose best make up a list
-FLOORS = {"words": 0.01, "phrases": 0.001, "meaning": 0.03, "topic": 0.05, "title": 0.05, "titled": 0.05}
-FLOORS |= {"named": 0.03, "told": 1.0}
+FLOORS = {side.name: side.floor for side in DEFAULT_SIDES}
 DEPTH = 10  # of nDCG
 WORDS_SHARE = 0.2  # of what phrases weigh; left to themselves, words weigh too much where documents quote each other
 
@@ -87,7 +88,7 @@ def lists_of(
 def transformed(lists: Lists, columns: Sequence[int]) -> Floats:
     """The logarithm of each side above its floor, as far as it is trusted: what no side has counts little."""
     sides = lists.sides.astype(np.float64)
-    found = [lists.trust[column] * lifted(sides[:, column], FLOORS[SIDES[column]]) for column in columns]
+    found = [lists.trust[column] * log_above_floor(sides[:, column], FLOORS[SIDES[column]]) for column in columns]
     return np.stack(found, axis=1).astype(np.float32)
 
 

@@ -13,12 +13,13 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.collection import LEAST_WORTH, WORTH, Rarity, phrase_power, trust_in, usual_length
 from longmatch.default.encoding import Encoding
+from longmatch.default.rarity import Rarity, blend, trust_in, usual_words
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.frequencies import Blend, Frequencies
-from longmatch.lexical.mentions import TERMS, Titles
-from longmatch.lexical.terms import Counts, Hashes, Terms
+from longmatch.lexical.mentions import TITLE_TERMS, Titles
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
+from longmatch.lexical.weights import tfidf
 from longmatch.library.index.merge import merge_segments
 from longmatch.library.index.segment import (
     Array,
@@ -29,7 +30,7 @@ from longmatch.library.index.segment import (
     posting_columns,
     write_segment,
 )
-from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, counted
+from longmatch.library.index.terms import Floats, Occurrences, QueryTerms, occurrences
 
 FORMAT = 3
 MANIFEST = "manifest.json"
@@ -122,7 +123,7 @@ class Index:
     def titles(self) -> Titles:
         """The titles of the live documents; cached until these change."""
         if self._titles is None or self._titles[0] is not self.roster:
-            self._titles = self.roster, Titles.of(self.live_column("titles").reshape(-1, TERMS))
+            self._titles = self.roster, Titles.of(self.live_column("titles").reshape(-1, TITLE_TERMS))
         return self._titles[1]
 
     @property
@@ -131,10 +132,10 @@ class Index:
         return trust_in(self.familiarity(), self.titles)
 
     def title_terms(self, ids: Sequence[str]) -> Hashes:
-        """The title terms of some live documents: (documents, TERMS)."""
+        """The title terms of some live documents: (documents, TITLE_TERMS)."""
         row_of = self.roster.rows
         rows = np.array([row_of[id] for id in ids], dtype=np.int64)
-        terms, start = np.zeros((len(ids), TERMS), dtype=np.uint64), 0
+        terms, start = np.zeros((len(ids), TITLE_TERMS), dtype=np.uint64), 0
         for segment in self.segments:
             here = (rows >= start) & (rows < start + len(segment))
             terms[here] = segment["titles"][rows[here] - start]
@@ -161,9 +162,9 @@ class Index:
         titles: Hashes,
         means: npt.NDArray[np.float32],
     ) -> None:
-        """Add documents as a segment. `titles`: (documents, TERMS); `means`: (documents, width)."""
-        occurrences = dict(counted(terms))
-        words = occurrences["words"]
+        """Add documents as a segment. `titles`: (documents, TITLE_TERMS); `means`: (documents, width)."""
+        counted = occurrences(terms)
+        words = counted["words"]
         familiar = self.statistics.words(words.term) > 0
         columns: dict[str, Array] = {
             "means": means,
@@ -172,13 +173,13 @@ class Index:
             "familiar": np.bincount(words.document[familiar], words.count[familiar], words.documents),
         }
         for kind in KINDS:
-            columns |= frequency_columns(kind, occurrences[kind])
+            columns |= frequency_columns(kind, counted[kind])
         for kind in KINDS:
             new = Frequencies(len(ids), columns[f"{kind}.terms"], columns[f"{kind}.frequencies"].astype(float))
-            idf = self._idf(kind, occurrences[kind], new)
-            columns[f"{kind}.norms"] = occurrences[kind].norms(idf)
-            heaviest = occurrences[kind].heaviest(idf, HEAVIEST[kind])
-            columns |= posting_columns(kind, occurrences[kind], heaviest)
+            idf = self._idf(kind, counted[kind], new)
+            columns[f"{kind}.norms"] = counted[kind].norms(idf)
+            heaviest = counted[kind].heaviest(idf, HEAVIEST[kind])
+            columns |= posting_columns(kind, counted[kind], heaviest)
         self._append(write_segment(self._new_folder(), ids, hashes, columns), len(ids))
 
     def remove(self, ids: Sequence[str], terms: Sequence[Terms]) -> None:
@@ -189,8 +190,8 @@ class Index:
             for segment, deleted in zip(self.segments, self.deleted, strict=True)
         ]
         columns: dict[str, Array] = {name: np.empty(0) for name in ("means", "titles", "lengths", "familiar")}
-        for kind, occurrences in counted(terms):
-            columns |= frequency_columns(kind, occurrences, sign=-1) | empty_postings(kind)
+        for kind, counted in occurrences(terms).items():
+            columns |= frequency_columns(kind, counted, sign=-1) | empty_postings(kind)
             columns[f"{kind}.norms"] = np.empty(0)
         self._append(write_segment(self._new_folder(), (), (), columns), len(ids))
 
@@ -232,7 +233,7 @@ class Index:
     @property
     def usual_length(self) -> float:
         """The usual number of words of a live document; 0 if there are too few documents to tell."""
-        return usual_length(self.live_column("lengths"))
+        return usual_words(self.live_column("lengths"))
 
     def live_column(self, name: str) -> Array:
         """A column of all live documents."""
@@ -240,18 +241,14 @@ class Index:
         parts = [np.delete(s[name], sorted(deleted), axis=0) for s, deleted in segments]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def blend(self, kind: str, terms: Hashes, more: Frequencies | None = None) -> Blend:
+    def blend(self, kind: Kind, terms: Hashes, more: Frequencies | None = None) -> Blend:
         """The rarity of some terms; the background is a prior, as far as it knows the documents' words."""
-        familiarity = self.familiarity()
-        worth = max(LEAST_WORTH, WORTH * familiarity)
-        power = phrase_power(familiarity) if kind == "phrases" else 1.0
-        background = getattr(self.statistics, kind)
-        return Blend(self.frequencies(kind, terms, more), background, worth, power=power)
+        return blend(kind, self.frequencies(kind, terms, more), self.statistics, self.familiarity())
 
     def rarity(self, encodings: Sequence[Encoding]) -> Rarity:
         """The rarity of some documents' words, phrases and title terms in the whole collection."""
-        titles = [e.name for e in encodings]
-        words, phrases = ([getattr(e.terms, kind).counts.ids for e in encodings] for kind in KINDS)
+        titles = [e.title_terms for e in encodings]
+        words, phrases = ([e.terms.of(kind).counts.ids for e in encodings] for kind in KINDS)
         return self.rarity_of(np.concatenate(titles + words), np.concatenate(titles + phrases))
 
     def rarity_of(self, words: Hashes, phrases: Hashes) -> Rarity:
@@ -259,14 +256,14 @@ class Index:
         blends = self.blend("words", words), self.blend("phrases", phrases)
         return Rarity(*blends, self.familiarity(), self.titles, self.usual_length)
 
-    def _idf(self, kind: str, occurrences: Occurrences, more: Frequencies | None = None) -> Floats:
+    def _idf(self, kind: Kind, counted: Occurrences, more: Frequencies | None = None) -> Floats:
         """The idf of each occurrence's term."""
-        terms, position = np.unique(occurrences.term, return_inverse=True)
+        terms, position = np.unique(counted.term, return_inverse=True)
         return np.asarray(self.blend(kind, terms, more).idf(terms)[position])
 
     def norms_of(self, terms: Sequence[Terms]) -> Mapping[str, Floats]:
         """The lengths of documents' TF-IDF vectors, from the current document frequencies."""
-        return {kind: some.norms(self._idf(kind, some)) for kind, some in counted(terms)}
+        return {kind: counted.norms(self._idf(kind, counted)) for kind, counted in occurrences(terms).items()}
 
     def set_norms(self, norms: Mapping[str, Mapping[str, float]]) -> None:
         """Replace the norms of all documents: {kind: {id: norm}}."""
@@ -284,15 +281,13 @@ class Index:
         norms = np.concatenate([segment[f"{kind}.norms"] for segment in self.segments])
         return norms[[self.roster.rows[id] for id in ids]].astype(np.float64)
 
-    def asked(self, kind: str, counts: Counts, more: Hashes | None = None) -> Asked:
-        """A query's terms, weighted by the whole collection; `more` terms are looked up too, with weight 0."""
-        ids = counts.ids if more is None else np.union1d(counts.ids, more)
-        idf = self.blend(kind, ids).idf(ids)
-        values = np.zeros(len(ids))
-        position = np.searchsorted(ids, counts.ids)
-        values[position] = (1 + np.log(counts.counts)) * idf[position]
-        length = float(np.linalg.norm(values))
-        return Asked(ids, values / length if length else values, idf)
+    def query_terms(self, kind: Kind, counts: Counts, extra: Hashes | None = None) -> QueryTerms:
+        """A query's terms, weighted by the whole collection; `extra` terms are looked up too, with weight 0."""
+        ids = counts.ids if extra is None else np.union1d(counts.ids, extra)
+        rarity = self.blend(kind, ids)
+        weights = np.zeros(len(ids))
+        weights[np.searchsorted(ids, counts.ids)] = tfidf(counts, rarity).values
+        return QueryTerms(ids, weights, rarity.idf(ids))
 
 
 def _size(segment: Segment) -> int:

@@ -118,7 +118,7 @@ class MatchView:
     @property
     def shares(self) -> list[tuple[str, float]]:
         """The parts and their shares."""
-        return shares(self.match.parts)
+        return shares(self.match.parts, self.match.labels)
 
     @property
     def both_name(self) -> str:

@@ -1,5 +1,7 @@
 """The plain words in which a score is told, the same in the terminal and on the page."""
 
+from collections.abc import Mapping
+
 from longmatch.documents.document import Document
 from longmatch.matching.match import Match
 
@@ -22,15 +24,6 @@ _LANGUAGES = {
     },
     **{"he": "Hebrew", "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish"},
     **{"pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "zh": "Chinese"},
-}
-_PARTS = {
-    "words": "shared words",
-    "phrases": "shared phrases",
-    "meaning": "meaning",
-    "topic": "topic",
-    "title": "the second title",
-    "titled": "the first title",
-    "named": "shared names",
 }
 
 
@@ -66,20 +59,20 @@ def verdict(match: Match) -> str:
     return f"The two {belong}: so says the model, from {match.threshold:.2f} on"
 
 
-def shares(parts: dict[str, float]) -> list[tuple[str, float]]:
-    """The parts that carry a score, in plain words, largest first; their shares sum to 1.
+def shares(parts: Mapping[str, float], labels: Mapping[str, str]) -> list[tuple[str, float]]:
+    """The parts that carry a score by their labels, largest first; their shares sum to 1.
 
-    >>> shares({"words": 0.5, "meaning": 1.5, "phrases": 0.0})
+    >>> shares({"words": 0.5, "meaning": 1.5, "phrases": 0.0}, {"words": "shared words"})
     [('meaning', 0.75), ('shared words', 0.25)]
     """
     total = sum(max(0.0, share) for share in parts.values())
-    named = [(_PARTS.get(name, name), share / total) for name, share in parts.items() if share > 0]
-    return sorted(named, key=lambda part: -part[1])
+    labelled = [(labels.get(name, name), share / total) for name, share in parts.items() if share > 0]
+    return sorted(labelled, key=lambda part: -part[1])
 
 
 def carried_by(match: Match) -> str:
     """One sentence that says which parts carry the score; empty where the model does not tell."""
-    named = [f"{percent(share)} {name}" for name, share in shares(match.parts)]
+    named = [f"{percent(share)} {name}" for name, share in shares(match.parts, match.labels)]
     if not named:
         return ""
     listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"

@@ -29,9 +29,9 @@ def pool(backbone, tmp_path_factory) -> SentencePool:
 
 
 def batch_of(pool: SentencePool, backbone: Backbone, share: float, seed: int = 0) -> SentenceBatch:
-    masking = Masking(4, backbone.tokenizer.get_vocab_size(), (backbone.first_token, backbone.last_token), share)
+    msearcher = Masking(4, backbone.tokenizer.get_vocab_size(), (backbone.first_token, backbone.last_token), share)
     random = np.random.default_rng(seed)
-    return masking.lay_out(pool, pool.draw(pool.anchors, random), random)
+    return msearcher.lay_out(pool, pool.draw(pool.anchors, random), random)
 
 
 def test_sentences_stand_two_by_two_with_their_start_and_end_tokens(pool, backbone):

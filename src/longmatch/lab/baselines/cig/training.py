@@ -148,7 +148,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         return self.concepts.laid_out(self._known[key], *pair)
 
     def _tokens(self, number: int) -> Tokens:
-        return self.data.shelf[number].opening(self.settings.max_tokens)
+        return self.data.shelf[number].truncated(self.settings.max_tokens)
 
     def _frequencies(self, words: TokenWords) -> Frequencies:
         """Of the documents of the training pairs, of every so many where there are many; without words of one alone."""

@@ -134,4 +134,4 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
         shelf, most = self.data.shelf, self.settings.max_tokens
         for source, target in np.stack([table.source[rows], table.target[rows]], axis=1).tolist():
-            yield shelf[source].opening(most), shelf[target].opening(most)
+            yield shelf[source].truncated(most), shelf[target].truncated(most)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.lab.store.shelf import TokenShelf
-from longmatch.units.cut import cut_range
+from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
 LEAST = 3  # tokens: "Yes." and "1." teach nothing of their paragraph
@@ -87,7 +87,7 @@ def _sentences(tokens: Tokens, limit: int, max_tokens: int | None) -> Ints:
     first, last = tokens.sentence_offsets[:-1], tokens.sentence_offsets[1:]
     paragraph = tokens.sentence_paragraph
     if len(first) and (last - first).max() > limit:
-        cuts = [cut_range(tokens, a, b, limit) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        cuts = [piece_ends(tokens, a, b, limit) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         paragraph = np.repeat(paragraph, [len(ends) for ends in cuts])
         last = np.concatenate(cuts)
         first = np.concatenate([[0], last[:-1]])

@@ -124,7 +124,7 @@ def test_a_block_ends_only_where_the_next_sentence_does_not_fit(tokenizer, docum
 def test_the_first_blocks_are_those_of_the_whole_document(tokenizer, document, limit, most, cut_long):
     tokens = tokenize(document, tokenizer)
     whole = block_ranges(tokens, limit, cut_long=cut_long)
-    for few, all_of_them in zip(block_ranges(tokens, limit, cut_long=cut_long, most=most), whole, strict=True):
+    for few, all_of_them in zip(block_ranges(tokens, limit, cut_long=cut_long, max_blocks=most), whole, strict=True):
         assert few.tolist() == all_of_them[:most].tolist()
 
 
