@@ -6,11 +6,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.lab.papers.smith.batch import Layout, Masking
 from longmatch.lab.papers.smith.pretraining_heads import SmithForPretraining
 from longmatch.lab.papers.smith.reading import layout, read, read_blocks, read_masked
 from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.training.masked_words import IGNORED
 from longmatch.lab.training.samplers import step_rng
 from longmatch.units import block_ranges, tokenize
 from tests.lab.papers.smith.tiny_smith import tiny_matcher, tiny_smith

@@ -10,8 +10,7 @@ from torch import Tensor
 from longmatch.encoders.flat import Flat, InPieces
 from longmatch.encoders.ragged import offsets_of
 from longmatch.encoders.transfer import moved
-from longmatch.lab.losses import mask_words
-from longmatch.lab.losses.masked_words import IGNORED
+from longmatch.lab.training.masked_words import IGNORED, mask_words
 from longmatch.units.chunking import block_ranges
 from longmatch.units.tokens import Ints, Tokens
 

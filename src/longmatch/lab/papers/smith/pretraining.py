@@ -80,7 +80,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         self.masking = Masking(tokenizer.mask_token_id, len(tokenizer), options.masked_words, options.masked_blocks)
         self._documents = data.documents("train")
         self._epochs = EpochSampler(len(self._documents), settings.documents, settings.seed)
-        model.words.begin_with(self._word_counts())
+        model.words.init_frequencies(self._word_counts())
 
     @classmethod
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: PretrainSettings) -> Self:

@@ -88,7 +88,7 @@ def test_links_go_through_redirects():
     graph.add("C", [])
     graph.redirect("Bee", "B")
     assert [row.tolist() for row in graph.outgoing()] == [[1], [2], []]
-    assert [graph.address(at) for at in range(3)] == ["A", "B", "C"]
+    assert [graph.id(at) for at in range(3)] == ["A", "B", "C"]
 
 
 def test_a_dump_that_declares_entities_is_refused(lay_out, tmp_path):

@@ -1,4 +1,4 @@
-"""Opens a pickle that holds nothing but plain containers, strings and numbers; any other is refused unread."""
+"""Load pickles of plain containers, strings and numbers only; any other is rejected without running it."""
 
 import pickle
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 from longmatch.errors import ReadError
 
-PLAIN = {
+_PLAIN = {
     (module, name)
     for module, names in {
         "builtins": ("dict", "list", "set", "frozenset", "tuple", "str", "int", "float", "bool"),
@@ -17,16 +17,16 @@ PLAIN = {
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Knows the plain containers and nothing else, so a pickle cannot call anything."""
+    """Knows only plain containers, so that a pickle cannot call anything."""
 
     def __init__(self, stream: BinaryIO, name: object) -> None:
         super().__init__(stream)
         self._name = name
 
     def find_class(self, module: str, name: str) -> Any:
-        if module == "__builtin__":  # as Python 2 named them
+        if module == "__builtin__":  # Python 2
             module, name = "builtins", {"long": "int", "unicode": "str"}.get(name, name)
-        if (module, name) not in PLAIN:
+        if (module, name) not in _PLAIN:
             raise ReadError(self._name, f"is a pickle that asks for {module}.{name}", "Do not trust it.")
         return super().find_class(module, name)
 
@@ -34,10 +34,10 @@ class _PlainUnpickler(pickle.Unpickler):
         raise ReadError(self._name, "is a pickle that refers to something outside it", "Do not trust it.")
 
 
-def read_plain_pickle(path: Path, largest: int = 1 << 26) -> Any:
-    """The object a small pickle of plain containers, strings and numbers holds."""
-    if path.stat().st_size > largest:
-        raise ReadError(path, f"is larger than {largest:,} bytes", "A label file is small; do not trust it.")
+def read_plain_pickle(path: Path, max_size: int = 1 << 26) -> Any:
+    """Load a pickle of plain containers, strings and numbers of at most `max_size` bytes."""
+    if path.stat().st_size > max_size:
+        raise ReadError(path, f"is larger than {max_size:,} bytes", "A label file is small; do not trust it.")
     with path.open("rb") as stream:
         try:
             return _PlainUnpickler(stream, path).load()

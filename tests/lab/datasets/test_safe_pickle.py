@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict, defaultdict
 import pytest
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.unpickling import read_plain_pickle
+from longmatch.lab.datasets.safe_pickle import read_plain_pickle
 
 PLAIN = {
     "Merlot": {"Malbec": 2, "Cabernet & Co": 1},
@@ -63,4 +63,4 @@ def test_what_is_no_pickle_is_said_to_be_none(tmp_path, content):
 def test_a_large_pickle_is_not_opened(tmp_path):
     (tmp_path / "gt").write_bytes(bytes(2000))
     with pytest.raises(ReadError, match="larger than 1,000 bytes"):
-        read_plain_pickle(tmp_path / "gt", largest=1000)
+        read_plain_pickle(tmp_path / "gt", max_size=1000)

@@ -10,7 +10,7 @@ import pytest
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets import CollectionWriter, Part, Record
-from longmatch.lab.datasets.builders import gwikimatch, sdr_games, sdr_wines, wikiextractor, wikispeedia
+from longmatch.lab.datasets.builders import gwikimatch, sdr_articles, wikiextractor, wikispeedia
 
 GRAPH = "wikispeedia_paths-and-graph"
 NAMES = ["%C3%85land", "Ape", "Man", "Ape_copy", "Fig", "Tree", "Leaf", "Sun", "Rain", "Rock"]
@@ -140,12 +140,12 @@ WINES = {
 }
 
 
-@pytest.mark.parametrize(("builder", "name"), [(sdr_wines, "wines"), (sdr_games, "video_games")])
+@pytest.mark.parametrize("name", ["wines", "video_games"])
 @pytest.mark.parametrize("layout", ["{0}.txt", "data/datasets/{0}/raw_data"])
-def test_sdr_reads_the_csv_and_the_label_pickle(built, builder, name, layout):
+def test_sdr_reads_the_csv_and_the_label_pickle(built, name, layout):
     labels = {"Merlot": {"Malbec": 2, "Merlot": 1, "Moët & Chandon": 1}, "Malbec": {"Gone": 1}}
     files = {layout.format(name): sdr_csv(WINES), f"data/datasets/{name}/gt": pickle.dumps(labels)}
-    data = built(builder.build, files)
+    data = built(sdr_articles.build, files, variant=name)
     assert data.ids == ("Merlot", "Malbec", "Moët & Chandon")
     assert data.qrels() == {"Merlot": {"Malbec": 1, "Moët & Chandon": 1}}
     assert data.splits == ("test",)
@@ -171,7 +171,7 @@ class Hostile:
 )
 def test_sdr_refuses_what_is_not_plain(lay_out, tmp_path, table, labels, message):
     with pytest.raises(ReadError, match=message):
-        sdr_wines.build(lay_out({"wines.txt": table, "gt": labels}), tmp_path / "out")
+        sdr_articles.build(lay_out({"wines.txt": table, "gt": labels}), tmp_path / "out", variant="wines")
     assert not (tmp_path / "out").exists()
 
 

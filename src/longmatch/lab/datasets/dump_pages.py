@@ -1,4 +1,4 @@
-"""A Wikipedia XML dump (pages-articles, .xml or .xml.bz2) page by page, in the memory of one page."""
+"""Stream the pages of a Wikipedia XML dump (pages-articles, .xml or .xml.bz2), one in memory at a time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ class Page:
 
     title: str
     text: str
-    redirect: str  # the title it leads to, or empty
+    redirect: str  # target title, or empty
 
 
 def iterate_pages(dumps: list[Path]) -> Iterator[Page]:
-    """The pages of the article namespace (0), in the dump's order."""
+    """The pages of the article namespace (0), in dump order."""
     count = 0
     for dump in dumps:
         with open_binary(dump) as stream:
@@ -38,10 +38,10 @@ def _page(element: Element) -> Page:
     return Page(element.findtext("title", ""), element.findtext("revision/text") or "", target)
 
 
-def address_of(title: str) -> str:
-    """How a title stands in an address, which is the document's id.
+def page_id(title: str) -> str:
+    """The document id of a title: its form in URLs.
 
-    >>> address_of("Apple tree")
+    >>> page_id("Apple tree")
     'Apple_tree'
     """
     return title.replace(" ", "_")
