@@ -43,7 +43,7 @@ By: TypeAlias = Literal["default", "sdr"]
 
 EXACT_BELOW = 100_000  # documents; from there on, document vectors are searched by an approximate index
 INDEX = "index"
-TOGETHER = 32  # queries encoded at a time
+QUERY_BATCH = 32  # queries encoded at a time
 
 
 class Library:
@@ -297,7 +297,7 @@ class Library:
     ) -> Iterator[tuple[Document, list[Hit]]]:
         """Each of many queries with what `rank` finds for it; they are encoded in batches."""
         remaining = iter(queries)
-        while batch := list(islice(remaining, TOGETHER)):
+        while batch := list(islice(remaining, QUERY_BATCH)):
             self._store.refresh()
             stored = [self._query_encoder().stored_id(document) for document in batch]
             unknown = [document for document, id in zip(batch, stored, strict=True) if id is None]

@@ -45,11 +45,11 @@ def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment]) -> 
     names = (f"{kind}.terms", f"{kind}.frequencies")
     _clear(folder, names)
     for parts in _slices([s[names[0]] for s in segments]):
-        terms, place = np.unique(
+        terms, position = np.unique(
             np.concatenate([s[names[0]][p] for s, p in zip(segments, parts, strict=True)]), return_inverse=True
         )
         counts = np.concatenate([s[names[1]][p] for s, p in zip(segments, parts, strict=True)])
-        total = np.bincount(place, counts, len(terms)).astype(np.int64)
+        total = np.bincount(position, counts, len(terms)).astype(np.int64)
         nonzero = total != 0
         _write(folder, names[0], [terms[nonzero]])
         _write(folder, names[1], [total[nonzero]])
