@@ -35,8 +35,8 @@ from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
-from longmatch.library.facts import Facts
 from longmatch.library.library import EXACT_BELOW, Library
+from longmatch.library.model import LibraryModel
 from longmatch.library.rows import to_table
 from longmatch.library.store import Store
 from longmatch.matching.sentence_vectors import vectors_of_tokens
@@ -115,7 +115,7 @@ def _plain(calibration: Calibration) -> Calibration:
 
 def store_encodings(encodings: Sequence[Encoding], matcher: HybridMatcher, place: str) -> None:
     """Write a library; its index is made by the first query and does not depend on the calibration."""
-    store = Store.create(place, Facts.of(matcher))
+    store = Store.create(place, LibraryModel.of(matcher))
     store.put(to_table(encodings))
     store.tidy(EXACT_BELOW)
 
