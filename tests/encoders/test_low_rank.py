@@ -78,7 +78,7 @@ def tiny_change(tiny_bert: Path) -> dict[str, torch.Tensor]:
 def test_a_changed_backbone_says_which_change_it_has(tiny_bert: Path, tiny_change: dict[str, torch.Tensor]) -> None:
     plain = Backbone.load(str(tiny_bert), device="cpu", precision="float32")
     changed = plain.with_change(tiny_change, "digest")
-    assert changed.pooled("cls").change == changed.change == "digest"
+    assert changed.with_pooling("cls").change == changed.change == "digest"
     pieces = [np.arange(5, 15), np.arange(7, 40)]
     assert not np.allclose(plain.encode(pieces), changed.encode(pieces), atol=1e-3)
     apply_change(plain.model, tiny_change)
