@@ -73,12 +73,13 @@ from longmatch.lab.default.calibrating import PairSides, calibrated, error_of_al
 from longmatch.lab.default.side_scorer import SIDES, SideScorer
 from longmatch.lab.default.weighing import FLOORS, Lists, fit, lists_of, worth, worth_of_each
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
-from longmatch.lab.evaluation.encodings.store import Store, Stored
-from longmatch.lab.evaluation.encodings.tokens import DocumentTokens
+from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lab.evaluation.significance import compare_queries
+from longmatch.lab.store.files import StoredLayer
+from longmatch.lab.store.store import LayerStore
+from longmatch.lab.store.tokens import TokenLayer
 from longmatch.lexical.terms import Terms
 from longmatch.lexical.weights import TermMatrix, tfidf
 from longmatch.matching.levels import SentenceVectors
@@ -238,14 +239,14 @@ def matcher_of(folder: Path) -> HybridMatcher:
 def scorer_of(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScorer:
     """All sides over a set."""
     scorer = SideScorer(matcher)
-    scorer.open(Store(layers, corpus).build(scorer.layers), corpus)
+    scorer.open(LayerStore.of(layers, corpus.source).build(scorer.layers), corpus)
     return scorer
 
 
-def tokens_and_words(path: Path, layers: Path) -> tuple[Corpus, Stored, Stored]:
+def tokens_and_words(path: Path, layers: Path) -> tuple[Corpus, StoredLayer, StoredLayer]:
     """A set's documents as tokens and as words, made where they are not there yet."""
     corpus = Corpus(DataFolder(path))
-    tokens, words = Store(layers, corpus).build([DocumentTokens(tokenizer_of_backbone()), Words()])
+    tokens, words = LayerStore.of(layers, corpus.source).build([TokenLayer(tokenizer_of_backbone()), WordLayer()])
     return corpus, tokens, words
 
 
@@ -265,9 +266,8 @@ def material_of(path: Path, layers: Path) -> Material:
     unhandled = tokens.unhandled | words.unhandled
     kept = [number for number, id in enumerate(corpus.ids) if id in named and number not in unhandled]
     place = {corpus.ids[number]: row for row, number in enumerate(kept)}
-    taken = set(kept)
-    found = [arrays for number, arrays in enumerate(tokens.each("ids", "sentence_lengths")) if number in taken]
-    streams = [restore_stream(arrays) for n, arrays in enumerate(words.each("words", "bounds")) if n in taken]
+    found = [tokens.document(number, "ids", "sentences") for number in kept]
+    streams = [restore_stream(words.document(number, "words", "bounds")) for number in kept]
     terms = [Terms(stream) for stream in streams]
     titles, nothing = [corpus.titles[number] for number in kept], SentenceVectors(torch.empty(0), torch.empty(0))
     encodings = [Encoding(no_sentences(title), nothing, one) for title, one in zip(titles, terms, strict=True)]
@@ -276,8 +276,8 @@ def material_of(path: Path, layers: Path) -> Material:
     material = Material(
         corpus.name,
         np.concatenate([arrays["ids"] for arrays in found]).astype(np.int32),
-        bounds(np.concatenate([arrays["sentence_lengths"] for arrays in found])),
-        bounds(np.array([len(arrays["sentence_lengths"]) for arrays in found])),
+        bounds(np.concatenate([arrays["sentences"][:, 0] for arrays in found])),
+        bounds(np.array([len(arrays["sentences"]) for arrays in found])),
         TermMatrix.of([tfidf(one.words.counts, rarity.words) for one in terms]).matrix.tocsr(),
         TermMatrix.of([tfidf(one.phrases.counts, rarity.phrases) for one in terms]).matrix.tocsr(),
         both_ways([(place[a], place[b]) for a, b in pairs if a in place and b in place and a != b]),

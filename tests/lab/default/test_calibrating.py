@@ -25,8 +25,8 @@ from longmatch.lab.default.calibrating import (
 )
 from longmatch.lab.default.side_scorer import SIDES, SideScorer
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.measures import calibration_error
+from longmatch.lab.store.store import LayerStore
 from tests.library.tiny import tiny_matcher
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
@@ -83,7 +83,7 @@ def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is
     corpus = Corpus(DataFolder(make_data(pairs=[*labels, ("validation", "stars", "cakes", 0)])))
     matcher = tiny_matcher(tiny_bert)
     scorer = SideScorer(matcher)
-    scorer.open(Store(tmp_path / "layers", corpus).build(scorer.layers), corpus)
+    scorer.open(LayerStore.of(tmp_path / "layers", corpus.source).build(scorer.layers), corpus)
     found = pair_sides(corpus, scorer, "train")
     assert sorted(found.labels.tolist()) == [False, True, True]
     assert len(found.unrelated["words"]) == 2 + 3  # boats: cakes, stars; bread: boats, ships, stars

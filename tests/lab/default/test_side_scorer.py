@@ -9,10 +9,10 @@ import torch
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.lab.default.side_scorer import SIDES, SideScorer
-from longmatch.lab.evaluation import corpus as corpus_module
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring import slices
+from longmatch.lab.store import store
+from longmatch.lab.store.store import LayerStore
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +20,12 @@ def scorer(
     matcher: HybridMatcher, example_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SideScorer]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus_module, "CHARACTERS", 40_000)
+        patch.setattr(store, "CHARACTERS", 40_000)
         patch.setattr(slices, "CPU_SENTENCES", 700)  # several slices
         scorer = SideScorer(matcher)
-        scorer.open(Store(tmp_path_factory.mktemp("layers"), example_corpus).build(scorer.layers), example_corpus)
+        scorer.open(
+            LayerStore.of(tmp_path_factory.mktemp("layers"), example_corpus.source).build(scorer.layers), example_corpus
+        )
         yield scorer
 
 

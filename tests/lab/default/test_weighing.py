@@ -10,9 +10,9 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.lab.default.side_scorer import SideScorer
 from longmatch.lab.default.weighing import DEPTH, SIDES, WORDS_SHARE, Lists, fit, lists_of, transformed, worth
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.measures.answers import find_answers
 from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lab.store.store import LayerStore
 
 
 def drawn(deciding: int, queries: int = 40, documents: int = 30) -> Lists:
@@ -60,7 +60,7 @@ def test_lists_hold_the_best_of_every_finding_side_and_come_back_from_disk(
     matcher: HybridMatcher, example_corpus: Corpus, tmp_path: Path
 ) -> None:
     scorer = SideScorer(matcher)
-    scorer.open(Store(tmp_path, example_corpus).build(scorer.layers), example_corpus)
+    scorer.open(LayerStore.of(tmp_path, example_corpus.source).build(scorer.layers), example_corpus)
     lists = lists_of(example_corpus, scorer, "test", limit=3)
     assert len(lists) == 3
     assert lists.offsets[-1] == len(lists.sides) == len(lists.grades)

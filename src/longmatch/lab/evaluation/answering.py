@@ -10,15 +10,15 @@ from typing import Any, Protocol
 
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
-from longmatch.lab.evaluation.code import code_digest
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.entrants import Entrant
 from longmatch.lab.evaluation.protocols import Task, Wanted, run
 from longmatch.lab.evaluation.provenance import made
 from longmatch.lab.evaluation.runs import Run, run_path, verdicts_of
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.scorer import Scorer
+from longmatch.lab.store.digests import code_digest
+from longmatch.lab.store.store import LayerStore
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 
@@ -68,7 +68,7 @@ def answer(question: Question, entrant: Entrant, matcher: Matcher, out: Path, co
         corpus, question.split, question.wanted.ranking, question.wanted.pairs, question.limit, question.seed
     )
     with watch(f"{corpus.name}: encoding for {name}", len(corpus)) as progress:
-        store = Store(out / "encodings", corpus)
+        store = LayerStore.of(out / "encodings", corpus.source)
         stored = store.build(scorer.layers, progress)
         scorer.open(stored, corpus)
     started = time.perf_counter()

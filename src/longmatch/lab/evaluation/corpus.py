@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,10 @@ from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import iterate_lines
 from longmatch.lab.evaluation.shuffle import shuffled
+from longmatch.lab.store.documents import DocumentSource
+from longmatch.lab.store.layer import Unreadable
 from longmatch.parallel import parallel_map
 
-CHARACTERS = 4_000_000  # of text in a shard
 SHUFFLED = "-shuffled"  # ends the name of a set whose sections are in random order
 
 
@@ -59,19 +61,10 @@ class Corpus:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
         return digest if self.shuffle is None else f"{digest}-{self.shuffle}"
 
-    def shards(self) -> Iterator[list[tuple[int, Document | ReadError]]]:
-        """All documents in runs of about CHARACTERS, each with its number; an unreadable one with what was wrong."""
-        shard: list[tuple[int, Document | ReadError]] = []
-        size = 0
-        for number, document in enumerate(self._each()):
-            length = len(document.text) if isinstance(document, Document) else 0
-            if shard and size + length > CHARACTERS:
-                yield shard
-                shard, size = [], 0
-            shard.append((number, document))
-            size += length
-        if shard:
-            yield shard
+    @property
+    def source(self) -> DocumentSource["_Line"]:
+        """The documents for a store of what is derived from them."""
+        return DocumentSource(self.name, self.fingerprint, self._lines, _read)
 
     def words(self, ids: Iterable[str]) -> dict[str, int]:
         """The lengths of these documents in words (Chinese and Japanese: characters)."""
@@ -84,21 +77,30 @@ class Corpus:
     def documents(self, ids: Iterable[str]) -> dict[str, Document]:
         """The documents of these ids, by id; unreadable ones are left out."""
         wanted = set(ids)
-        found = (document for document in self._each() if isinstance(document, Document))
-        return {document.id: document for document in found if document.id in wanted}
+        every = parallel_map(_read, self._lines())
+        return {d.id: d for d in every if isinstance(d, Document) and d.id in wanted}
 
-    def _each(self) -> Iterator[Document | ReadError]:
-        """One entry a line of the file, whether it can be read or not."""
+    def _lines(self) -> Iterator["_Line"]:
         path = self.folder.documents_file
-        lines = ((number, line, path, self.shuffle) for number, line in iterate_lines(path) if line.strip())
-        return parallel_map(_read, lines)
+        lines = ((number, line) for number, line in iterate_lines(path) if line.strip())
+        for id, (number, line) in zip(self.ids, lines, strict=True):
+            yield _Line(id, number, line, path, self.shuffle)
 
 
-def _read(found: tuple[int, str, Path, int | None]) -> Document | ReadError:
-    number, line, path, shuffle = found
+class _Line(NamedTuple):
+    """A document before it is read: a line of the documents file."""
+
+    id: str
+    number: int
+    text: str
+    path: Path
+    shuffle: int | None
+
+
+def _read(line: _Line) -> Document | Unreadable:
     try:
-        document = document_of_line(line.encode(), path, number)
+        document = document_of_line(line.text.encode(), line.path, line.number)
     except ReadError as error:
-        return error
+        return Unreadable(line.id, str(error))
     assert document is not None
-    return document if shuffle is None else shuffled(document, shuffle)
+    return document if line.shuffle is None else shuffled(document, line.shuffle)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.siamese.batch import Layout
-from longmatch.lab.store.shelf import TokenShelf
 from tests.lab.baselines.siamese.tiny_baselines import tokens_of
+from tests.lab.store.essays import token_collection
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_groups_are_whole_documents_in_order(documents):
 
 
 def test_tokens_from_a_shelf_are_laid_out_as_fresh_ones(documents, three, tiny_bert, tmp_path):
-    shelf = TokenShelf.build(tmp_path / "shelf", three, open_tokenizer(str(tiny_bert)).backend_tokenizer)
+    shelf = token_collection(tmp_path / "shelf", three, open_tokenizer(str(tiny_bert)).backend_tokenizer)
     for plan in (Layout(), Layout(max_tokens=100, sentence_tokens=9)):
         kept, fresh = plan.lay_out(list(shelf)), plan.lay_out(documents)
         for name in ("ids", "word_starts", "sentences", "paragraphs", "documents"):

@@ -10,9 +10,9 @@ from torch.nn.utils.rnn import pad_sequence
 from longmatch.lab.papers.colde.batch import Layout
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.colde.reading import layout, read, read_chunks
-from longmatch.lab.store.shelf import TokenShelf
 from longmatch.units import tokenize
 from tests.lab.papers.colde.tiny_colde import tiny_colde, tiny_matcher
+from tests.lab.store.essays import token_collection
 
 FIRST, LAST = 901, 902  # special tokens that no text has
 
@@ -97,7 +97,7 @@ def test_reading_gives_what_the_model_gives_for_one_padded_block(tiny_bert, docu
 
 def test_a_shelf_of_tokens_is_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
     tokenizer = tiny_matcher(tiny_bert).tokenizer.backend_tokenizer
-    shelf = TokenShelf.build(tmp_path / "shelf", [tokens.document for tokens in documents], tokenizer)
+    shelf = token_collection(tmp_path / "shelf", [tokens.document for tokens in documents], tokenizer)
     for limit in (None, 100):
         plan = Layout(2, 46, (FIRST, LAST), limit)
         kept, fresh = plan.lay_out(list(shelf)), plan.lay_out(documents)

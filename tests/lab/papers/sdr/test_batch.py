@@ -12,8 +12,8 @@ from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.lab.papers.sdr.batch import Masking, SentenceBatch, read
 from longmatch.lab.papers.sdr.encoder import SdrModel
 from longmatch.lab.papers.sdr.pairs import SentencePool
-from longmatch.lab.store.shelf import TokenShelf
 from tests.lab.papers.sdr.test_pairs import TEXTS
+from tests.lab.store.essays import token_collection
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def backbone(tiny_bert: Path) -> Backbone:
 @pytest.fixture(scope="module")
 def pool(backbone, tmp_path_factory) -> SentencePool:
     documents = [read_text_string(text, str(i)) for i, text in enumerate(TEXTS)]
-    shelf = TokenShelf.build(tmp_path_factory.mktemp("shelves") / "shelf", documents, backbone.tokenizer)
+    shelf = token_collection(tmp_path_factory.mktemp("shelves") / "shelf", documents, backbone.tokenizer)
     return SentencePool.of(shelf, np.arange(3), limit=60)
 
 

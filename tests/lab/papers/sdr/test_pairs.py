@@ -11,8 +11,9 @@ from tokenizers import Tokenizer
 from longmatch.documents import read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.papers.sdr.pairs import LEAST, SentencePool
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.units import sentences, tokenize
+from tests.lab.store.essays import token_collection
 
 TEXTS = (
     "The bank failed at noon. The queue grew all day.\n\nRain fell on the quiet town. No.\n\n"
@@ -28,9 +29,9 @@ def tokenizer(tiny_bert: Path) -> Tokenizer:
 
 
 @pytest.fixture(scope="module")
-def shelf(tokenizer, tmp_path_factory) -> TokenShelf:
+def shelf(tokenizer, tmp_path_factory) -> TokenCollection:
     documents = [read_text_string(text, str(i)) for i, text in enumerate(TEXTS)]
-    return TokenShelf.build(tmp_path_factory.mktemp("shelves") / "shelf", documents, tokenizer)
+    return token_collection(tmp_path_factory.mktemp("shelves") / "shelf", documents, tokenizer)
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.lab.papers.smith.batch import Layout, Masking
 from longmatch.lab.papers.smith.pretraining_heads import SmithForPretraining
 from longmatch.lab.papers.smith.reading import layout, read, read_blocks, read_masked
-from longmatch.lab.store.shelf import TokenShelf
 from longmatch.lab.training.samplers import chance
 from longmatch.units import block_ranges, tokenize
 from tests.lab.papers.smith.tiny_smith import tiny_matcher, tiny_smith
+from tests.lab.store.essays import token_collection
 
 FIRST, LAST = 901, 902  # special tokens that no text has
 NAMES = ("coming-back-slowly.md", "parish-council-minutes-march.txt", "the-stream-that-turned.md")
@@ -75,7 +75,7 @@ def test_groups_hold_whole_documents_within_the_budget(batch, budget):
 
 def test_a_shelf_of_tokens_is_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
     tokenizer = tiny_matcher(tiny_bert).tokenizer.backend_tokenizer
-    shelf = TokenShelf.build(tmp_path / "shelf", [tokens.document for tokens in documents], tokenizer)
+    shelf = token_collection(tmp_path / "shelf", [tokens.document for tokens in documents], tokenizer)
     kept = Layout(30, 10_000, (FIRST, LAST)).lay_out(list(shelf))
     assert torch.equal(kept.text.ids, batch.text.ids) and torch.equal(kept.counts, batch.counts)
 

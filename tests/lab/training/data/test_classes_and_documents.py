@@ -129,8 +129,8 @@ def test_documents_are_the_same_read_in_two_processes(make, opened, tmp_path, ti
     alone = opened(folder)
     tokenizer = Tokenizer.from_file(str(tiny_bert / "tokenizer.json"))
     both = TrainingData.open(folder, tokenizer, tmp_path / "other cache", processes=2)
-    assert _content(alone.shelf.folder) == _content(both.shelf.folder)
+    assert _content(alone.shelf.store.folder) == _content(both.shelf.store.folder)
 
 
 def _content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.npy")}

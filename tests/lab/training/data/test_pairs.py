@@ -146,7 +146,7 @@ def test_labels_of_documents_without_text_are_left_out(make, opened):
         file.write('{"id": "e", "text": " "}\n')
     data = opened(folder)
     assert named(data, data.pairs("train")) == [("a", "b", 1), ("a", "c", 0)]
-    assert data.facts["unreadable"] == 1 and "holds no sentences" in data.shelf.unread["e"].why
+    assert data.facts["unreadable"] == 1 and "holds no sentences" in data.shelf.unreadable["e"].why
 
 
 def test_training_data_survive_the_way_to_another_process(graph, opened):

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.units.cut import cut_range
 from longmatch.units.tokens import Ints, Tokens
 
@@ -30,7 +30,7 @@ class SentencePool:
     A sentence longer than the model reads at once is cut as it is for scoring, and each piece counts as one.
     """
 
-    shelf: TokenShelf
+    shelf: TokenCollection
     document: Ints  # (sentences,) the document each is of
     first: Ints  # (sentences,) its tokens in the document
     last: Ints
@@ -38,7 +38,7 @@ class SentencePool:
     home: Ints  # (documents + 1,) where each document's begin, and the end
 
     @staticmethod
-    def of(shelf: TokenShelf, documents: Ints, limit: int, max_tokens: int | None = None) -> "SentencePool":
+    def of(shelf: TokenCollection, documents: Ints, limit: int, max_tokens: int | None = None) -> "SentencePool":
         """The sentences of these documents, of each the first `max_tokens` tokens; cut to `limit` tokens."""
         found = [_sentences(shelf[number], limit, max_tokens) for number in documents.tolist()]
         table = np.concatenate([np.zeros((0, 3), dtype=np.int64), *found])  # first, last, paragraph

@@ -18,7 +18,7 @@ from longmatch.lab.papers.sst.config import Kind
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import CLUSTERS, direct_clustering
 from longmatch.lab.papers.sst.selection import Clustering, NetworkClustering, SubtopicViews
-from longmatch.lab.papers.sst.vector_shelf import VectorShelf
+from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
 from longmatch.lab.papers.sst.views import Method
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
@@ -99,7 +99,7 @@ class SstRecipe(CrossRecipe):
                 f"document. Add --set size={config.cluster_size:g} --set sentences={config.max_sentences}."
             )
         found = TrainingData.open(data, backbone.tokenizer, cache, **self.settings.of_data)  # its tokens may be others
-        vectors = VectorShelf.of_pairs(cache, found, backbone, config.max_sentences)
+        vectors = FirstSentenceVectors.of_pairs(found, backbone, config.max_sentences)
         for done in (self.network.model, backbone.model):
             torch.nn.Module.to(done, "cpu")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmatch.lab.datasets.records import read_table
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.sources import Source
 from longmatch.units.tokens import Ints
 
@@ -19,7 +19,7 @@ class Candidates:
     of: Mapping[int, Ints]
 
     @staticmethod
-    def read(source: Source, documents: Ints, shelf: TokenShelf) -> "Candidates":
+    def read(source: Source, documents: Ints, shelf: TokenCollection) -> "Candidates":
         """The candidates that the data set names, else all its documents; and the pools that it names."""
         folder = source.files[0].parent
 

@@ -9,7 +9,7 @@ import numpy as np
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import DEFAULT
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.labels import PairTable, look_up
 from longmatch.lab.training.data.tables import Classes
 from longmatch.units.tokens import Ints
@@ -44,7 +44,7 @@ class ClassTable:
         return self.document[rows], self.label[rows]
 
 
-def stated_classes(table: Classes, shelf: TokenShelf, prefix: str) -> Rows:
+def stated_classes(table: Classes, shelf: TokenCollection, prefix: str) -> Rows:
     """The classes that a table gives."""
     seen: set[str] = set()
     for row in table.rows:
@@ -55,7 +55,7 @@ def stated_classes(table: Classes, shelf: TokenShelf, prefix: str) -> Rows:
     return [(SPLITS.index(r.split), numbers[r.document], r.label) for r in table.rows if r.document in numbers]
 
 
-def own_classes(documents: Ints, shelf: TokenShelf, ids: Sequence[str]) -> Rows:
+def own_classes(documents: Ints, shelf: TokenCollection, ids: Sequence[str]) -> Rows:
     """The classes that documents state themselves, in splits drawn from their ids."""
     for number in documents.tolist():
         label = shelf.labels[number]

@@ -1,6 +1,5 @@
 """Everything a recipe learns from, opened from what the user names."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,14 +11,14 @@ from tokenizers import Tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import residue
-from longmatch.lab.store.shelf import Progress, TokenShelf, tokenizer_json
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.candidates import Candidates
 from longmatch.lab.training.data.classes import ClassTable, own_classes, pairs_of_classes, stated_classes
 from longmatch.lab.training.data.labels import Numbered, PairTable, Which, number_pairs, pair_keys, without_later_splits
 from longmatch.lab.training.data.negatives import Negatives
-from longmatch.lab.training.data.sources import Source, find_sources, read_item
+from longmatch.lab.training.data.sources import Source, document_source, find_sources
 from longmatch.lab.training.data.tables import Classes, Pairs, read_labels
-from longmatch.parallel import default_processes
+from longmatch.matching.matcher import Progress
 from longmatch.units.tokens import Ints
 
 HELD_OUT = 5  # of a hundred documents, where they are read without labels
@@ -34,7 +33,7 @@ class TrainingData:
 
     def __init__(
         self,
-        shelf: TokenShelf,
+        shelf: TokenCollection,
         sources: Sequence[Source],
         labels: Sequence[Sequence[Pairs | Classes]],
         seed: int = 0,
@@ -72,19 +71,14 @@ class TrainingData:
     ) -> "TrainingData":
         """Open data folders, JSON Lines files, folders of documents, and .tsv files that label them.
 
-        The documents are tokenised into a folder of `cache`, unless they lie there already; by as many processes as a
-        command has chosen for all its work.
+        The documents are tokenised into a store in `cache`, unless they are there already, by `processes` processes (by
+        default the number set by `use_processes`).
         """
         sources = find_sources([paths] if isinstance(paths, str | Path) else paths)
         labels = [[read_labels(path) for path in source.labels] for source in sources]
-        digest = hashlib.sha256(" ".join(source.fingerprint() for source in sources).encode()).hexdigest()[:16]
-        words = hashlib.sha256(tokenizer_json(tokenizer).encode()).hexdigest()[:8]
-        folder = Path(cache) / f"{'+'.join(source.name for source in sources)[:60]}-{digest}-{words}"
-        items = (item for source in sources for item in source.items())
-        spread = processes or default_processes()
-        shelf = TokenShelf.build(folder, items, tokenizer, progress, spread, read=read_item, source=digest)
+        shelf = TokenCollection.build(cache, document_source(sources), tokenizer, progress, processes)
         if not len(shelf):
-            why = f" {next(iter(shelf.unread.values())).why}" if shelf.unread else ""
+            why = f" {next(iter(shelf.unreadable.values())).why}" if shelf.unreadable else ""
             raise LongmatchError(f"{_list(s.path for s in sources)} holds no documents that can be read.{why}")
         return cls(shelf, sources, labels, seed, negatives, reachable)
 
@@ -223,7 +217,7 @@ class TrainingData:
                 for source, documents in zip(self.sources, self._of, strict=True)
             ],
             "documents": len(self.shelf),
-            "unreadable": len(self.shelf.unread),
+            "unreadable": len(self.shelf.unreadable),
             "tokens": int(self.shelf.lengths.sum()),
             "pairs": {s: {"matches": int(v.sum()), "others": int((1 - v).sum())} for s, v in labels.items()},
             "classes": len(self.class_names),

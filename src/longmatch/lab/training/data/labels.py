@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.records import SPLITS, Split
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.tables import Pairs
 from longmatch.units.tokens import Ints
 
@@ -79,7 +79,7 @@ def pair_keys(source: Ints, target: Ints, documents: int) -> Ints:
     return keys
 
 
-def number_pairs(table: Pairs, shelf: TokenShelf, prefix: str) -> Numbered:
+def number_pairs(table: Pairs, shelf: TokenCollection, prefix: str) -> Numbered:
     """Look the documents up; rows with one that nothing could be read from, or of one with itself, are left out."""
     named = (id for row in table.rows for id in (row.source, row.target))
     numbers = look_up(table.path, named, shelf, prefix)
@@ -92,10 +92,10 @@ def number_pairs(table: Pairs, shelf: TokenShelf, prefix: str) -> Numbered:
     return Numbered(replace(table, rows=()), split, source, target, label, len(shelf))
 
 
-def look_up(path: Path, ids: Iterable[str], shelf: TokenShelf, prefix: str) -> dict[str, int]:
+def look_up(path: Path, ids: Iterable[str], shelf: TokenCollection, prefix: str) -> dict[str, int]:
     """The numbers of documents that a table names; those that nothing could be read from are left out."""
     named = dict.fromkeys(ids)
-    unknown = [id for id in named if prefix + id not in shelf and prefix + id not in shelf.unread]
+    unknown = [id for id in named if prefix + id not in shelf and prefix + id not in shelf.unreadable]
     if unknown:
         raise ReadError(
             path,

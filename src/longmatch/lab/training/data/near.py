@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.candidates import Candidates
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import Counts
@@ -17,7 +17,7 @@ NEAREST = 40  # as many as a first stage hands on to be ranked anew
 class NearDocuments:
     """BM25 over the candidates, whose terms are the tokens on the shelf: what a first stage finds."""
 
-    def __init__(self, shelf: TokenShelf, candidates: Candidates) -> None:
+    def __init__(self, shelf: TokenCollection, candidates: Candidates) -> None:
         self.shelf, self.candidates = shelf, candidates
         pool = candidates.all
         counts = [self._counts(number) for number in pool.tolist()]

@@ -9,7 +9,7 @@ import numpy as np
 
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import DEFAULT
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.candidates import Candidates
 from longmatch.lab.training.data.labels import Numbered, PairTable
 from longmatch.lab.training.data.near import NearDocuments
@@ -23,7 +23,7 @@ class Negatives:
     """How non-matches are drawn: from all documents alike, or from those that share most words with the source."""
 
     kind: Literal["random", "near"]
-    shelf: TokenShelf
+    shelf: TokenCollection
     ids: Sequence[str]
     seed: int
     reachable: bool = False  # without matches that a first stage does not find: a model that ranks anew never sees them
