@@ -20,17 +20,18 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.default.encoding import Encoding
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run
 from longmatch.lab.evaluation.measures.ranking import nDCG
-from longmatch.library.asking import ENCODED, Asking
+from longmatch.lexical.terms import KINDS, Kind
 from longmatch.library.index import index as indices
 from longmatch.library.index.index import Index
-from longmatch.library.index.terms import KINDS
 from longmatch.library.library import Library
 from longmatch.library.rows import SCORED, TERMS
-from longmatch.library.search import Living, candidates, first_scores, meaning_scores, score
+from longmatch.library.search.candidates import find_candidates, term_scores
+from longmatch.library.search.encode import Query
+from longmatch.library.search.score import score_candidates, sentence_scores
+from longmatch.library.search.searcher import Searcher
 from longmatch.library.writer import refresh_norms, take_in
 
 OUT = Path("out") / "library"
@@ -51,19 +52,19 @@ def main() -> None:
     qrels = DataFolder(options.data).qrels()
     judged = {query: qrels[query] for query in sorted(qrels)[:: options.every]}
     console = Console(width=110)
-    console.print(meaning_above_vectors(library._asking(), judged))
-    console.print(by_candidates(library._asking(), judged), by_pruning(library, judged))
+    console.print(meaning_above_vectors(library._searcher(), judged))
+    console.print(by_candidates(library._searcher(), judged), by_pruning(library, judged))
 
 
-def by_candidates(asking: Asking, qrels: Grades) -> Table:
+def by_candidates(searcher: Searcher, qrels: Grades) -> Table:
     """One row a number of candidates."""
-    every = Living.of(asking.index).ids
-    exact = {query: _scored(asking, query, every) for query in qrels}
+    every = searcher.scope().ids
+    exact = {query: _scored(searcher, query, every) for query in qrels}
     base = _ndcg(exact, qrels)
     table = Table("best of each side", "documents scored", "nDCG@10", "loss", "same of the ten best")
     table.add_row("all", f"{len(every):,}", f"{base:.4f}", "", "10.00")
     for count in COUNTS:
-        chosen = {query: _candidates(asking, query, count) for query in qrels}
+        chosen = {query: _candidates(searcher, query, count) for query in qrels}
         run = {query: {id: exact[query][id] for id in ids} for query, ids in chosen.items()}
         same = np.mean([len(_best(run[query]) & _best(exact[query])) for query in qrels])
         scored, value = np.mean([len(ids) for ids in chosen.values()]), _ndcg(run, qrels)
@@ -71,32 +72,32 @@ def by_candidates(asking: Asking, qrels: Grades) -> Table:
     return table
 
 
-def meaning_above_vectors(asking: Asking, qrels: Grades) -> str:
+def meaning_above_vectors(searcher: Searcher, qrels: Grades) -> str:
     """In how many pairs of a query and a candidate meaning is above the cosine of their vectors, and by how much."""
     above = []
     for name in qrels:
-        query = _query(asking, name)
-        rows = asking.store.fetch(_candidates(asking, name, 20), [*SCORED, "mean"])
+        query = _query(searcher, name)
+        rows = searcher.store.fetch(_candidates(searcher, name, 20), [*SCORED, "mean"])
         vectors = np.stack([row.array("mean") for row in rows])
-        above.append(meaning_scores(query.sentence_vectors, rows) - vectors @ query.mean.numpy())
+        above.append(sentence_scores(query.encoding.sentence_vectors, rows) - vectors @ query.vector)
     found = np.concatenate(above)
     return (
         f"Meaning above the vectors' cosine: in {(found > 0).sum()} of {len(found):,} pairs, at most {found.max():+.3f}"
     )
 
 
-def _query(asking: Asking, id: str) -> Encoding:
-    return asking.store.fetch([id], ENCODED)[0].encoding()
+def _query(searcher: Searcher, id: str) -> Query:
+    return Query.of(searcher.encodings([id])[0], searcher.index, id)
 
 
-def _scored(asking: Asking, query: str, ids: Iterable[str]) -> dict[str, float]:
+def _scored(searcher: Searcher, query: str, ids: Iterable[str]) -> dict[str, float]:
     others = [id for id in ids if id != query]
-    found = score(_query(asking, query), others, asking.store, asking.index, asking.statistics)
-    return dict(zip(found.ids, found.scores.tolist(), strict=True))
+    best, scores = score_candidates(_query(searcher, query), others, searcher.store, searcher.statistics)
+    return dict(zip(best, scores.tolist(), strict=True))
 
 
-def _candidates(asking: Asking, query: str, count: int) -> Sequence[str]:
-    return candidates(_query(asking, query), asking.index, Living.of(asking.index, without=query), count)
+def _candidates(searcher: Searcher, query: str, count: int) -> Sequence[str]:
+    return find_candidates(_query(searcher, query), searcher.scope(without=query), count)
 
 
 def _best(run: dict[str, float]) -> set[str]:
@@ -105,12 +106,12 @@ def _best(run: dict[str, float]) -> set[str]:
 
 def by_pruning(library: Library, qrels: Grades) -> Table:
     """One row a number of terms kept: what words and phrases alone find, and what the index weighs."""
-    asking = library._asking()
+    searcher = library._searcher()
     table = Table("words kept", "phrases kept", "words alone", "phrases alone", "index, kB a document")
     for words, phrases in PRUNINGS:
         index = _pruned(library, words, phrases)
         ids = [id for segment in index.segments for id in segment.ids]
-        values = [_ndcg(_first(asking, index, kind, ids, qrels), qrels) for kind in KINDS]
+        values = [_ndcg(_first(searcher, index, kind, ids, qrels), qrels) for kind in KINDS]
         size = sum(file.stat().st_size for segment in index.segments for file in segment.folder.iterdir())
         kept = (f"{n:,}" if n < 10**9 else "all" for n in (words, phrases))
         table.add_row(*kept, *(f"{value:.4f}" for value in values), f"{size / len(ids) / 1e3:.0f}")
@@ -127,12 +128,13 @@ def _pruned(library: Library, words: int, phrases: int) -> Index:
     return index
 
 
-def _first(asking: Asking, index: Index, kind: str, ids: Sequence[str], qrels: Grades) -> Run:
-    def one(query: str) -> dict[str, float]:
-        values = first_scores(kind, _query(asking, query), index).tolist()
+def _first(searcher: Searcher, index: Index, kind: Kind, ids: Sequence[str], qrels: Grades) -> Run:
+    def scores(query: str) -> dict[str, float]:
+        pruned = Query.of(searcher.encodings([query])[0], index, query)
+        values = term_scores(kind, pruned).tolist()
         return {id: value for id, value in zip(ids, values, strict=True) if id != query}
 
-    return {query: one(query) for query in qrels}
+    return {query: scores(query) for query in qrels}
 
 
 def _ndcg(run: Run, qrels: Grades) -> float:

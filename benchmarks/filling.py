@@ -22,7 +22,7 @@ from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.store.layer import Unreadable
 from longmatch.lab.training.data.sources import find_sources, read_item
 from longmatch.units import block_ranges, tokenize
-from longmatch.units.cut import cut_range
+from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
 TOGETHER = 32  # documents of a batch
@@ -32,7 +32,7 @@ def sentences(tokens: Tokens, limit: int) -> Ints:
     """Tokens of each block, had every sentence its own."""
     found: list[int] = []
     for start, end in zip(tokens.sentence_offsets[:-1].tolist(), tokens.sentence_offsets[1:].tolist(), strict=True):
-        found += np.diff([start, *cut_range(tokens, start, end, limit)]).tolist()
+        found += np.diff([start, *piece_ends(tokens, start, end, limit)]).tolist()
     return np.array(found, dtype=np.int64)
 
 

@@ -33,10 +33,9 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import Hashes, Stream, Terms
-from longmatch.library.asking import ENCODED
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
-from longmatch.library.rows import rows_of, to_table
+from longmatch.library.rows import ENCODED, rows_of, to_table
 from longmatch.library.store import Store, is_library
 from longmatch.library.writer import refresh_norms, take_in
 from longmatch.matching.levels import SentenceVectors

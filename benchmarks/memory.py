@@ -42,9 +42,8 @@ from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.siamese.batch import Texts
 from longmatch.lab.baselines.siamese.long import LongModel, repeated
-from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.colde.reading import read as read_colde
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
@@ -81,7 +80,7 @@ def colde(tokens: int, documents: int) -> Step:
     number = torch.arange(documents * chunks)
     place, half = number % chunks, max(1, chunks // 2)
     batch = ChunkBatch(pieces(tokens, documents, 512), place // half, place % half, number // chunks).to(DEVICE)
-    return model, lambda: read_colde(model, batch).documents
+    return model, lambda: model.encode_batch(batch).documents
 
 
 def s_long(tokens: int, documents: int) -> Step:

@@ -26,11 +26,13 @@ from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.evaluation.measures.answers import find_answers
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
-from longmatch.library.asking import ENCODED, Asking
 from longmatch.library.facts import Facts
 from longmatch.library.library import Library
-from longmatch.library.rows import SCORED, to_table
-from longmatch.library.search import CANDIDATES, Living, candidates, meaning_scores, score
+from longmatch.library.rows import ENCODED, SCORED, to_table
+from longmatch.library.search.candidates import find_candidates
+from longmatch.library.search.encode import Query
+from longmatch.library.search.score import score_candidates, sentence_scores
+from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
 
 OUT = Path("out") / "library"
@@ -51,21 +53,21 @@ def in_int8(library: Library) -> Library:
 
 def values(library: Library, qrels: Grades) -> dict[str, Values]:
     """nDCG@10 of every query, by the library's score and by meaning alone."""
-    asking = library._asking()
-    found = [_scores(asking, query) for query in qrels]
+    searcher = library._searcher()
+    found = [_scores(searcher, query) for query in qrels]
     return {
         name: nDCG(10).each([find_answers(qrels[query], both[name]) for query, both in zip(qrels, found, strict=True)])
         for name in ("default", "meaning alone")
     }
 
 
-def _scores(asking: Asking, id: str) -> dict[str, dict[str, float]]:
-    query = asking.encodings([id])[0]
-    ids = candidates(query, asking.index, Living.of(asking.index, without=id), CANDIDATES)
-    scored = score(query, ids, asking.store, asking.index, asking.statistics)
-    meaning = meaning_scores(query.sentence_vectors, asking.store.fetch(ids, SCORED))
+def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
+    query = Query.of(searcher.encodings([id])[0], searcher.index, id)
+    ids = find_candidates(query, searcher.scope(without=id), searcher.candidates)
+    best, scores = score_candidates(query, ids, searcher.store, searcher.statistics)
+    meaning = sentence_scores(query.encoding.sentence_vectors, searcher.store.fetch(ids, SCORED))
     return {
-        "default": dict(zip(scored.ids, scored.scores.tolist(), strict=True)),
+        "default": dict(zip(best, scores.tolist(), strict=True)),
         "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),
     }
 

@@ -7,15 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import save_file
-from transformers import AutoModel
 
 from longmatch.default import statistics as background
 from longmatch.documents import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import make_changeable, save_change
-from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.load import FIXED, MODELS, load
@@ -119,32 +114,16 @@ def test_a_fixed_model_takes_no_trained_folder(trained):
     assert "takes no other backbone" in refused(f"default@{folder}")
 
 
-@pytest.fixture
-def learnt(tmp_path, monkeypatch) -> Path:
-    """The package as it is after `ship`: with a change, and the background that goes with it."""
-    folder = Path(shutil.copytree(background.FOLDER, tmp_path / "statistics"))
-    model = AutoModel.from_pretrained(locate(None))
-    for parameter in make_changeable(model, 2):
-        torch.nn.init.normal_(parameter, std=0.02)
-    save_change(model, folder / background.CHANGE)
-    vectors = torch.randn(64, 384, generator=torch.Generator().manual_seed(0))
-    save_file({"vectors": vectors.half()}, folder / background.CHANGED)
-    monkeypatch.setattr(background, "FOLDER", folder)
-    return folder
-
-
-def test_the_default_opens_with_the_shipped_change_and_its_background(learnt):
+def test_the_default_reads_with_the_packaged_backbone_as_it_was_published():
     matcher = load()
-    assert matcher.backbone.change
-    assert len(matcher.statistics.sentences.vectors) == 64
+    assert not matcher.backbone.change
     assert matcher.statistics.sentences is background.shipped_statistics().sentences
+    assert len(background.background_of(load("sdr").backbone).vectors) == 2048
 
 
-def test_other_rules_read_with_the_plain_backbone_and_with_a_changed_one_by_its_own_background(learnt):
-    plain, changed = load("sdr").backbone, load().backbone
-    assert not plain.change
-    assert len(background.background_of(plain).vectors) == 2048
-    assert len(background.background_of(changed).vectors) == 64
+def test_what_unrelated_sentences_have_in_common_is_not_known_of_a_changed_backbone():
+    backbone = load("sdr").backbone
+    assert background.background_of(backbone.changed({}, "digest")) is None
 
 
 def test_the_default_with_a_backbone_it_knows_nothing_of_says_what_is_missing(tiny_bert):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.default.calibration import BESIDE, Calibration, Scale
+from longmatch.default.calibration import NOT_FULL_FOR_COPIES, Calibration, Scale
 from longmatch.default.statistics import shipped_statistics
 
 SIDES = ("words", "phrases", "meaning")
@@ -37,7 +37,7 @@ def test_the_score_rises_with_every_side(values, raised):
 @given(TRUST)
 def test_a_document_like_itself_on_every_side_scores_1_in_any_language(share):
     calibration = shipped_statistics().calibration.trusting(share)
-    copy = {name: 0.0 if name in BESIDE else 1.0 for name in calibration.sides}
+    copy = {name: 0.0 if name in NOT_FULL_FOR_COPIES else 1.0 for name in calibration.sides}
     assert score(calibration, copy) == pytest.approx(1, abs=1e-4)
 
 
@@ -84,13 +84,13 @@ def test_in_a_language_half_known_meaning_gives_half_its_evidence_for_and_agains
 
 
 def test_titles_that_say_half_give_half_their_evidence_and_no_other_side_less():
-    scales = {name: Scale(1.0, 0.1, 0.0) for name in ("words", "named", "title", "told")}
+    scales = {name: Scale(1.0, 0.1, 0.0) for name in ("words", "named", "title", "cites_title")}
     half = Calibration(scales, 1.0, 0.0).trusting(0.5, 0.5)
     assert {name: scale.weight for name, scale in half.scales.items()} == {
         "words": 1.0,
         "named": 1.0,
         "title": 0.5,
-        "told": 0.25,  # a backbone reads it too
+        "cites_title": 0.25,  # a backbone reads it too
     }
 
 

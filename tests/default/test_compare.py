@@ -65,7 +65,7 @@ def test_short_texts_that_share_nothing_or_a_rare_name_alone_are_not_taken_for_r
 
 def test_the_probability_is_the_shipped_one_of_the_sides(matcher, encodings, match):
     a, b = encodings[PEARS], encodings[ORCHARD]
-    sides = Explanation.of(a, b, matcher.statistics).sides
+    sides = Explanation.of(a, b, matcher.statistics).similarities
     words = np.array([min(a.words, b.words)])
     assert match.probability == pytest.approx(matcher.statistics.probability.of(sides, words)[0])
 

@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longmatch.default.collection import SLOPE, Collection, length_lift
+from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.sides import LENGTH_SLOPE as SLOPE
+from longmatch.default.sides import length_correction
 from longmatch.documents import Document, read_text_string
 from tests.library.tiny import foreign_text, tiny_matcher
 
@@ -38,23 +40,23 @@ def question(matcher: HybridMatcher) -> Encoding:
 
 
 def test_a_usual_document_is_worth_its_cosine_to_a_short_query_a_longer_one_more_a_shorter_one_less() -> None:
-    short, usual, long = length_lift(10, [250, 1000, 4000], 1000.0).tolist()
+    short, usual, long = length_correction(10, [250, 1000, 4000], 1000.0).tolist()
     assert usual == 1
     assert long == pytest.approx(2 / (1 - SLOPE + SLOPE * 2)) and short == pytest.approx(0.5 / (1 - SLOPE / 2))
 
 
 def test_a_query_a_quarter_as_long_as_documents_are_takes_cosines_as_they_are() -> None:
-    assert length_lift(250, [1, 250, 1000, 4000], 1000.0).tolist() == pytest.approx([1] * 4)
+    assert length_correction(250, [1, 250, 1000, 4000], 1000.0).tolist() == pytest.approx([1] * 4)
 
 
 def test_a_few_documents_cannot_tell_what_is_usual(matcher: HybridMatcher, made: list[Encoding]) -> None:
     few = matcher.collect(made[:19]).rarity
-    assert few.length == 0
-    assert length_lift(10, [250, 1000, 4000], few.length).tolist() == [1] * 3
+    assert few.usual_words == 0
+    assert length_correction(10, [250, 1000, 4000], few.usual_words).tolist() == [1] * 3
 
 
 def test_the_usual_length_is_the_mean(made: list[Encoding], held: Collection) -> None:
-    assert held.rarity.length == np.mean([len(e.terms.words.ids) for e in made])
+    assert held.rarity.usual_words == np.mean([len(e.terms.words.ids) for e in made])
 
 
 def test_a_ranks_score_is_that_of_the_explanation(

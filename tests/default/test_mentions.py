@@ -9,10 +9,11 @@ import pytest
 from rich.console import Console
 
 from longmatch.default.calibration import Calibration, Scale
-from longmatch.default.collection import Collection, Rarity, phrase_power
+from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.rarity import Rarity, phrase_power
 from longmatch.documents import Document, read_text_string
 from longmatch.lexical.mentions import title_terms
 from longmatch.matching.render.terminal import print_match
@@ -49,7 +50,7 @@ def made(weighed: HybridMatcher) -> dict[str, Encoding]:
 
 
 def named(query: Encoding, others: list[Encoding], weighed: HybridMatcher) -> list[float]:
-    return Collection.of(others, weighed.statistics).sides(query, ["named"])["named"].tolist()
+    return Collection.of(others, weighed.statistics).similarities(query, ["named"])["named"].tolist()
 
 
 def slow(a: Encoding, b: Encoding, collection: list[Encoding], rarity: Rarity) -> float:
@@ -61,7 +62,7 @@ def slow(a: Encoding, b: Encoding, collection: list[Encoding], rarity: Rarity) -
 
     titles = [tuple(title_terms(e.document.title).tolist()) for e in collection]
     total = 0.0
-    for title in {*titles, *(tuple(e.name.tolist()) for e in (a, b))}:
+    for title in {*titles, *(tuple(e.title_terms.tolist()) for e in (a, b))}:
         if any(title) and names(a, list(title)) and names(b, list(title)):
             terms = np.array(title, dtype=np.uint64)
             documents = rarity.words.collection.documents + rarity.words.worth
@@ -122,7 +123,7 @@ def test_a_ranks_score_is_that_of_the_explanation_and_it_tells_the_names(
 def test_two_documents_alone_may_name_each_other(weighed: HybridMatcher, made: dict[str, Encoding]) -> None:
     there = Explanation.of(made["turing"], made["bombe"], weighed.statistics)
     back = Explanation.of(made["bombe"], made["turing"], weighed.statistics)
-    assert there.sides["named"][0] == pytest.approx(back.sides["named"][0])
+    assert there.similarities["named"][0] == pytest.approx(back.similarities["named"][0])
     assert there.names() == back.names() == ("Alan Turing",)
     assert Explanation.of(made["bletchley"], made["bombe"], weighed.statistics).names() == ()
 
@@ -136,7 +137,7 @@ def test_without_titles_nothing_is_named(weighed: HybridMatcher, made: dict[str,
 def test_copies_are_alike_to_the_full_though_they_name_little(
     weighed: HybridMatcher, made: dict[str, Encoding]
 ) -> None:
-    sides = Explanation.of(made["bombe"], made["bombe"], weighed.statistics).sides
+    sides = Explanation.of(made["bombe"], made["bombe"], weighed.statistics).similarities
     assert sides["named"][0] < 0.5
     assert NAMED.likeness(sides)[0] == pytest.approx(1, abs=1e-3)
 
@@ -148,7 +149,7 @@ def test_terminal_and_page_say_the_names_in_one_line(
     match = Explanation.of(made["bletchley"], made["bombe"], weighed.statistics, rarity).match("default")
     console = Console(width=200, record=True)
     print_match(match, console)
-    (line,) = (line for line in console.export_text().splitlines() if line.startswith("Both name"))
+    (line,) = (line for line in console.export_text().splitlines() if line.startswith("Both mention"))
     assert "“Alan Turing”" in line and "“Enigma machine”" in line and " and " in line
     assert line in match.to_html(tmp_path / "match.html").read_text(encoding="utf-8")
-    assert "Both name" not in replace(match, names=()).to_html(tmp_path / "other.html").read_text(encoding="utf-8")
+    assert "Both mention" not in replace(match, names=()).to_html(tmp_path / "other.html").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from longmatch.default import collection
+from longmatch.default import rarity
 from longmatch.default.calibration import Calibration, Scale
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation
@@ -16,7 +16,15 @@ from longmatch.documents import Document, read_text_string
 from longmatch.lexical.weights import tfidf
 from tests.library.tiny import made_up_text, tiny_matcher
 
-WEIGHTS = {"words": 2.0, "phrases": 0.8, "meaning": 1.5, "topic": 0.7, "title": 0.4, "titled": 0.3, "told": 0.6}
+WEIGHTS = {
+    "words": 2.0,
+    "phrases": 0.8,
+    "meaning": 1.5,
+    "topic": 0.7,
+    "title": 0.4,
+    "query_title": 0.3,
+    "cites_title": 0.6,
+}
 ALL = Calibration({name: Scale(weight, 0.02, 0.05) for name, weight in WEIGHTS.items()}, slope=0.5, bias=-2.0)
 
 
@@ -27,7 +35,7 @@ def titled(number: int) -> Document:
 
 @pytest.fixture(autouse=True)
 def _titles_count_in_small_collections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection, "MANY", (3, 20))
+    monkeypatch.setattr(rarity, "TITLED_COLLECTION", (3, 20))
 
 
 @pytest.fixture(scope="module")
@@ -51,23 +59,23 @@ def test_a_ranks_score_is_that_of_the_explanation(weighed: HybridMatcher, made: 
 def test_each_side_is_the_cosine_it_says(weighed: HybridMatcher, made: list[Encoding]) -> None:
     a, b = made[:2]
     found = Explanation.of(a, b, weighed.statistics, weighed.collect(made).rarity)
-    assert set(found.sides) == set(WEIGHTS)
+    assert set(found.similarities) == set(WEIGHTS)
     means = [e.sentence_vectors.vectors.mean(0) for e in (a, b)]
-    assert found.sides["topic"][0] == pytest.approx(float(torch.cosine_similarity(*means, dim=0)), abs=1e-6)
+    assert found.similarities["topic"][0] == pytest.approx(float(torch.cosine_similarity(*means, dim=0)), abs=1e-6)
     words = [tfidf(e.terms.words.counts, found.rarity.words) for e in (a, b)]
-    titles = [tfidf(e.title, found.rarity.words) for e in (a, b)]
-    assert found.sides["title"][0] == pytest.approx(words[0].dot(titles[1]))
-    assert found.sides["titled"][0] == pytest.approx(words[1].dot(titles[0]))
+    titles = [tfidf(e.title_words, found.rarity.words) for e in (a, b)]
+    assert found.similarities["title"][0] == pytest.approx(words[0].dot(titles[1]))
+    assert found.similarities["query_title"][0] == pytest.approx(words[1].dot(titles[0]))
     title = torch.from_numpy(weighed.backbone.encode_texts([b.document.title])[0])
     nearest = sorted((float(sentence @ title) for sentence in a.sentence_vectors.vectors), reverse=True)[:3]
-    assert found.sides["told"][0] == pytest.approx(max(0.0, (sum(nearest) / 3 - 0.5) / 0.5), abs=1e-6)
+    assert found.similarities["cites_title"][0] == pytest.approx(max(0.0, (sum(nearest) / 3 - 0.5) / 0.5), abs=1e-6)
 
 
 def test_two_documents_alone_cannot_tell_whether_titles_say_anything(
     weighed: HybridMatcher, made: list[Encoding]
 ) -> None:
-    sides = Explanation.of(made[0], made[1], weighed.statistics).sides
-    assert not {"title", "titled", "told"} & set(sides)
+    sides = Explanation.of(made[0], made[1], weighed.statistics).similarities
+    assert not {"title", "query_title", "cites_title"} & set(sides)
     there, back = (weighed.explain(*both).score for both in ((made[0], made[1]), (made[1], made[0])))
     assert there == pytest.approx(back)
 
@@ -75,13 +83,13 @@ def test_two_documents_alone_cannot_tell_whether_titles_say_anything(
 def test_a_document_without_a_title_is_neither_for_nor_against(weighed: HybridMatcher, made: list[Encoding]) -> None:
     bare = weighed.encode([replace(titled(1), title="")])[0]
     found = Explanation.of(made[0], bare, weighed.statistics, weighed.collect(made).rarity)
-    assert found.sides["told"][0] == 0
+    assert found.similarities["cites_title"][0] == 0
 
 
 def test_the_probability_does_not_depend_on_what_the_score_weighs(weighed: HybridMatcher, made: list[Encoding]) -> None:
     words_alone = replace(weighed.statistics, calibration=Calibration({"words": Scale(1.0, 0.01, 0.0)}, 1.0, 0.0))
     found = [Explanation.of(made[0], made[1], statistics) for statistics in (weighed.statistics, words_alone)]
-    assert found[0].probability == found[1].probability and set(found[1].sides) == {"words"}
+    assert found[0].probability == found[1].probability and set(found[1].similarities) == {"words"}
 
 
 def test_parts_name_topic_and_titles_and_contributions_sum_to_1_without_them(
@@ -101,9 +109,9 @@ def test_a_document_with_itself_scores_near_1_though_its_title_is_not_its_text(
 
 
 def test_a_side_without_weight_is_not_worked_out(weighed: HybridMatcher, made: list[Encoding]) -> None:
-    light = replace(ALL, scales={**ALL.scales, "titled": Scale(0.0, 0.02, 0.05)})
+    light = replace(ALL, scales={**ALL.scales, "query_title": Scale(0.0, 0.02, 0.05)})
     found = Explanation.of(made[0], made[1], replace(weighed.statistics, calibration=light))
-    assert "titled" not in found.sides and "titled" not in found.parts
+    assert "query_title" not in found.similarities and "query_title" not in found.parts
 
 
 def test_grids_leave_topic_and_titles_at_chance(weighed: HybridMatcher, made: list[Encoding]) -> None:

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from longmatch.default.within import within
+from longmatch.default.explanation import explain_within
 from longmatch.documents import read_text_string
 
 
 @pytest.fixture(scope="module")
 def match(matcher, encodings):
-    return within(encodings["the-stream-that-turned.md"], matcher.statistics, matcher.name)
+    return explain_within(encodings["the-stream-that-turned.md"], matcher.statistics, matcher.name)
 
 
 def test_the_grid_is_symmetric_and_1_on_its_diagonal(match):

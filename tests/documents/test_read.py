@@ -74,7 +74,7 @@ def test_unreadable_files_are_reported_and_the_others_still_read(folder):
 def test_a_folder_with_nothing_readable_is_refused(tmp_path):
     (tmp_path / "a.exe").write_text("words")
     errors: list[ReadError] = []
-    with pytest.raises(ReadError, match=r"holds no document that can be read\. The kinds it reads are \.txt"):
+    with pytest.raises(ReadError, match=r"holds no document that can be read\. Supported formats: \.txt"):
         list(read_all(tmp_path, errors.append))
     assert "holds no file that longmatch reads" in str(errors[0])
 
@@ -94,8 +94,8 @@ def test_a_folder_with_nothing_readable_is_refused(tmp_path):
         ("a.md", b"# Only a heading\n", "holds no sentences."),
         ("a.md", b"---\ntitle: x\n---", "holds no sentences."),
         ("a.html", b"<script>words</script>", "holds no sentences."),
-        ("a.xyz", b"words", "is of a kind that longmatch does not read (.xyz). The kinds it reads are .txt"),
-        ("noname", b"words", "is of a kind that longmatch does not read (no suffix)."),
+        ("a.xyz", b"words", "has an unsupported format (.xyz). Supported formats: .txt"),
+        ("noname", b"words", "has an unsupported format (no suffix)."),
     ],
 )
 def test_what_cannot_be_read_is_said_in_one_sentence_that_names_the_file(tmp_path, name, content, said):

@@ -3,7 +3,7 @@
 import pytest
 
 from longmatch.documents import read
-from longmatch.documents.tex_text import plain
+from longmatch.documents.tex_text import plain_text
 from longmatch.errors import ReadError
 from tests.documents.shapes import kinds, outline
 
@@ -30,7 +30,7 @@ def words(opened, body: str) -> list[str]:
     ],
 )
 def test_a_line_reads_as_printed(source, read_as):
-    assert plain(source) == read_as
+    assert plain_text(source) == read_as
 
 
 def test_sections_have_levels_and_the_title_is_the_papers(opened):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from longmatch.documents import headings
+from longmatch.documents import text_headings as headings
 from longmatch.documents.text import draft_text
 from tests.documents.shapes import kinds, outline, sentences
 

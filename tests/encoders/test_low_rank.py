@@ -17,11 +17,8 @@ from longmatch.encoders.low_rank import (
     change_of,
     change_to_bytes,
     joined,
-    load_change,
     make_changeable,
-    save_change,
 )
-from longmatch.errors import LongmatchError
 
 
 def small_bert() -> BertModel:
@@ -57,60 +54,50 @@ def test_only_the_change_can_be_learnt() -> None:
     assert len(learnt) == 2 * 6 * 2  # two layers of six matrices, down and up
 
 
-def test_saved_and_added_to_the_plain_network_it_gives_the_same_vectors(tmp_path: Path) -> None:
+def test_kept_as_bytes_and_added_to_the_plain_network_it_gives_the_same_vectors() -> None:
     plain = small_bert()
     changed = changed_at_random(deepcopy(plain))
-    save_change(changed, tmp_path / "change.safetensors")
     before = outcome(plain)
-    add_change(plain, load_change(tmp_path / "change.safetensors"))
+    add_change(plain, change_from_bytes(change_to_bytes(change_of(changed))))
     assert not torch.allclose(outcome(plain), before, atol=1e-3)
     assert torch.allclose(outcome(plain), outcome(changed), atol=1e-5)
 
 
-def test_a_change_of_another_network_is_refused(tmp_path: Path) -> None:
-    save_change(changed_at_random(small_bert()), tmp_path / "change.safetensors")
+def test_a_change_of_another_network_is_refused() -> None:
     wider = BertModel(BertConfig(vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=2))
     with pytest.raises(ValueError, match="no layer"):
-        add_change(wider, load_change(tmp_path / "change.safetensors"))
+        add_change(wider, change_of(changed_at_random(small_bert())))
 
 
 @pytest.fixture
-def tiny_change(tiny_bert: Path, tmp_path: Path) -> Path:
-    """A change of the tiny BERT, as it is saved."""
-    save_change(changed_at_random(AutoModel.from_pretrained(tiny_bert).eval()), tmp_path / "change.safetensors")
-    return tmp_path / "change.safetensors"
+def tiny_change(tiny_bert: Path) -> dict[str, torch.Tensor]:
+    """A change of the tiny BERT."""
+    return change_of(changed_at_random(AutoModel.from_pretrained(tiny_bert).eval()))
 
 
-def test_a_backbone_opens_with_a_change_and_says_which(tiny_bert: Path, tiny_change: Path) -> None:
+def test_a_changed_backbone_says_which_change_it_has(tiny_bert: Path, tiny_change: dict[str, torch.Tensor]) -> None:
     plain = Backbone.load(str(tiny_bert), device="cpu", precision="float32")
-    changed = Backbone.load(str(tiny_bert), device="cpu", precision="float32", change=tiny_change)
-    assert (plain.change, len(changed.change)) == ("", 16)
-    assert changed.pooled("cls").change == changed.change
+    changed = plain.changed(tiny_change, "digest")
+    assert changed.pooled("cls").change == changed.change == "digest"
     pieces = [np.arange(5, 15), np.arange(7, 40)]
     assert not np.allclose(plain.encode(pieces), changed.encode(pieces), atol=1e-3)
-    add_change(plain.model, load_change(tiny_change))
+    add_change(plain.model, tiny_change)
     assert np.allclose(plain.encode(pieces), changed.encode(pieces), atol=1e-6)
 
 
 def test_openvino_reads_with_the_change_and_keeps_it_apart_from_the_plain_network(
-    tiny_bert: Path, tiny_change: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_bert: Path, tiny_change: dict[str, torch.Tensor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("openvino")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     asked = {"device": "cpu", "precision": "float32"}
     plain = Backbone.load(str(tiny_bert), engine="openvino", **asked)
-    changed = Backbone.load(str(tiny_bert), engine="openvino", change=tiny_change, **asked)
+    changed = plain.changed(tiny_change, "digest")
     pieces = [np.arange(5, 15), np.arange(7, 40)]
-    expected = Backbone.load(str(tiny_bert), change=tiny_change, **asked).encode(pieces)
+    expected = Backbone.load(str(tiny_bert), **asked).changed(tiny_change, "digest").encode(pieces)
     assert np.abs(changed.encode(pieces) - expected).max() < 1e-5
     assert np.abs(plain.encode(pieces) - expected).max() > 1e-3
     assert openvino.digest(plain.model, "1") != openvino.digest(changed.model, "1")
-
-
-def test_a_change_that_does_not_fit_is_one_sentence(tiny_bert: Path, tmp_path: Path) -> None:
-    save_change(changed_at_random(small_bert()), tmp_path / "change.safetensors")
-    with pytest.raises(LongmatchError, match="no layer"):
-        Backbone.load(str(tiny_bert), device="cpu", change=tmp_path / "change.safetensors")
 
 
 def test_two_changes_joined_do_what_they_do_after_each_other() -> None:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from longmatch.default.statistics import shipped_statistics
 from longmatch.documents import read_text_string
-from longmatch.lexical import key_terms
+from longmatch.lexical import key_terms as module
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.key_terms import everyday, telling_terms
+from longmatch.lexical.key_terms import everyday, key_terms
 from longmatch.lexical.links import Shared
 from longmatch.lexical.matcher import phrase_matcher
 from longmatch.lexical.terms import Counts, hash_word, terms_of
@@ -25,7 +25,7 @@ def told(text: str, background: Frequencies = BACKGROUND) -> dict[str, float]:
     document = read_text_string(text, "text")
     terms = terms_of(document)
     shared = [Shared(s.counts.ids, np.ones(len(s.counts.ids))) for s in (terms.words, terms.phrases)]
-    found = telling_terms(shared, terms.words, Sentences.of_document(document), background)
+    found = key_terms(shared, terms.words, Sentences.of_document(document), background)
     return {term.text: term.share for term in found}
 
 
@@ -46,8 +46,8 @@ def test_a_core_carries_what_all_phrases_carry_that_come_down_to_it(sentences):
     expected = cores(sentences)
     assert sum(expected.values()) == pytest.approx(1)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(key_terms, "_distinct", lambda terms: terms)
-        patched.setattr(key_terms, "TOP_TERMS", 1000)
+        patched.setattr(module, "_distinct", lambda terms: terms)
+        patched.setattr(module, "TOP_TERMS", 1000)
         assert told(text) == pytest.approx(expected)
 
 
@@ -67,7 +67,7 @@ def test_a_part_of_a_heavier_term_is_left_out_and_a_longer_term_is_not():
     words, sentences = terms.words.counts.ids, Sentences.of_document(document)
     for mass, expected in ((1.0, ["stone", "bridge", "stone bridge"]), (0.1, ["stone bridge"])):
         shared = [Shared(words, np.full(2, mass)), Shared(terms.phrases.counts.ids, np.full(1, 0.5))]
-        found = [t.text for t in telling_terms(shared, terms.words, sentences, BACKGROUND)]
+        found = [t.text for t in key_terms(shared, terms.words, sentences, BACKGROUND)]
         assert sorted(found) == sorted(expected)
 
 

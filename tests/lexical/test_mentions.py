@@ -5,7 +5,7 @@ import pytest
 
 from longmatch.documents.language import words_of
 from longmatch.documents.read import read_text_string
-from longmatch.lexical.mentions import NOTHING, Titles, coupling, own_terms, stacked, title_terms
+from longmatch.lexical.mentions import NO_TERM, Titles, coupling, self_mentions, stack_titles, title_terms
 from longmatch.lexical.spelling import written
 from longmatch.lexical.terms import Hashes, terms_of
 
@@ -40,58 +40,60 @@ def rows(found: Hashes) -> set[tuple[int, ...]]:
 
 
 def test_titles_are_found_where_their_words_stand_in_a_row() -> None:
-    titles = Titles.of(stacked([title_terms(title) for title in TITLES]))
+    titles = Titles.of(stack_titles([title_terms(title) for title in TITLES]))
     for number, text in enumerate(TEXTS):
         named = [t for n, t in enumerate(TITLES) if names_title(text, t) or (number, n) == SPLIT]
-        found = titles.named(terms(text), stacked([]))
+        found = titles.mentioned(terms(text), stack_titles([]))
         assert rows(found.terms) == {tuple(title_terms(title).tolist()) for title in named}, text
         counted = [sum(np.array_equal(title_terms(title), row) for title in TITLES) for row in found.terms]
-        assert found.titled.tolist() == counted
+        assert found.documents.tolist() == counted
 
 
 def test_who_has_a_name_is_found_as_one_by_one() -> None:
     each = [terms(text) for text in TEXTS]
-    names = Titles.of(stacked([title_terms(title) for title in TITLES])).named(
-        np.unique(np.concatenate(each)), stacked([])
+    names = Titles.of(stack_titles([title_terms(title) for title in TITLES])).mentioned(
+        np.unique(np.concatenate(each)), stack_titles([])
     )
     document = np.repeat(np.arange(len(each)), [len(one) for one in each])
-    found = names.found(document, np.concatenate(each), len(each)).toarray()
+    found = names.in_documents(document, np.concatenate(each), len(each)).toarray()
     expected = [[bool(np.isin(name, one).all()) for name in names.terms] for one in each]
     assert found.astype(bool).tolist() == expected
     assert found.sum() > 5
 
 
 def test_a_title_that_is_not_the_collections_can_be_named_too_and_is_counted_as_nobodys() -> None:
-    titles = Titles.of(stacked([title_terms("Orbit")]))
-    found = titles.named(
-        terms("The orbit of Pluto."), stacked([title_terms(t) for t in ("Pluto", "Orbit", "Mars", "")])
+    titles = Titles.of(stack_titles([title_terms("Orbit")]))
+    found = titles.mentioned(
+        terms("The orbit of Pluto."), stack_titles([title_terms(t) for t in ("Pluto", "Orbit", "Mars", "")])
     )
-    counts = {tuple(row): count for row, count in zip(found.terms.tolist(), found.titled.tolist(), strict=True)}
+    counts = {tuple(row): count for row, count in zip(found.terms.tolist(), found.documents.tolist(), strict=True)}
     assert counts == {tuple(title_terms("Orbit").tolist()): 1, tuple(title_terms("Pluto").tolist()): 0}
 
 
 @pytest.mark.parametrize("title", ["", "(1984)", "1984", "12.3", "…"])
 def test_a_title_without_letters_is_never_named(title: str) -> None:
-    assert title_terms(title).tolist() == [NOTHING] * 4
+    assert title_terms(title).tolist() == [NO_TERM] * 4
     text = terms("In 1984 there were 12.3 and 3.")
-    assert not len(Titles.of(stacked([title_terms(title)])).named(text, stacked([title_terms(title)])))
+    assert not len(Titles.of(stack_titles([title_terms(title)])).mentioned(text, stack_titles([title_terms(title)])))
 
 
 def test_a_collection_without_titles_names_nothing() -> None:
-    names = Titles.of(stacked([])).named(terms(TEXTS[0]), stacked([]))
-    found = names.found(*own_terms(stacked([title_terms("")] * 2)), 2)
+    names = Titles.of(stack_titles([])).mentioned(terms(TEXTS[0]), stack_titles([]))
+    found = names.in_documents(*self_mentions(stack_titles([title_terms("")] * 2)), 2)
     assert found.shape == (2, 0)
     assert coupling(found, np.zeros(0), 100, np.array([10, 20])).tolist() == [0, 0]
 
 
 def test_chinese_titles_are_found_by_their_characters() -> None:
-    titles = Titles.of(stacked([title_terms("量子力学"), title_terms("光")]))
-    assert len(titles.named(terms("他学习量子力学。"), stacked([]))) == 1
+    titles = Titles.of(stack_titles([title_terms("量子力学"), title_terms("光")]))
+    assert len(titles.mentioned(terms("他学习量子力学。"), stack_titles([]))) == 1
 
 
 def test_names_count_by_the_square_of_their_rarity_and_less_in_longer_documents() -> None:
-    names = Titles.of(stacked([title_terms("Pluto"), title_terms("Mars")])).named(terms("Pluto and Mars."), stacked([]))
-    found = names.found(np.array([0, 1, 1]), np.array([names.terms[0, 0], *names.terms[:, 0]]), 2)
+    names = Titles.of(stack_titles([title_terms("Pluto"), title_terms("Mars")])).mentioned(
+        terms("Pluto and Mars."), stack_titles([])
+    )
+    found = names.in_documents(np.array([0, 1, 1]), np.array([names.terms[0, 0], *names.terms[:, 0]]), 2)
     rarity = np.array([0.5, 1.0])
     expected = [100 * 0.25 / 1000, 100 * 1.25 / np.sqrt(1000 * 2500)]
     assert coupling(found, rarity, 500, np.array([500, 2000])) == pytest.approx(expected)
@@ -108,7 +110,7 @@ def test_a_name_is_written_as_it_stands_in_the_text() -> None:
 
 def test_the_usual_title_has_one_term_up_to_three_words_and_four_from_six_on():
     def usual(*titles: str) -> float:
-        return Titles.of(stacked([title_terms(title) for title in titles])).usual
+        return Titles.of(stack_titles([title_terms(title) for title in titles])).mean_terms
 
     assert usual("Mercury", "Alan Turing", "The Enigma machine") == 1
     assert usual("On the shapes of growing plants") == 4

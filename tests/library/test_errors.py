@@ -14,7 +14,7 @@ import torch
 from transformers import AutoModel
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.encoders.low_rank import make_changeable, save_change
+from longmatch.encoders.low_rank import change_of, make_changeable
 from longmatch.errors import LongmatchError
 from longmatch.library import store
 from longmatch.library.library import Library
@@ -142,16 +142,12 @@ def test_a_library_of_another_model_names_it(filled: Library, texts: Path, tmp_p
 
 
 def test_a_library_made_before_the_backbone_learnt_names_both(
-    filled: Library, texts: Path, tiny: HybridMatcher, tmp_path: Path
+    filled: Library, texts: Path, tiny: HybridMatcher
 ) -> None:
     model = AutoModel.from_pretrained(tiny.backbone.name)
     for parameter in make_changeable(model, 2):
         torch.nn.init.normal_(parameter, std=1e-4)  # too little for the probe to tell
-    save_change(model, tmp_path / "change.safetensors")
-    change = tmp_path / "change.safetensors"
-    learnt = HybridMatcher(
-        type(tiny.backbone).load(tiny.backbone.name, precision="float32", change=change), tiny.statistics
-    )
+    learnt = HybridMatcher(tiny.backbone.changed(change_of(model), "digest"), tiny.statistics)
     (texts / "new.txt").write_text(made_up_text(9))
     with pytest.raises(LongmatchError) as error:
         Library(filled.address, learnt).add(texts)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.library.hierarchical import NEEDED, normalised_scores, paragraphs_of, sample_of
 from longmatch.library.library import Library
+from longmatch.library.search.hierarchical import SENTENCES, normalised_scores, paragraphs_of, sample_paragraphs
 from longmatch.sdr.matcher import SdrMatcher
 from longmatch.sdr.score import Paragraphs
 from tests.library.tiny import made_up_text
@@ -40,10 +40,10 @@ def test_a_small_library_ranks_as_sdr_does_in_memory(many: Library, tiny: Hybrid
 
 
 def test_a_sample_of_a_sixth_of_the_paragraphs_moves_scores_by_less_than_a_tenth_of_their_spread(many: Library) -> None:
-    asking = many._asking()
-    rows = asking.store.fetch(list(many), NEEDED)
+    searcher = many._searcher()
+    rows = searcher.store.fetch(list(many), SENTENCES)
     together = Paragraphs.join([paragraphs_of(row) for row in rows])
-    sample = sample_of(asking, list(many), documents=27, each=3)
+    sample = sample_paragraphs(searcher.store, list(many), documents=27, each=3)
     assert len(sample.paragraphs) - 1 == 81
     for row in rows[:5]:
         exact = normalised_scores(paragraphs_of(row), together, None)
@@ -55,9 +55,12 @@ def test_a_sample_of_a_sixth_of_the_paragraphs_moves_scores_by_less_than_a_tenth
 
 
 def test_the_sample_does_not_depend_on_the_order_of_documents(many: Library) -> None:
-    asking = many._asking()
+    searcher = many._searcher()
     ids = list(many)
-    forward, backward = sample_of(asking, ids, 10, 2), sample_of(asking, ids[::-1], 10, 2)
+    forward, backward = (
+        sample_paragraphs(searcher.store, ids, 10, 2),
+        sample_paragraphs(searcher.store, ids[::-1], 10, 2),
+    )
     assert forward.vectors.equal(backward.vectors)
 
 

@@ -11,26 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.terms import Counts
+from longmatch.lexical.terms import KINDS, Counts
 from longmatch.library import store
 from longmatch.library.index import merge
-from longmatch.library.index.terms import KINDS, Occurrences
+from longmatch.library.index.terms import Occurrences
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text, write_texts
 
 
 def assert_true(library: Library) -> None:
     """The index's frequencies and norms are those counted from the documents themselves."""
-    asking = library._asking()
-    encodings = asking.encodings(list(library))
-    assert set(asking.index.documents()) == set(library)
+    searcher = library._searcher()
+    encodings = searcher.encodings(list(library))
+    assert set(searcher.index.documents()) == set(library)
     for kind in KINDS:
         counted = Frequencies.of(getattr(e.terms, kind).counts for e in encodings)
-        kept = asking.index.frequencies(kind, counted.ids)
+        kept = searcher.index.frequencies(kind, counted.ids)
         assert kept.documents == counted.documents
         assert kept.counts.tolist() == counted.counts.tolist()
-    norms = {id: n for s in asking.index.segments for id, n in zip(s.ids, s["phrases.norms"], strict=True)}
-    fresh = asking.index.norms_of([e.terms for e in encodings])["phrases"]
+    norms = {id: n for s in searcher.index.segments for id, n in zip(s.ids, s["phrases.norms"], strict=True)}
+    fresh = searcher.index.norms_of([e.terms for e in encodings])["phrases"]
     assert [norms[e.document.id] for e in encodings] == pytest.approx(fresh.tolist(), rel=1e-5)
 
 
@@ -49,10 +49,10 @@ def test_frequencies_stay_true_through_additions_replacements_and_removals(libra
 def test_a_term_of_removed_documents_only_is_forgotten(library: Library, texts: Path) -> None:
     (texts / "d000.txt").write_text("Xylophones zigzag quixotically. " + made_up_text(0))
     library.add(texts)
-    term = library._asking().encodings(["d000.txt"])[0].terms.words.ids[:1]
-    assert library._asking().index.frequencies("words", term).counts.tolist() == [1]
+    term = library._searcher().encodings(["d000.txt"])[0].terms.words.ids[:1]
+    assert library._searcher().index.frequencies("words", term).counts.tolist() == [1]
     library.remove("d000.txt")
-    assert library._asking().index.frequencies("words", term).counts.tolist() == [0]
+    assert library._searcher().index.frequencies("words", term).counts.tolist() == [0]
 
 
 @pytest.mark.parametrize("harm", ["missing", "behind", "cut short", "other statistics"])
@@ -84,8 +84,8 @@ def test_merging_in_many_slices_gives_what_one_slice_gives(library: Library, tex
     library.add(texts)
     library.remove("d002.txt")
     assert_true(library)
-    asking = library._asking()
-    for segment in asking.index.segments:
+    searcher = library._searcher()
+    for segment in searcher.index.segments:
         for kind in KINDS:
             assert (np.diff(segment[f"{kind}.terms"].astype(object)) > 0).all()
             assert segment[f"{kind}.starts"][-1] == len(segment[f"{kind}.documents"])

@@ -132,7 +132,7 @@ def test_a_library_can_be_encoded_again_with_another_model(library: Library, tex
     made.add(texts)
     ranked = [[(hit.id, hit.score) for hit in asked.rank("d002.txt")] for asked in (other, made)]
     assert ranked[0] == ranked[1]
-    vectors = [asked._asking().index.living("means") for asked in (other, made)]
+    vectors = [asked._searcher().index.living("means") for asked in (other, made)]
     assert np.allclose(vectors[0], vectors[1])
 
 

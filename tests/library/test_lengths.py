@@ -7,7 +7,8 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
-from longmatch.library.search import score
+from longmatch.library.search.encode import Query
+from longmatch.library.search.score import score_candidates
 from tests.library.tiny import foreign_text
 
 
@@ -34,12 +35,12 @@ def test_a_library_lifts_long_documents_as_memory_does(library: Library, texts: 
     ids = [document.id for document in documents]
     held = tiny.collect(tiny.encode(documents))
     question = tiny.encode([read_text_string(foreign_text(500, 2), "asked")])[0]
-    sides = held.sides(question, ("length",))
+    sides = held.similarities(question, ("length",))
     assert sides["length"].max() > 1.1
     exact = dict(zip(ids, tiny.score(question, held).tolist(), strict=True))
-    asking = library._asking()
-    scored = score(question, ids, asking.store, asking.index, tiny.statistics)
-    assert dict(zip(scored.ids, scored.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
+    searcher = library._searcher()
+    best, scores = score_candidates(Query.of(question, searcher.index), ids, searcher.store, tiny.statistics)
+    assert dict(zip(best, scores, strict=True)) == pytest.approx(exact, abs=1e-3)
 
 
 def test_a_ranking_and_a_comparison_tell_the_same(library: Library, texts: Path) -> None:

@@ -11,9 +11,9 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
-from longmatch.library.question import Question
 from longmatch.library.rows import TERMS
-from longmatch.library.search import score
+from longmatch.library.search.encode import Query
+from longmatch.library.search.score import StoredComparison, score_candidates
 from tests.library.tiny import WORDS, made_up_text
 
 SIZE = 40
@@ -60,19 +60,21 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
     documents = [read(path) for path in sorted(folder.iterdir())]
     everything = weighed.encode(documents)
     collection = Collection.of(everything, weighed.statistics)
-    asking = library._asking()
+    searcher = library._searcher()
     queries = [*weighed.encode([outside]), everything[3], everything[-1]]
     for query in queries:
-        expected = collection.sides(query, ["named"])["named"]
+        expected = collection.similarities(query, ["named"])["named"]
         assert (expected > 0).sum() > 3
-        rows = asking.store.fetch([d.id for d in documents], TERMS)
-        found = Question.of_encoding(query, asking.index).sides(rows, asking.index, ["named"])
-        assert found["named"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
-        scored = score(query, [d.id for d in documents], asking.store, asking.index, weighed.statistics)
+        rows = searcher.store.fetch([d.id for d in documents], TERMS)
+        found = StoredComparison(Query.of(query, searcher.index), rows).coupling()
+        assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+        ids, scores = score_candidates(
+            Query.of(query, searcher.index), [d.id for d in documents], searcher.store, weighed.statistics
+        )
         exact = dict(zip((d.id for d in documents), collection.scores(query, weighed.statistics), strict=True))
-        assert dict(zip(scored.ids, scored.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
+        assert dict(zip(ids, scores, strict=True)) == pytest.approx(exact, abs=1e-3)
         for encoding, value in zip(everything[:6], expected, strict=False):
-            assert asking.explain(query, encoding).sides["named"][0] == pytest.approx(value, abs=1e-12)
+            assert searcher.explain(query, encoding).similarities["named"][0] == pytest.approx(value, abs=1e-12)
 
 
 def test_a_fresh_a_grown_and_a_shrunk_library_name_what_memory_names(
@@ -110,7 +112,7 @@ def test_a_library_without_titles_names_nothing(library: Library, texts: Path) -
     for number, path in enumerate(sorted(texts.iterdir())):
         path.write_text(f"# {number}\n\n{made_up_text(number)}")
     library.add(texts)
-    asking = library._asking()
-    assert asking.index.titles.terms.size == 0
-    assert asking.explain(*asking.encodings(["d001.md", "d002.md"])).sides["named"].tolist() == [0]
+    searcher = library._searcher()
+    assert searcher.index.titles.terms.size == 0
+    assert searcher.explain(*searcher.encodings(["d001.md", "d002.md"])).similarities["named"].tolist() == [0]
     assert len(library.rank("d001.md", k=3)) == 3

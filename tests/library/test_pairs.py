@@ -29,10 +29,10 @@ def test_near_duplicates_are_grouped(copies: Library) -> None:
 
 def likeness_of_all(library: Library) -> dict[tuple[str, str], float]:
     """How alike any two documents are, every one compared with every other."""
-    asking, ids = library._asking(), list(library)
-    encodings = dict(zip(ids, asking.encodings(ids), strict=True))
-    compared = {(a, b): asking.explain(encodings[a], encodings[b]) for a, b in combinations(ids, 2)}
-    return {pair: float(found.calibration.likeness(found.sides)[0]) for pair, found in compared.items()}
+    searcher, ids = library._searcher(), list(library)
+    encodings = dict(zip(ids, searcher.encodings(ids), strict=True))
+    compared = {(a, b): searcher.explain(encodings[a], encodings[b]) for a, b in combinations(ids, 2)}
+    return {pair: float(found.calibration.likeness(found.similarities)[0]) for pair, found in compared.items()}
 
 
 def test_every_pair_of_a_high_likeness_is_found_and_has_that_likeness(copies: Library) -> None:

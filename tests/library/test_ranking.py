@@ -13,11 +13,13 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
-from longmatch.library.search import Living, candidates, score
+from longmatch.library.search.candidates import find_candidates
+from longmatch.library.search.encode import Query
+from longmatch.library.search.score import score_candidates
 from tests.conftest import EXAMPLES
 from tests.library.tiny import made_up_text, write_texts
 
-SIDES = ("words", "phrases", "meaning", "topic", "title", "titled")
+SIDES = ("words", "phrases", "meaning", "topic", "title", "query_title")
 QUERIES = ("the-stream-that-turned.md", "tower-repair-report.pdf", "cranes-over-the-plain.html")
 
 
@@ -78,11 +80,11 @@ def test_a_file_its_id_and_its_document_are_the_same_question(
 
 def test_two_stages_give_the_scores_of_the_whole_collection(many: Library, tiny: HybridMatcher) -> None:
     query = tiny.encode([read_text_string(made_up_text(500), "asked")])[0]
-    asking = many._asking()
-    everything = asking.encodings(list(many))
+    searcher = many._searcher()
+    everything = searcher.encodings(list(many))
     exact = tiny.score(query, tiny.collect(everything))
-    found = score(query, list(many), asking.store, asking.index, asking.statistics)
-    by_id = dict(zip(found.ids, found.scores.tolist(), strict=True))
+    best, scores = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, searcher.statistics)
+    by_id = dict(zip(best, scores.tolist(), strict=True))
     assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-6)
 
 
@@ -90,25 +92,25 @@ def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, 
     scales = {name: Scale(0.5, 0.02, 0.05) for name in SIDES}
     heavy = replace(tiny.statistics, calibration=Calibration(scales, slope=0.5, bias=-1.0))
     query = tiny.encode([replace(read_text_string(made_up_text(500), "asked"), title="flood of the river bank")])[0]
-    asking = many._asking()
-    everything = asking.encodings(list(many))
+    searcher = many._searcher()
+    everything = searcher.encodings(list(many))
     assert any(e.document.title for e in everything)
     exact = Collection.of(everything, heavy).scores(query, heavy)
-    found = score(query, list(many), asking.store, asking.index, heavy)
-    by_id = dict(zip(found.ids, found.scores.tolist(), strict=True))
+    best, scores = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, heavy)
+    by_id = dict(zip(best, scores.tolist(), strict=True))
     assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-4)
 
 
 def test_few_candidates_hold_nearly_all_of_the_best(many: Library) -> None:
-    asking = many._asking()
+    searcher = many._searcher()
     kept = []
     for query in list(many)[:10]:
-        encoding = asking.encodings([query])[0]
-        living = Living.of(asking.index, without=query)
-        few = candidates(encoding, asking.index, living, 4)
+        weighed = Query.of(searcher.encodings([query])[0], searcher.index, query)
+        scope = searcher.scope(without=query)
+        few = find_candidates(weighed, scope, 4)
         assert len(few) <= 12
-        best = score(encoding, living.ids, asking.store, asking.index, asking.statistics).ids[:3]
-        kept.append(len(set(best) & set(few)) / 3)
+        best, _ = score_candidates(weighed, scope.ids, searcher.store, searcher.statistics)
+        kept.append(len(set(best[:3]) & set(few)) / 3)
     assert np.mean(kept) > 0.8
 
 
@@ -139,10 +141,10 @@ def test_the_approximate_index_finds_nearly_what_the_exact_product_finds(tmp_pat
     approximate = Library(tmp_path / "library", tiny, exact_below=100)
     approximate.add(folder)
     assert approximate._store.has_vector_index()
-    vectors = exact._asking().index.living("means")
+    vectors = exact._searcher().index.living("means")
     asked = vectors[7]
     best = set(np.argsort(-(vectors @ asked))[:10])
-    ids = [id for segment in exact._asking().index.segments for id in segment.ids]
+    ids = [id for segment in exact._searcher().index.segments for id in segment.ids]
     near = approximate._store.nearest(asked, 10, None)
     assert len(set(near) & {ids[i] for i in best}) >= 8
     assert [h.id for h in approximate.rank("d007.txt", k=3)] == [h.id for h in exact.rank("d007.txt", k=3)]

@@ -16,8 +16,8 @@ from longmatch.library.library import Library
 from longmatch.load import load
 from longmatch.matching.pair_matcher import PairMatcher
 from tests.lab.baselines.cross.tiny_cross import save_learner
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.two_wordings import name_of, write_two_wordings
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.wordings import name_of, write_two_wordings
 
 pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
 THEMES = 3

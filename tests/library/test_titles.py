@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from longmatch.default import collection
+from longmatch.default import rarity
 from longmatch.default.calibration import Scale
 from longmatch.default.collection import Collection
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
-from longmatch.library.search import score
+from longmatch.library.search.encode import Query
+from longmatch.library.search.score import score_candidates
 from tests.library.tiny import made_up_text
 
 SIZE = 30
@@ -19,13 +20,13 @@ SIZE = 30
 
 @pytest.fixture(autouse=True)
 def _titles_count_in_small_collections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collection, "MANY", (3, 20))
+    monkeypatch.setattr(rarity, "TITLED_COLLECTION", (3, 20))
 
 
 @pytest.fixture(scope="module")
 def weighed(tiny: HybridMatcher) -> HybridMatcher:
     calibration = tiny.statistics.calibration
-    scales = {**calibration.scales, "title": Scale(0.8, 0.05, 0.01), "told": Scale(3.0, 0.05, 0.2)}
+    scales = {**calibration.scales, "title": Scale(0.8, 0.05, 0.01), "cites_title": Scale(3.0, 0.05, 0.2)}
     return HybridMatcher(tiny.backbone, replace(tiny.statistics, calibration=replace(calibration, scales=scales)))
 
 
@@ -51,12 +52,12 @@ def test_a_library_scores_titles_as_memory_does(library: Library, texts: Path, w
     ids = [document.id for document in documents]
     everything = weighed.encode(documents)
     held = Collection.of(everything, weighed.statistics)
-    assert {"title", "told"} <= set(held.rarity.calibration(weighed.statistics).sides)
-    asking = library._asking()
+    assert {"title", "cites_title"} <= set(held.rarity.calibration(weighed.statistics).sides)
+    searcher = library._searcher()
     for query in (*weighed.encode([read_text_string(made_up_text(500), "asked")]), everything[3]):
         exact = dict(zip(ids, held.scores(query, weighed.statistics).tolist(), strict=True))
-        scored = score(query, ids, asking.store, asking.index, weighed.statistics)
-        assert dict(zip(scored.ids, scored.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
+        best, scores = score_candidates(Query.of(query, searcher.index), ids, searcher.store, weighed.statistics)
+        assert dict(zip(best, scores, strict=True)) == pytest.approx(exact, abs=1e-3)
 
 
 def test_a_ranking_and_a_comparison_tell_the_same(library: Library, texts: Path) -> None:
@@ -64,7 +65,7 @@ def test_a_ranking_and_a_comparison_tell_the_same(library: Library, texts: Path)
     hits = library.rank("d003.md", k=5)
     matches = [library.compare("d003.md", hit.id) for hit in hits]
     assert [match.score for match in matches] == pytest.approx([hit.score for hit in hits], abs=1e-3)
-    assert any(match.parts["told"] > 0 for match in matches)
+    assert any(match.parts["cites_title"] > 0 for match in matches)
 
 
 def test_a_library_made_before_titles_had_vectors_is_asked_and_grows_and_does_not_weigh_them(
@@ -78,7 +79,7 @@ def test_a_library_made_before_titles_had_vectors_is_asked_and_grows_and_does_no
     old.add(texts)
     hits = old.rank("new.md", k=3)
     matches = [old.compare("new.md", hit.id) for hit in hits]
-    assert [match.parts["told"] for match in matches] == [0, 0, 0]
+    assert [match.parts["cites_title"] for match in matches] == [0, 0, 0]
 
 
 def test_encoding_again_gives_an_old_library_the_vectors_of_its_titles(

@@ -49,15 +49,15 @@ def test_words_begin_after_a_gap(wordpiece):
 
 @given(document=DOCUMENTS, count=st.integers(1, 60))
 @settings(max_examples=tried(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_opening_of_a_document_is_its_first_tokens_in_its_own_sentences(wordpiece, document, count):
+def test_truncated_tokens_are_the_first_ones_in_their_sentences(wordpiece, document, count):
     tokens = tokenize(document, wordpiece)
-    found, kept = tokens.opening(count), min(count, len(tokens))
+    found, kept = tokens.truncated(count), min(count, len(tokens))
     assert found.ids.tolist() == tokens.ids[:count].tolist() and len(found.starts) == len(found.word_starts) == kept
     assert found.sentence_offsets[-1] == kept and (np.diff(found.sentence_offsets) > 0).all()
     assert len(found.sentence_offsets) == len(found.sentence_section) + 1 == len(found.sentence_paragraph) + 1
     assert found.sentence_offsets[:-1].tolist() == [o for o in tokens.sentence_offsets.tolist() if o < kept]
 
 
-def test_without_a_limit_a_document_is_read_whole(wordpiece):
+def test_without_a_limit_nothing_is_truncated(wordpiece):
     tokens = tokenize(draft_markdown("The old bridge fell.").document("a"), wordpiece)
-    assert tokens.opening(None) is tokens.opening(len(tokens)) is tokens
+    assert tokens.truncated(None) is tokens.truncated(len(tokens)) is tokens

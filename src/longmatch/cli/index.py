@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 def index(
-    library: Annotated[str, typer.Argument(help="The library: a folder, or an address of object storage.")],
+    library: Annotated[str, typer.Argument(help="The library: a folder, or an object storage URL.")],
     paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders of documents.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove the documents whose files are gone.")] = False,
     again: Annotated[
-        bool, typer.Option("--reencode", help="Encode what the library holds again, with the model of today.")
+        bool, typer.Option("--reencode", help="Encode all documents of the library again with the current model.")
     ] = False,
     vectors: Annotated[
         Literal["float16", "int8"] | None,
-        typer.Option("--vectors", help="How a new library keeps vectors: float16, or int8 in half the room."),
+        typer.Option("--vectors", help="How a new library stores vectors: float16, or int8 in half the space."),
     ] = None,
     as_json: AsJson = False,
     ray: Ray = None,
@@ -37,7 +37,7 @@ def index(
     worker_cpus: WorkerCpus = 1.0,
     worker_gpus: WorkerGpus = None,
 ) -> None:
-    """Index documents into a library. Run it again after changes; interrupted, it goes on where it stopped."""
+    """Index documents into a library. Run it again after changes; if interrupted, it resumes where it stopped."""
     if again:
         reencode(library, vectors)
     elif not paths:
@@ -70,7 +70,7 @@ def reencode(library: str, vectors: Literal["float16", "int8"] | None) -> None:
 
 
 def print_added(done: "Added", library: str) -> None:
-    """What indexing did, in a few lines; problems on standard error."""
+    """Summarise what indexing did; problems go to standard error."""
     for _, problem in done.unreadable:
         warn(problem)
     counts = {"added": len(done.added), "replaced": len(done.replaced), "unchanged": done.unchanged}

@@ -1,4 +1,4 @@
-"""The library a question is put to."""
+"""Open the library that a command searches."""
 
 import os
 from pathlib import Path

@@ -13,7 +13,7 @@ from longmatch.cli.progress import progress
 
 def pairs(
     library: Annotated[str, typer.Argument(help="The library.")],
-    minimum: Annotated[float, typer.Option("--min", min=0.0, max=1.0, help="The least score a pair must have.")] = 0.8,
+    minimum: Annotated[float, typer.Option("--min", min=0.0, max=1.0, help="Minimum score of a pair.")] = 0.8,
     as_json: AsJson = False,
 ) -> None:
     """Find the most similar pairs of documents, and the groups they form."""

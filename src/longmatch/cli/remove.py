@@ -7,7 +7,7 @@ import typer
 
 def remove(
     library: Annotated[str, typer.Argument(help="The library.")],
-    ids: Annotated[list[str], typer.Argument(help="Ids of documents in it.", metavar="ID...")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of the documents to remove.", metavar="ID...")],
 ) -> None:
     """Remove documents from a library; their files stay as they are."""
     from longmatch.cli.progress import warn

@@ -13,8 +13,8 @@ from longmatch.cli.options import AsJson
 
 def show(
     library: Annotated[str, typer.Argument(help="The library.")],
-    id: Annotated[str | None, typer.Argument(help="A document of it; without, all of them are listed.")] = None,
-    find: Annotated[str | None, typer.Option("--find", help="List the documents that hold these words.")] = None,
+    id: Annotated[str | None, typer.Argument(help="Id of a document; without it, all documents are listed.")] = None,
+    find: Annotated[str | None, typer.Option("--find", help="List the documents that contain these words.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the documents of a library, or show the structure of one."""

@@ -36,23 +36,23 @@ class Encoding:
 
     @property
     def words(self) -> int:
-        """How many words were read."""
+        """The number of words read."""
         return len(self.terms.words.ids)
 
     @cached_property
-    def title(self) -> Counts:
-        """The words of the document's title."""
+    def title_words(self) -> Counts:
+        """The words of the title."""
         return words_in(self.document.title)
 
     @cached_property
-    def name(self) -> Hashes:
-        """The terms by which texts name the document."""
+    def title_terms(self) -> Hashes:
+        """The terms of a text that mentions the document by its title."""
         return title_terms(self.document.title)
 
     @property
-    def held(self) -> Hashes:
-        """All terms of the text and of the title, in rising order."""
-        return np.unique(np.concatenate([self.terms.words.counts.ids, self.terms.phrases.counts.ids, self.name]))
+    def all_terms(self) -> Hashes:
+        """All terms of the text and of the title, sorted."""
+        return np.unique(np.concatenate([self.terms.words.counts.ids, self.terms.phrases.counts.ids, self.title_terms]))
 
     @cached_property
     def mean(self) -> Tensor:

@@ -1,9 +1,9 @@
-"""Why two documents match: the score's sides taken apart into sections and aligned passages.
+"""Why two documents match: the sides of the score taken apart into sections and aligned passages.
 
 A pair's similarity by words, phrases and meaning is a sum over sentences. So the contribution of a passage is exact
 arithmetic, not an estimate: its share of the side's similarity, times the side's share of the evidence. A sentence's
 share of the meaning goes to its best partner, its share of the shared words and phrases to the sentence that shares
-most of them. Topic, titles and names belong to the whole documents: `parts` names their shares, no passage has any.
+most of them. Topic, titles and references belong to whole documents: `parts` gives their shares, no passage has any.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,63 +12,135 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from longmatch.default.calibration import Calibration
-from longmatch.default.collection import Rarity, length_lift, stacked_titles, told_scores
+from longmatch.default.calibration import IN_LIKENESS, Calibration
+from longmatch.default.collection import stack_title_vectors
 from longmatch.default.encoding import Encoding
-from longmatch.default.mentions import shared_names
+from longmatch.default.mentions import SharedMentions, shared_mentions
+from longmatch.default.rarity import Rarity
+from longmatch.default.sides import BY_NAME, Floats, named, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.cosines import group_cosines, shared_words
-from longmatch.lexical.key_terms import telling_terms
+from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Links, Shared, link_sentences, shared_terms
-from longmatch.lexical.weights import Idf, Weighted, tfidf
-from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
+from longmatch.lexical.terms import KINDS, Ints, Kind
+from longmatch.lexical.weights import Weighted, tfidf
+from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
+
+BY_PARTNERS = named(lambda side: side.explained_by == "partners")
+LABELS = {side.name: side.label for side in BY_NAME.values()}
+
+
+class PairComparison:
+    """Two encodings as the sides read them: the second is the only candidate."""
+
+    def __init__(self, query: Encoding, candidate: Encoding, rarity: Rarity) -> None:
+        self.query, self.candidate, self.rarity = query, candidate, rarity
+        self.query_sentences, self.query_vector, self.query_words = (
+            query.sentence_vectors.vectors,
+            query.mean,
+            query.words,
+        )
+        self.usual_words = rarity.usual_words
+
+    @cached_property
+    def partners(self) -> tuple[Partners, Partners]:
+        """The best partner of each sentence of the query, and of each sentence of the candidate."""
+        return best_partners(self.query.sentence_vectors, self.candidate.sentence_vectors)
+
+    @cached_property
+    def weights(self) -> dict[Kind, tuple[Weighted, Weighted]]:
+        """The TF-IDF weights of the query's and the candidate's words and phrases."""
+        both = self.query.terms, self.candidate.terms
+        return {
+            kind: (tfidf(both[0].of(kind).counts, idf), tfidf(both[1].of(kind).counts, idf))
+            for kind, idf in zip(KINDS, (self.rarity.words, self.rarity.phrases), strict=True)
+        }
+
+    @cached_property
+    def mentions(self) -> SharedMentions:
+        """The titles that both mention."""
+        return shared_mentions(self.query, self.candidate, self.rarity)
+
+    @property
+    def candidate_vectors(self) -> Tensor:
+        """(1, width)"""
+        return self.candidate.mean[None]
+
+    @property
+    def title_vectors(self) -> Tensor:
+        """(1, width)"""
+        return stack_title_vectors([self.candidate.title_vector], self.query_sentences)
+
+    @property
+    def candidate_words(self) -> Ints:
+        """(1,)"""
+        return np.array([self.candidate.words])
+
+    def term_cosines(self, kind: Kind) -> Floats:
+        """The product of the weights of shared terms."""
+        query, candidate = self.weights[kind]
+        return np.array([query.dot(candidate)])
+
+    def sentence_scores(self) -> Floats:
+        """The mean over the best partners of both directions."""
+        return np.array([sum(float(partners.corrected.double().mean()) for partners in self.partners) / 2])
+
+    def title_cosines(self) -> Floats:
+        """The candidate's title with the query's words."""
+        return np.array([self.weights["words"][0].dot(tfidf(self.candidate.title_words, self.rarity.words))])
+
+    def query_title_cosines(self) -> Floats:
+        """The query's title with the candidate's words."""
+        return np.array([self.weights["words"][1].dot(tfidf(self.query.title_words, self.rarity.words))])
+
+    def coupling(self) -> Floats:
+        """By the titles that both mention."""
+        return np.array([self.mentions.coupling])
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Two encodings compared: best partners by meaning, shared terms, and the similarity on each side that counts."""
+    """Two encodings compared: the similarity on each side that counts, and what it is made of."""
 
-    a: Encoding
-    b: Encoding
+    comparison: PairComparison
     statistics: Statistics
-    rarity: Rarity
-    meaning: tuple[Partners, Partners]
-    shared: tuple[Shared, Shared]  # words, phrases
-    sides: dict[str, Floats]
+    similarities: dict[str, Floats]  # by side
     probability: float  # that the two belong together
 
     @staticmethod
     def of(a: Encoding, b: Encoding, statistics: Statistics, rarity: Rarity | None = None) -> "Explanation":
-        """Compare two encodings; alone, their words are weighed by the background text."""
-        rarity = rarity or Rarity.of([a, b], statistics)
-        meaning = best_partners(a.sentence_vectors, b.sentence_vectors)
-        weighted = _weigh(a, b, rarity)
-        shared = shared_terms(*weighted[0]), shared_terms(*weighted[1])
-        found = {
-            "words": lambda: weighted[0][0].dot(weighted[0][1]),
-            "phrases": lambda: weighted[1][0].dot(weighted[1][1]),
-            "meaning": lambda: sum(float(p.corrected.double().mean()) for p in meaning) / 2,
-            "topic": lambda: float(a.mean @ b.mean),
-            "title": lambda: weighted[0][0].dot(tfidf(b.title, rarity.words)),
-            "titled": lambda: weighted[0][1].dot(tfidf(a.title, rarity.words)),
-            "told": lambda: _told(a, b),
-            "named": lambda: shared_names(a, b, rarity).similarity,
-            "length": lambda: float(length_lift(a.words, b.words, rarity.length)),
-        }
-        calibration = rarity.calibration(statistics)
-        likely = statistics.probability
-        known = {name: np.array([found[name]()]) for name in {*calibration.sides, *likely.scales}}
-        sides = {name: known[name] for name in calibration.sides}
-        probability = float(likely.of(known, np.array([min(a.words, b.words)]), rarity.trust[0])[0])
-        return Explanation(a, b, statistics, rarity, meaning, shared, sides, probability)
+        """Compare two encodings; without the rarity of a collection, their words are weighed by the background text."""
+        comparison = PairComparison(a, b, rarity or Rarity.of([a, b], statistics))
+        sides = comparison.rarity.calibration(statistics).sides
+        probability = statistics.probability
+        known = similarities(comparison, dict.fromkeys([*sides, *probability.scales]))
+        shorter = np.array([min(a.words, b.words)])
+        likely = float(probability.of(known, shorter, comparison.rarity.trust[0])[0])
+        return Explanation(comparison, statistics, {name: known[name] for name in sides}, likely)
+
+    @property
+    def a(self) -> Encoding:
+        """The first document."""
+        return self.comparison.query
+
+    @property
+    def b(self) -> Encoding:
+        """The second document."""
+        return self.comparison.candidate
+
+    @property
+    def rarity(self) -> Rarity:
+        """How rare terms are."""
+        return self.comparison.rarity
 
     @property
     def score(self) -> float:
         """The calibrated score."""
-        return float(self.calibration.score(self.sides)[0])
+        return float(self.calibration.score(self.similarities)[0])
 
     @property
     def calibration(self) -> Calibration:
@@ -78,18 +150,23 @@ class Explanation:
     @cached_property
     def parts(self) -> dict[str, float]:
         """Each side's share of the evidence."""
-        return self.calibration.shares(self.sides)
+        return self.calibration.shares(self.similarities)
 
-    @property
-    def _worth(self) -> list[float]:
-        """Of words and of phrases, what a unit of their similarity gives of the evidence."""
-        known = ((self.parts.get(name, 0.0), self.sides.get(name)) for name in ("words", "phrases"))
+    @cached_property
+    def shared(self) -> tuple[Shared, ...]:
+        """The words and the phrases of both, by what each carries of their similarity."""
+        return tuple(shared_terms(*self.comparison.weights[kind]) for kind in KINDS)
+
+    @cached_property
+    def _evidence_per_similarity(self) -> list[float]:
+        """The share of the evidence that a unit of similarity by words, and by phrases, is worth."""
+        known = ((self.parts.get(kind, 0.0), self.similarities.get(kind)) for kind in KINDS)
         return [share / float(x[0]) if share and x is not None else 0.0 for share, x in known]
 
     @cached_property
     def _links(self) -> tuple[Links, Links]:
-        a, b = self.a.terms, self.b.terms
-        return link_sentences([(a.words, b.words), (a.phrases, b.phrases)], self.shared, self._worth)
+        streams = [(self.a.terms.of(kind), self.b.terms.of(kind)) for kind in KINDS]
+        return link_sentences(streams, self.shared, self._evidence_per_similarity)
 
     def match(self, model: str) -> Match:
         """The result a user sees."""
@@ -102,6 +179,7 @@ class Explanation:
             model=model,
             probability=self.probability,
             parts=self.parts,
+            labels=LABELS,
             terms=self.terms(),
             names=self.names(),
             grids=self.grid,
@@ -110,83 +188,100 @@ class Explanation:
 
     def grid(self, level: Level) -> Grid:
         """How alike every group of one document and every group of the other are."""
-        return calibrated_grid(self.a, self.b, level, self.statistics, self.rarity)
+        return likeness_grid(self.a, self.b, level, self.statistics, self.rarity)
 
     def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
-        """Aligned passages; their contributions sum to 1. Or only the strongest `most` of them, which is quicker."""
+        """Aligned passages, their contributions summing to 1; or the strongest `most` of them, which is quicker."""
         return alignments(
             merge(*self._evidence()),
             (self.a.sentences.passage, self.b.sentences.passage),
-            self._pair_scores,
-            self._words,
+            lambda i, j: sentence_pair_scores(self.a, self.b, i, j),
+            self._shared_words,
             most,
         )
 
     def _evidence(self) -> Iterator[list[Evidence]]:
-        """What the sentences of each document contribute; a word's share is halved, as both documents hold it."""
-        above = [partners.corrected.clamp(min=0).double().numpy() for partners in self.meaning]
+        """What the sentences of each document contribute; a term's share is halved, as both documents hold it."""
+        above = [partners.corrected.clamp(min=0).double().numpy() for partners in self.comparison.partners]
         total = sum(float(mass.mean()) for mass in above) or 1.0
-        share = self.parts.get("meaning", 0.0)
-        for partners, mass, links in zip(self.meaning, above, self._links, strict=True):
+        share = sum(self.parts.get(name, 0.0) for name in BY_PARTNERS)
+        for partners, mass, links in zip(self.comparison.partners, above, self._links, strict=True):
             nearest = partners.index.numpy()
             linked = np.where(links.partner >= 0, links.partner, nearest)
             semantic = share * mass / (len(mass) * total)
             yield [Evidence(nearest, semantic), Evidence(linked, links.mass / 2, lexical=True)]
 
-    def _pair_scores(self, a: Ints, b: Ints) -> Floats:
-        return pair_scores(self.a, self.b, a, b)
-
-    def _words(self, i: int, j: int) -> tuple[str, ...]:
+    def _shared_words(self, i: int, j: int) -> tuple[str, ...]:
         text = self.a.sentences.readable(i)
         return shared_words(self.shared[0], self.a.terms.words, self.b.terms.words, (i, j), text)
 
     def terms(self) -> tuple[Term, ...]:
         """The words and phrases that carry most of the lexical evidence and say something by themselves."""
-        weighed = [Shared(found.ids, found.mass * worth) for found, worth in zip(self.shared, self._worth, strict=True)]
-        return telling_terms(weighed, self.a.terms.words, self.a.sentences, self.statistics.words)
+        worth = zip(self.shared, self._evidence_per_similarity, strict=True)
+        weighed = [Shared(shared.ids, shared.mass * unit) for shared, unit in worth]
+        return key_terms(weighed, self.a.terms.words, self.a.sentences, self.statistics.words)
 
     def names(self) -> tuple[str, ...]:
-        """The rarest of the documents that both name, where names count."""
-        return shared_names(self.a, self.b, self.rarity).told() if "named" in self.sides else ()
+        """The rarest of the documents that both mention, where mentions count."""
+        return self.comparison.mentions.spelled() if "named" in self.similarities else ()
 
 
-def calibrated_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics, rarity: Rarity) -> Grid:
-    """How alike every group of a and every group of b are, by the words and the meaning of the document score.
+def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Match:
+    """Which sections of a document take each other up (CoLDE's figure 4): the grid, and the passages that correspond.
 
-    It is their likeness, not a probability: that was learnt of whole documents, and so is what topic and titles tell.
+    The score is how much of the document returns in another of its sections: the mean corrected similarity of a
+    sentence to its best partner elsewhere. Passages come from chunks where a document has a single section.
     """
-    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    found: dict[str, Callable[[], Floats]] = {
-        "words": lambda: group_cosines(a.terms.words, b.terms.words, mine, theirs, rarity.words),
+    sentences = encoding.sentences
+    level: Level = "sections" if len(sentences.sections.labels) > 1 else "chunks"
+    rarity = Rarity.of([encoding], statistics)
+    groups = sentences.groups(level)
+    group = torch.repeat_interleave(torch.arange(len(groups.labels)), groups.offsets.diff())
+    partners, _ = best_partners(encoding.sentence_vectors, encoding.sentence_vectors, apart=(group, group))
+    found = partners.cosine > -1.0
+    strength = torch.where(found, partners.corrected, 0.0).clamp(min=0).double().numpy()
+    index = partners.index.numpy()
+    onward = index > np.arange(len(index))  # a pair found from both its ends is one pair, the earlier passage first
+    forward, backward = (Evidence(index, np.where(side, strength, 0.0)) for side in (onward, ~onward))
+    return Match(
+        a=encoding.document,
+        b=encoding.document,
+        score=float(np.mean(strength)) if len(strength) else 0.0,
+        sections=likeness_grid(encoding, encoding, level, statistics, rarity),
+        alignments=alignments(
+            merge([forward], [backward]),
+            (sentences.passage, sentences.passage),
+            lambda i, j: sentence_pair_scores(encoding, encoding, i, j),
+            lambda i, j: (),
+        ),
+        model=model,
+        parts={"meaning": 1.0},
+        labels=LABELS,
+        grids=lambda chosen: likeness_grid(encoding, encoding, chosen, statistics, rarity),
+    )
+
+
+def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics, rarity: Rarity) -> Grid:
+    """How alike every group of a and every group of b are, by words and meaning.
+
+    It is their likeness, not a probability: that was learnt from whole documents, and so was what titles are worth.
+    """
+    rows, columns = a.sentences.groups(level), b.sentences.groups(level)
+    compute: dict[str, Callable[[], Floats]] = {
+        "words": lambda: group_cosines(a.terms.words, b.terms.words, rows, columns, rarity.words),
         "meaning": lambda: (
-            group_scores(a.sentence_vectors, b.sentence_vectors, mine.offsets, theirs.offsets).double().numpy()
+            group_scores(a.sentence_vectors, b.sentence_vectors, rows.offsets, columns.offsets).double().numpy()
         ),
     }
     calibration = rarity.calibration(statistics)
-    sides = {name: found[name]() for name in calibration.sides if name in found}
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, calibration.likeness(sides).astype(np.float32))
+    sides = {name: compute[name]() for name in calibration.sides if name in IN_LIKENESS}
+    scores = calibration.likeness(sides).astype(np.float32)
+    return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores)
 
 
-def pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
-    """How alike the sentences of each pair are: their cosine, corrected for what two unrelated sentences have."""
-    mine, theirs = torch.from_numpy(i), torch.from_numpy(j)
-    cosine = (a.sentence_vectors.vectors[mine] * b.sentence_vectors.vectors[theirs]).sum(1)
-    expected = (a.sentence_vectors.expectations[mine, 0] + b.sentence_vectors.expectations[theirs, 0]) / 2
+def sentence_pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
+    """The cosine of sentence i of a with sentence j of b, pair by pair, corrected for that of unrelated sentences."""
+    rows, columns = torch.from_numpy(i), torch.from_numpy(j)
+    cosine = (a.sentence_vectors.vectors[rows] * b.sentence_vectors.vectors[columns]).sum(1)
+    expected = (a.sentence_vectors.expectations[rows, 0] + b.sentence_vectors.expectations[columns, 0]) / 2
     return np.asarray(((cosine - expected) / (1 - expected)).clamp(0, 1).double().numpy())
-
-
-def _told(a: Encoding, b: Encoding) -> float:
-    vectors = a.sentence_vectors.vectors
-    return float(told_scores(vectors, stacked_titles([b.title_vector], vectors))[0])
-
-
-def _weigh(a: Encoding, b: Encoding, rarity: Rarity) -> list[tuple[Weighted, Weighted]]:
-    streams = ((a.terms.words, b.terms.words), (a.terms.phrases, b.terms.phrases))
-    return [
-        (tfidf(mine.counts, idf), tfidf(theirs.counts, idf))
-        for (mine, theirs), idf in zip(streams, _idfs(rarity), strict=True)
-    ]
-
-
-def _idfs(rarity: Rarity) -> tuple[Idf, Idf]:
-    return rarity.words, rarity.phrases

@@ -1,21 +1,14 @@
-"""The default matcher: several sides, each measured against what chance gives, weighed as labelled pairs taught it.
+"""The default matcher: several sides of a pair, each measured against chance, weighed as labelled pairs taught.
 
-- words: cosine of TF-IDF over words; phrases: the same over runs of two and three words;
-- meaning: each sentence's best partner in the other document (late interaction, as in SDR's equation 5), corrected for
-  what a document of that length would offer by chance, averaged over both directions;
-- where the calibration gives them weight: the topic (the documents' mean vectors), each title with the other's words,
-  and the documents of the collection that both name.
-
-A user needs no labels. The backbone is the packaged one with the small change that ships (`scripts/train_default.py`).
+`sides.py` defines the sides. A user needs no labels, and the backbone is the packaged one, as it was published.
 """
 
 from collections.abc import Iterable, Sequence
 
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding, encode_tokens
-from longmatch.default.explanation import Explanation
-from longmatch.default.statistics import Statistics, shipped_change, statistics_of
-from longmatch.default.within import within
+from longmatch.default.explanation import Explanation, explain_within
+from longmatch.default.statistics import Statistics, statistics_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.match import Match
@@ -29,7 +22,7 @@ class HybridMatcher(Encoder[Encoding, Collection]):
     name = "default"
 
     def __init__(self, backbone: Backbone | None = None, statistics: Statistics | None = None) -> None:
-        self.backbone = backbone or Backbone.load(change=shipped_change())
+        self.backbone = backbone or Backbone.load()
         self.statistics = statistics or statistics_of(self.backbone)
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
@@ -61,4 +54,4 @@ class HybridMatcher(Encoder[Encoding, Collection]):
 
     def within(self, document: Document) -> Match:
         """A document's sections against each other, as in CoLDE's figure 4."""
-        return within(self.encode([document])[0], self.statistics, self.name)
+        return explain_within(self.encode([document])[0], self.statistics, self.name)

@@ -1,7 +1,6 @@
 """The background statistics shipped with longmatch: what is common in text in general.
 
-`scripts/make_background.py` makes them from free encyclopedia text, and `scripts/train_default.py` those that go with
-what the default's backbone has learnt; they hold no text themselves.
+`longmatch train default` makes them; they hold no text.
 """
 
 from dataclasses import dataclass
@@ -14,19 +13,18 @@ from safetensors.torch import load, save
 
 from longmatch.default.calibration import Calibration
 from longmatch.default.probability import Probability
-from longmatch.encoders.pretrained import DEFAULT_NAME, file_digest, locate
+from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.errors import LongmatchError
 from longmatch.lexical.background import shipped_frequencies
 from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.terms import Kind
 from longmatch.matching.chance import Background
 
 if TYPE_CHECKING:
     from longmatch.encoders.backbone import Backbone
 
 FOLDER = Path(__file__).parent / "data"
-PLAIN = "sentences.safetensors"  # unrelated sentences by the packaged backbone as it is
-CHANGE = "change.safetensors"  # what the default's backbone has learnt
-CHANGED = "background.safetensors"  # unrelated sentences by the packaged backbone with that change
+SENTENCES = "sentences.safetensors"  # vectors of unrelated sentences by the packaged backbone
 CALIBRATION = "calibration.json"
 PROBABILITY = "probability.json"
 
@@ -40,6 +38,10 @@ class Statistics:
     sentences: Background
     calibration: Calibration
     probability: Probability
+
+    def frequencies(self, kind: Kind) -> Frequencies:
+        """Those of words, or of phrases."""
+        return self.words if kind == "words" else self.phrases
 
 
 @cache
@@ -58,26 +60,15 @@ def background_to_bytes(background: Background) -> bytes:
     return save({"vectors": background.vectors.half().contiguous()})
 
 
-def shipped_change() -> Path | None:
-    """What the default's backbone has learnt, where it has."""
-    path = FOLDER / CHANGE
-    return path if path.is_file() else None
-
-
 def shipped_statistics() -> Statistics:
     """The statistics of the default matcher."""
-    return _statistics(read_background(FOLDER / (CHANGED if shipped_change() else PLAIN)))
+    return _statistics(read_background(FOLDER / SENTENCES))
 
 
 def background_of(backbone: "Backbone") -> Background | None:
-    """Vectors of unrelated sentences by this very backbone: known of the packaged one, as it is and as it ships."""
-    if backbone.name not in (DEFAULT_NAME, locate(None)):
-        return None
-    if not backbone.change:
-        return read_background(FOLDER / PLAIN)
-    change = shipped_change()
-    known = change is not None and file_digest(change).startswith(backbone.change)
-    return read_background(FOLDER / CHANGED) if known else None
+    """Vectors of unrelated sentences by this very backbone: available for the packaged one, unadapted."""
+    is_packaged = backbone.name in (DEFAULT_NAME, locate(None)) and not backbone.change
+    return read_background(FOLDER / SENTENCES) if is_packaged else None
 
 
 def statistics_of(backbone: "Backbone") -> Statistics:

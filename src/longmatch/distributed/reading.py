@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from longmatch.documents.content import content_hash
-from longmatch.documents.document import Document
-from longmatch.documents.jsonl import document_of_line, lines_of
+from longmatch.documents.document import Document, content_hash
+from longmatch.documents.jsonl import numbered_lines, parse_line
 from longmatch.documents.read import read
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.library.files import File
@@ -69,7 +68,7 @@ def _blocks_of_lines(file: File, size: int) -> Iterator[Block]:
     weight, empty = 0, True
     problems: list[ReadError] = []
     try:
-        for number, line in lines_of(file.path):
+        for number, line in numbered_lines(file.path):
             empty = False
             if lines and weight + len(line) > size:
                 yield Block((file,), tuple(lines), last=False)
@@ -112,7 +111,7 @@ def _read_lines(block: Block, documents: list[Document]) -> FileSeen:
     found = FileSeen(file, last=block.last)
     for number, line in block.lines or ():
         try:
-            document = document_of_line(line, file.path, number)
+            document = parse_line(line, file.path, number)
         except ReadError as error:
             found.problems.append(error)
         else:

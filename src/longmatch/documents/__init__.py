@@ -1,4 +1,4 @@
-"""Documents: a text with its structure, and the readers that make it from files."""
+"""Documents: structured texts, and readers for every supported file format."""
 
 from longmatch.documents.document import Document, Paragraph, Section, Sentence, Span
 from longmatch.documents.draft import Draft

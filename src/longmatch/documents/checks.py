@@ -1,4 +1,4 @@
-"""Whether what was read is a document at all."""
+"""Checks before and after reading: a usable file, a document with words in it."""
 
 from pathlib import Path
 
@@ -6,15 +6,15 @@ from longmatch.documents.document import Document
 from longmatch.errors import ReadError
 
 
-def checked(document: Document, path: object) -> Document:
-    """The document itself, if it has a sentence; else a ReadError that says so."""
+def check_document(document: Document, path: object) -> Document:
+    """Return the document; raise ReadError if it contains no letters. `path` names it in the error message."""
     if not any(c.isalpha() for p in document.paragraphs for c in p.of(document.text)):
         raise ReadError(path, "holds no sentences", "Leave it out, or check that it is the file you meant.")
     return document
 
 
 def check_file(path: Path) -> None:
-    """Raise a ReadError unless the path is a file with something in it."""
+    """Raise ReadError unless the path is a non-empty file."""
     if path.is_dir():
         raise ReadError(path, "is a folder, not a file", "Name one of the files in it.")
     try:

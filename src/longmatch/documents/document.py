@@ -1,25 +1,27 @@
 """A document and its parts. Every part knows its character span in the document's text."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, Literal
 
 Kind = Literal["text", "caption", "footnote", "table", "reference", "code"]
 
 RUNNING_KINDS: frozenset[str] = frozenset({"text", "caption", "footnote", "code"})
-"""What models read. Tables and reference lists are kept and shown, but told apart from the running text."""
+"""Kinds of paragraphs that models read. Tables and reference lists are kept and displayed, but not scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters start to end (exclusive) of a document's text."""
+    """The characters `start` to `end` (exclusive) of a document's text."""
 
     start: int
     end: int
 
     def of(self, text: str) -> str:
-        """The characters themselves.
+        """Return the characters of the span.
 
         >>> Span(4, 9).of("the quick fox")
         'quick'
@@ -34,16 +36,16 @@ class Sentence(Span):
 
 @dataclass(frozen=True, slots=True)
 class Paragraph(Span):
-    """A run of sentences; `kind` tells running text from captions, footnotes, tables and references."""
+    """A run of sentences; `kind` separates running text from captions, footnotes, tables and references."""
 
     sentences: tuple[Sentence, ...] = ()
     kind: Kind = "text"
-    page: int | None = None  # counted from 1, where the format has pages
+    page: int | None = None  # from 1, where the format has pages
 
 
 @dataclass(frozen=True, slots=True)
 class Section(Span):
-    """A heading and what stands under it, up to the next heading of any level."""
+    """A heading and the paragraphs below it, up to the next heading of any level."""
 
     heading: str = ""
     level: int = 1  # 1 is a top-level section
@@ -52,7 +54,7 @@ class Section(Span):
 
 @dataclass(frozen=True)
 class Document:
-    """A text with its structure. `text` is the file itself for text and Markdown, else what was extracted from it."""
+    """A text with its structure. `text` is the file itself for plain text and Markdown, else the extracted text."""
 
     id: str
     title: str
@@ -61,11 +63,11 @@ class Document:
     language: str = "en"
     source: str = ""  # the file it was read from
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    plain: str = ""  # the text with its markup blanked, character for character; empty where there is no markup
+    plain: str = ""  # the text with markup blanked, character for character; empty if the format has no markup
 
     @property
     def readable(self) -> str:
-        """What models read: the text with markup blanked out. Spans hold in both."""
+        """The text models read, with markup blanked out. Spans are valid in both."""
         return self.plain or self.text
 
     @cached_property
@@ -75,7 +77,7 @@ class Document:
 
     @cached_property
     def running(self) -> tuple[Paragraph, ...]:
-        """The paragraphs models read; all of them in a document that holds nothing else than tables and references."""
+        """The paragraphs models read; all paragraphs if the document has only tables and references."""
         return tuple(p for p in self.paragraphs if p.kind in RUNNING_KINDS) or self.paragraphs
 
     @property
@@ -83,19 +85,29 @@ class Document:
         """All sentences of the running text, in order."""
         return (s for p in self.running for s in p.sentences)
 
-    def placed_sentences(self) -> Iterator[tuple[Sentence, int, int]]:
-        """The sentences of the running text, with the numbers of their running paragraph and of their section."""
+    def indexed_sentences(self) -> Iterator[tuple[Sentence, int, int]]:
+        """Each sentence of the running text with the index of its running paragraph and of its section."""
         running = {id(paragraph) for paragraph in self.running}
-        number = -1
-        for home, section in enumerate(self.sections):
+        paragraph_index = -1
+        for section_index, section in enumerate(self.sections):
             for paragraph in section.paragraphs:
                 if id(paragraph) in running:
-                    number += 1
-                    yield from ((sentence, number, home) for sentence in paragraph.sentences)
+                    paragraph_index += 1
+                    yield from ((sentence, paragraph_index, section_index) for sentence in paragraph.sentences)
 
     @cached_property
     def words(self) -> int:
-        """How many words the document has, all kinds of paragraphs counted (Chinese and Japanese: characters)."""
+        """Number of words in paragraphs of every kind (Chinese and Japanese: characters)."""
         from longmatch.documents.language import count_words
 
         return sum(count_words(p.of(self.text)) for p in self.paragraphs)
+
+
+def content_hash(document: Document) -> str:
+    """Hash of text, structure and metadata, whatever the document's id and source."""
+    sections = [(s.start, s.end, s.heading, s.level) for s in document.sections]
+    header = [document.title, document.language, sections, dict(document.metadata)]
+    digest = blake2b(json.dumps(header, sort_keys=True, default=str).encode("utf-8", "surrogatepass"), digest_size=16)
+    for text in (document.text, document.plain):
+        digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""DOCX: headings by style, footnotes, tables and captions told apart, tracked changes taken as accepted."""
+"""DOCX: headings by style, footnotes, tables and captions; tracked changes count as accepted."""
 
 import re
 from collections.abc import Iterator
@@ -11,23 +11,31 @@ from xml.etree.ElementTree import Element
 from longmatch.documents.document import Kind
 from longmatch.documents.docx_package import Package, Styles, is_on, value
 from longmatch.documents.draft import Draft
-from longmatch.documents.kinds import is_caption
+from longmatch.documents.paragraph_kinds import is_caption
 from longmatch.errors import ReadError
 
-_DROPPED = {"del", "moveFrom", "instrText", "delText", "rt", "pPr", "rPr", "tblPr", "commentReference", "annotationRef"}
-_MARKS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "footnoteReference": "", "sym": " "}
-_TITLES = {"title", "titel", "titre", "título", "titolo", "название", "标题", "標題"}
-_NOTES = {"footnote text", "footnote", "endnote text", "endnote"}
-_CODE = {"html preformatted", "preformatted text", "source code", "code", "plain text"}
-_CONTENTS = re.compile(r"(?:toc|contents|index|table of figures|inhaltsverzeichnis|verzeichnis)(?: heading| \d)?")
+_SKIPPED = {"del", "moveFrom", "instrText", "delText", "rt", "pPr", "rPr", "tblPr", "commentReference", "annotationRef"}
+_CHARACTERS = {
+    "tab": "\t",
+    "ptab": "\t",
+    "br": "\n",
+    "cr": "\n",
+    "noBreakHyphen": "-",
+    "footnoteReference": "",
+    "sym": " ",
+}
+_TITLE_STYLES = {"title", "titel", "titre", "título", "titolo", "название", "标题", "標題"}
+_NOTE_STYLES = {"footnote text", "footnote", "endnote text", "endnote"}
+_CODE_STYLES = {"html preformatted", "preformatted text", "source code", "code", "plain text"}
+_CONTENTS_STYLE = re.compile(r"(?:toc|contents|index|table of figures|inhaltsverzeichnis|verzeichnis)(?: heading| \d)?")
 _SENTENCE_END = re.compile(r"[.!?:;,…。！？：；，]$")
 
 Role = Kind | Literal["heading", "title", "bold", "skip"]
 
 
 @dataclass
-class _Piece:
-    """A block, and what its style says it is."""
+class _StyledBlock:
+    """A block of text and the role its style gives it."""
 
     text: str
     role: Role
@@ -40,71 +48,72 @@ def read_docx(path: Path) -> Draft:
     try:
         root = package.part(package.main)
         body = None if root is None else root.find("body")
-        pieces = list(_Reader(package).blocks(body)) if body is not None else []
-        return _draft(pieces, _own_title(package))
+        blocks = list(_Reader(package).blocks(body)) if body is not None else []
+        return _draft(blocks, _core_title(package))
     except RecursionError as error:
-        raise ReadError(path, "is nested too deep", "It is no ordinary document; leave it out.") from error
+        raise ReadError(path, "is nested too deep", "It is not an ordinary document; leave it out.") from error
     finally:
         package.close()
 
 
-def _draft(pieces: list[_Piece], own_title: str) -> Draft:
+def _draft(blocks: list[_StyledBlock], core_title: str) -> Draft:
     draft = Draft()
-    styled = any(piece.role == "heading" for piece in pieces)
-    for piece, after in zip_longest(pieces, pieces[1:]):
-        if piece.role == "title" and not draft.title:
-            draft.title = " ".join(piece.text.split())
-        elif piece.role == "heading":
-            draft.heading(piece.text, piece.level)
-        elif piece.role == "bold" and not styled and after is not None and after.role == "text":
-            draft.heading(piece.text)
-        elif piece.role != "skip":
-            kind: Kind = "text" if piece.role in {"bold", "title"} else cast(Kind, piece.role)
-            draft.paragraph(piece.text, "caption" if kind == "text" and is_caption(piece.text) else kind)
-    first = pieces[0] if pieces else None
+    has_headings = any(block.role == "heading" for block in blocks)
+    for block, following in zip_longest(blocks, blocks[1:]):
+        if block.role == "title" and not draft.title:
+            draft.title = " ".join(block.text.split())
+        elif block.role == "heading":
+            draft.heading(block.text, block.level)
+        elif block.role == "bold" and not has_headings and following is not None and following.role == "text":
+            draft.heading(block.text)
+        elif block.role != "skip":
+            kind: Kind = "text" if block.role in {"bold", "title"} else cast(Kind, block.role)
+            draft.paragraph(block.text, "caption" if kind == "text" and is_caption(block.text) else kind)
+    first = blocks[0] if blocks else None
     if not draft.title and not (first is not None and first.role in {"heading", "bold"}):
-        draft.title = own_title
+        draft.title = core_title
     return draft
 
 
-def _own_title(package: Package) -> str:
+def _core_title(package: Package) -> str:
+    """The title in the document properties."""
     core = package.part("docProps/core.xml")
     return "" if core is None else " ".join((core.findtext("title") or "").split())
 
 
 class _Reader:
-    """Walks the body, block by block."""
+    """Walks the body block by block."""
 
     def __init__(self, package: Package) -> None:
-        self._styles = Styles(package.beside_main("styles.xml"))
+        self._styles = Styles(package.sibling_part("styles.xml"))
         self._notes = {
             f"{kind}{note.get('id')}": note
             for kind in ("footnote", "endnote")
-            for note in package.beside_main(f"{kind}s.xml") or ()
+            for note in package.sibling_part(f"{kind}s.xml") or ()
             if note.get("type") not in {"separator", "continuationSeparator", "continuationNotice"}
         }
 
-    def blocks(self, parent: Element) -> Iterator[_Piece]:
+    def blocks(self, parent: Element) -> Iterator[_StyledBlock]:
         """The blocks of a body, a cell or a text box, in order."""
         for element in parent:
             if element.tag == "p":
                 yield from self._paragraph(element)
             elif element.tag == "tbl":
                 yield from self._table(element)
-            elif element.tag not in _DROPPED and element.tag != "sdtPr":  # content controls, custom XML, insertions
+            elif element.tag not in _SKIPPED and element.tag != "sdtPr":  # content controls, custom XML, insertions
                 yield from self.blocks(element)
 
-    def _paragraph(self, paragraph: Element) -> Iterator[_Piece]:
+    def _paragraph(self, paragraph: Element) -> Iterator[_StyledBlock]:
         boxes: list[Element] = []
         notes: list[str] = []
         text = "".join(_text(paragraph, boxes, notes)).strip()
         if text:
             role, level = self._role(paragraph, text)
-            yield _Piece(" ".join(text.split()) if role == "heading" else text, role, level)
+            yield _StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level)
         for note in notes:
             if note in self._notes:
-                words = " ".join(" ".join(piece.text.split()) for piece in self.blocks(self._notes.pop(note)))
-                yield _Piece(words, "footnote")
+                note_text = " ".join(" ".join(block.text.split()) for block in self.blocks(self._notes.pop(note)))
+                yield _StyledBlock(note_text, "footnote")
         for box in boxes:
             yield from self.blocks(box)
 
@@ -113,19 +122,19 @@ class _Reader:
         names = self._styles.names(id)
         outline = value(paragraph.find("pPr/outlineLvl"))
         level = (int(outline) + 1) % 10 if outline.isdigit() else self._styles.level(id)
-        if names & _TITLES and not level and "subtitle" not in names:
+        if names & _TITLE_STYLES and not level and "subtitle" not in names:
             return "title", 1
-        if any(_CONTENTS.fullmatch(name) for name in names):
+        if any(_CONTENTS_STYLE.fullmatch(name) for name in names):
             return "skip", 1
         if level:
             return "heading", level
         if "caption" in names:
             return "caption", 1
-        if names & _NOTES:
+        if names & _NOTE_STYLES:
             return "footnote", 1
         if "bibliography" in names:
             return "reference", 1
-        if names & _CODE:
+        if names & _CODE_STYLES:
             return "code", 1
         short = len(text) <= 80 and not _SENTENCE_END.search(text) and paragraph.find("pPr/numPr") is None
         return ("bold" if short and self._is_bold(paragraph) else "text"), 1
@@ -134,46 +143,46 @@ class _Reader:
         runs = [run for run in paragraph.iter("r") if (run.findtext("t") or "").strip()]
         return bool(runs) and all(is_on(run.find("rPr/b")) for run in runs)
 
-    def _table(self, table: Element) -> Iterator[_Piece]:
-        """A line a row; or the blocks one by one, where the table only lays out the page."""
-        rows = [row for row in _nearest(table, "tr") if row.find("trPr/del") is None]
-        cells = [[list(self.blocks(cell)) for cell in _nearest(row, "tc")] for row in rows]
-        pieces = [piece for row in cells for cell in row for piece in cell]
-        if max(map(len, cells), default=0) < 2 or any(p.role in {"heading", "title", "table"} for p in pieces):
-            yield from pieces
+    def _table(self, table: Element) -> Iterator[_StyledBlock]:
+        """One line per row; or the blocks themselves if the table is only page layout."""
+        rows = [row for row in _direct_parts(table, "tr") if row.find("trPr/del") is None]
+        cells = [[list(self.blocks(cell)) for cell in _direct_parts(row, "tc")] for row in rows]
+        blocks = [block for row in cells for cell in row for block in cell]
+        if max(map(len, cells), default=0) < 2 or any(b.role in {"heading", "title", "table"} for b in blocks):
+            yield from blocks
             return
         lines = (
-            " | ".join(" ".join(" ".join(p.text.split()) for p in cell if p.role != "footnote") for cell in row)
+            " | ".join(" ".join(" ".join(b.text.split()) for b in cell if b.role != "footnote") for cell in row)
             for row in cells
         )
-        yield _Piece("\n".join(line for line in lines if line.strip(" |")), "table")
-        yield from (piece for piece in pieces if piece.role == "footnote")
+        yield _StyledBlock("\n".join(line for line in lines if line.strip(" |")), "table")
+        yield from (block for block in blocks if block.role == "footnote")
 
 
-def _nearest(parent: Element, tag: str) -> Iterator[Element]:
-    """The rows or cells of a table itself, whatever they are wrapped in, not those of tables inside it."""
+def _direct_parts(parent: Element, tag: str) -> Iterator[Element]:
+    """The table's own rows or the row's own cells, through any wrappers, without those of nested tables."""
     for child in parent:
         if child.tag == tag:
             yield child
         elif child.tag not in {"tbl", "tc", "p"}:
-            yield from _nearest(child, tag)
+            yield from _direct_parts(child, tag)
 
 
 def _text(element: Element, boxes: list[Element], notes: list[str]) -> Iterator[str]:
-    """The characters of a paragraph; text boxes and notes met on the way are put aside."""
+    """The characters of a paragraph; collects its text boxes in `boxes` and the ids of its notes in `notes`."""
     for child in element:
         tag = child.tag
         if tag == "t":
             yield child.text or ""
-        elif tag in _DROPPED or (tag == "r" and is_on(child.find("rPr/vanish"))):
+        elif tag in _SKIPPED or (tag == "r" and is_on(child.find("rPr/vanish"))):
             continue
         elif tag in {"footnoteReference", "endnoteReference"}:
             notes.append(f"{tag.removesuffix('Reference')}{child.get('id')}")
-        elif tag in _MARKS:
-            yield _MARKS[tag]
+        elif tag in _CHARACTERS:
+            yield _CHARACTERS[tag]
         elif tag == "txbxContent":
             boxes.append(child)
-        elif tag == "AlternateContent":  # the same thing twice, for new and old readers
+        elif tag == "AlternateContent":  # the same content twice, for new and old readers
             choice = child.find("Choice")
             yield from _text(choice if choice is not None else child, boxes, notes)
         else:

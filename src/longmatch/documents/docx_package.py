@@ -1,4 +1,4 @@
-"""A DOCX file as a package: its parts, parsed safely, and what its styles mean."""
+"""A DOCX file as a package: its parts, parsed safely, and its paragraph styles."""
 
 import re
 import zipfile
@@ -11,22 +11,22 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from longmatch.documents.checks import check_file
 from longmatch.errors import ReadError
 
-LARGEST_PART = 100_000_000  # bytes a part may unpack to: some hundred times a long book
-_OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"  # the container of .doc files and of encrypted .docx files
+LARGEST_PART = 100_000_000  # bytes after unpacking, about a hundred times a long book
+_OLE_MAGIC = b"\xd0\xcf\x11\xe0"  # the container of .doc files and of encrypted .docx files
 _HEADING_NAME = re.compile(
     r"(?:heading|überschrift|titre|título|titolo|заголовок|标题|標題|見出し|kop|rubrik|nagłówek|otsikko|overskrift)\s*(\d)"
 )
 
 
 class _NoEntities(TreeBuilder):
-    """Builds the tree; refuses a document type, the only place where entities can be declared."""
+    """Builds the tree; rejects a document type declaration, the only place where entities can be defined."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise ParseError(f"document type {name} is not allowed")
 
 
 def parse_xml(data: bytes) -> Element:
-    """Parse XML whose names lose their namespaces: `w:p` is `p`, whichever version of the standard wrote it."""
+    """Parse XML and strip namespaces: `w:p` becomes `p` in every version of the standard."""
     parser = XMLParser(target=_NoEntities())
     parser.feed(data)
     root: Element = parser.close()
@@ -37,12 +37,12 @@ def parse_xml(data: bytes) -> Element:
 
 
 class Package:
-    """The parts of a DOCX file. Raises ReadError when it is none."""
+    """The parts of a DOCX file. Raises ReadError for any other file."""
 
     def __init__(self, path: Path) -> None:
         check_file(path)
         with path.open("rb") as file:
-            if file.read(4) == _OLD_OR_LOCKED:
+            if file.read(4) == _OLE_MAGIC:
                 raise ReadError(
                     path,
                     "is encrypted, or an old .doc file",
@@ -55,14 +55,14 @@ class Package:
             raise ReadError(path, "is damaged or not a DOCX file", "Save it again from an office suite.") from error
         self.main = self._main_part()
         if self.main not in self._zip.namelist():
-            raise ReadError(path, "is a zip file but not a DOCX file", "Unpack it, and name a file in it.")
+            raise ReadError(path, "is a zip file but not a DOCX file", "Unpack it and name a file in it.")
 
     def part(self, name: str) -> Element | None:
-        """A part's content; None where the package has no such part."""
+        """Parse a part; None if the package has no such part."""
         try:
             info = self._zip.getinfo(name)
             if info.file_size > LARGEST_PART:
-                raise ReadError(self.path, "unpacks to a huge size", "It is no ordinary document; leave it out.")
+                raise ReadError(self.path, "unpacks to a huge size", "It is not an ordinary document; leave it out.")
             with self._zip.open(info) as file:
                 return parse_xml(file.read(LARGEST_PART))
         except KeyError:
@@ -78,8 +78,8 @@ class Package:
         ) as error:
             raise ReadError(self.path, f"is damaged ({name})", "Save it again from an office suite.") from error
 
-    def beside_main(self, name: str) -> Element | None:
-        """A part that stands beside the main one, such as styles.xml."""
+    def sibling_part(self, name: str) -> Element | None:
+        """Parse a part in the folder of the main part, such as styles.xml."""
         folder = self.main.rpartition("/")[0]
         return self.part(f"{folder}/{name}" if folder else name)
 
@@ -88,16 +88,16 @@ class Package:
         self._zip.close()
 
     def _main_part(self) -> str:
-        relations = self.part("_rels/.rels")
-        for relation in [] if relations is None else relations:
-            if relation.get("Type", "").endswith("/officeDocument"):
-                return relation.get("Target", "").lstrip("/")
+        relationships = self.part("_rels/.rels")
+        for relationship in [] if relationships is None else relationships:
+            if relationship.get("Type", "").endswith("/officeDocument"):
+                return relationship.get("Target", "").lstrip("/")
         return "word/document.xml"
 
 
 @dataclass(frozen=True)
 class Style:
-    """A paragraph style: its name, what it is based on, the outline level it sets (0 is the top)."""
+    """A paragraph style: its name, the style it is based on, the outline level it sets (0 is the top)."""
 
     name: str
     parent: str
@@ -105,7 +105,7 @@ class Style:
 
 
 class Styles:
-    """What the styles of a document mean, through the chain of what each is based on."""
+    """The paragraph styles of a document, resolved through the styles they are based on."""
 
     def __init__(self, root: Element | None) -> None:
         self._styles: dict[str, Style] = {}
@@ -121,30 +121,30 @@ class Styles:
 
     def _chain(self, id: str) -> list[Style]:
         chain: list[Style] = []
-        while id in self._styles and len(chain) < 20:  # a style based on itself must not hang us
+        while id in self._styles and len(chain) < 20:  # a style may be based on itself
             chain.append(self._styles[id])
             id = chain[-1].parent
         return chain
 
     def _names(self, id: str) -> frozenset[str]:
-        """The names, in small letters, of a style and all it is based on."""
+        """The lower-case names of a style and of the styles it is based on."""
         return frozenset(style.name for style in self._chain(id)) or frozenset({id.lower()})
 
     def _level(self, id: str) -> int:
-        """The heading level a style stands for, 0 for none."""
+        """The heading level of a style, 0 if it is not a heading."""
         for style in self._chain(id) or [Style(id.lower(), "", None)]:
             if style.outline is not None:
                 return style.outline + 1 if style.outline < 9 else 0
-            if found := _HEADING_NAME.fullmatch(style.name):
-                return int(found[1])
+            if match := _HEADING_NAME.fullmatch(style.name):
+                return int(match[1])
         return 0
 
 
 def value(element: Element | None) -> str:
-    """The `val` attribute, empty where the element is missing."""
+    """The `val` attribute; empty if the element is missing."""
     return "" if element is None else element.get("val", "")
 
 
 def is_on(element: Element | None) -> bool:
-    """Whether a switch such as bold is set."""
+    """Whether a toggle property such as bold is set."""
     return element is not None and element.get("val", "true") not in {"0", "false", "off", "none"}

@@ -1,4 +1,4 @@
-"""What a reader hands over: text and blocks. `Draft.document` turns it into a Document with sentences."""
+"""What a reader produces: text and blocks. `Draft.document` turns it into a Document with sentences."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,29 +7,29 @@ from itertools import pairwise
 from typing import Any, Literal, cast
 
 from longmatch.documents.document import Document, Kind, Paragraph, Section, Span
-from longmatch.documents.kinds import is_reference_heading
 from longmatch.documents.language import detect_language
+from longmatch.documents.paragraph_kinds import is_reference_heading
 from longmatch.documents.sentences import split_sentences
 
-_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which no tokenizer takes
+_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which tokenizers reject
 
 
 @dataclass(frozen=True, slots=True)
 class Block(Span):
-    """A heading or a paragraph, as a reader found it."""
+    """A heading or a paragraph found by a reader."""
 
     kind: Kind | Literal["heading"] = "text"
     level: int = 1  # of a heading
     page: int | None = None
-    label: str = ""  # of a heading, where the characters hold marks that a reader should not see
+    label: str = ""  # of a heading whose characters include markup: its text without it
 
 
 @dataclass
 class Draft:
-    """A document before its sentences are split.
+    """A document before sentence splitting.
 
-    Readers of plain formats fill `text` with the file itself and point blocks into it. Readers of rich formats build
-    the text piece by piece with `heading` and `paragraph`.
+    Readers of plain formats set `text` to the file itself and point blocks into it. Readers of rich formats build
+    the text incrementally with `heading` and `paragraph`.
 
     >>> draft = Draft()
     >>> draft.heading("1 Introduction")
@@ -43,8 +43,8 @@ class Draft:
     blocks: list[Block] = field(default_factory=list)
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    plain: str = ""  # the text with its markup blanked, character for character, where there is markup
-    _pieces: list[str] = field(default_factory=list, repr=False)
+    plain: str = ""  # the text with markup blanked, character for character; empty if the format has no markup
+    _parts: list[str] = field(default_factory=list, repr=False)
     _length: int = field(default=0, repr=False)
 
     def heading(self, text: str, level: int = 1, page: int | None = None) -> None:
@@ -59,17 +59,20 @@ class Draft:
         text = text.strip()
         if not text:
             return
-        if self._pieces:
-            self._pieces.append("\n\n")
+        if self._parts:
+            self._parts.append("\n\n")
             self._length += 2
         self.blocks.append(Block(self._length, self._length + len(text), kind, level, page))
-        self._pieces.append(text)
+        self._parts.append(text)
         self._length += len(text)
 
     def document(self, id: str, title: str = "", source: str = "") -> Document:
-        """Split the blocks into sentences and gather them under their headings."""
-        if self._pieces:
-            self.text = "".join(self._pieces)
+        """Split the blocks into sentences and group them under their headings.
+
+        The title defaults to the draft's own, then to the first heading, then to `id`.
+        """
+        if self._parts:
+            self.text = "".join(self._parts)
         self.text = _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", self.text)
         language = detect_language(self.text)
         sections = tuple(_sections(self.text, self.plain or self.text, self.blocks, language))
@@ -81,18 +84,18 @@ class Draft:
 def _sections(text: str, plain: str, blocks: list[Block], language: str) -> Iterable[Section]:
     if not blocks:
         return
-    heads = [i for i, block in enumerate(blocks) if block.kind == "heading"]
-    starts = heads if heads[:1] == [0] else [0, *heads]  # text before the first heading is a section of its own
+    headings = [i for i, block in enumerate(blocks) if block.kind == "heading"]
+    starts = headings if headings[:1] == [0] else [0, *headings]  # text before the first heading is a section too
     for first, last in pairwise([*starts, len(blocks)]):
-        head = blocks[first] if blocks[first].kind == "heading" else None
-        body = blocks[first + 1 : last] if head else blocks[first:last]
-        heading = " ".join((head.label or head.of(text)).split()) if head else ""
-        references = is_reference_heading(heading)
-        paragraphs = tuple(_paragraph(plain, block, language, references) for block in body)
-        yield Section(blocks[first].start, blocks[last - 1].end, heading, head.level if head else 1, paragraphs)
+        heading = blocks[first] if blocks[first].kind == "heading" else None
+        body = blocks[first + 1 : last] if heading else blocks[first:last]
+        name = " ".join((heading.label or heading.of(text)).split()) if heading else ""
+        in_references = is_reference_heading(name)
+        paragraphs = tuple(_paragraph(plain, block, language, in_references) for block in body)
+        yield Section(blocks[first].start, blocks[last - 1].end, name, heading.level if heading else 1, paragraphs)
 
 
-def _paragraph(text: str, block: Block, language: str, references: bool) -> Paragraph:
+def _paragraph(text: str, block: Block, language: str, in_references: bool) -> Paragraph:
     sentences = tuple(split_sentences(text, block, language))
-    kind = "reference" if references and block.kind == "text" else cast(Kind, block.kind)
+    kind = "reference" if in_references and block.kind == "text" else cast(Kind, block.kind)
     return Paragraph(block.start, block.end, sentences, kind, block.page)

@@ -1,4 +1,4 @@
-"""HTML: the page's own text, without menus, banners and whatever else stands around it."""
+"""HTML: the page's main text, without menus, banners and other boilerplate."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,16 +10,16 @@ from longmatch.documents.decoding import decode, read_bytes
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
 from longmatch.documents.html_tags import CLOSES, INLINE, VOID, is_skipped, kind_of
-from longmatch.documents.kinds import is_caption
+from longmatch.documents.paragraph_kinds import is_caption
 
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
-_LAYOUT_CELL = 400  # characters in a cell: more than that is a page laid out with a table
+_MAX_CELL = 400  # characters: a table with a longer cell is page layout
 
 Role = Kind | Literal["heading"]
 
 
 @dataclass
-class _Piece:
+class _HtmlBlock:
     """A finished block of text."""
 
     text: str
@@ -30,31 +30,31 @@ class _Piece:
 
 @dataclass
 class _Table:
-    """A table being read: its rows of cells, and the blocks to give instead should it prove to be mere layout."""
+    """A table being read: its rows of cells, and its blocks in case it turns out to be page layout."""
 
     rows: list[list[str]] = field(default_factory=list)
-    pieces: list[_Piece] = field(default_factory=list)
-    layout: bool = False
+    blocks: list[_HtmlBlock] = field(default_factory=list)
+    is_layout: bool = False
 
-    def add(self, piece: _Piece) -> None:
-        """Take a block of the cell that is open."""
-        self.pieces.append(piece)
-        if piece.kind == "heading" or len(piece.text) > _LAYOUT_CELL:
-            self.layout = True
+    def add(self, block: _HtmlBlock) -> None:
+        """Add a block to the open cell."""
+        self.blocks.append(block)
+        if block.kind == "heading" or len(block.text) > _MAX_CELL:
+            self.is_layout = True
         if not self.rows:
             self.rows.append([])
         if not self.rows[-1]:
             self.rows[-1].append("")
         cell = self.rows[-1][-1]
-        self.rows[-1][-1] = f"{cell} {piece.text}" if cell else piece.text
+        self.rows[-1][-1] = f"{cell} {block.text}" if cell else block.text
 
-    def finished(self) -> list[_Piece]:
-        """One table, a line a row; or the blocks one by one."""
-        captions = [p for p in self.pieces if p.kind == "caption"]
-        if self.layout or max(map(len, self.rows), default=0) < 2:
-            return self.pieces
+    def finish(self) -> list[_HtmlBlock]:
+        """One table block, one line per row; or the blocks themselves if the table is page layout."""
+        captions = [b for b in self.blocks if b.kind == "caption"]
+        if self.is_layout or max(map(len, self.rows), default=0) < 2:
+            return self.blocks
         rows = [" | ".join(" ".join(cell.split()) for cell in row) for row in self.rows if any(row)]
-        return [*captions, _Piece("\n".join(rows), "table", main=bool(self.pieces) and self.pieces[0].main)]
+        return [*captions, _HtmlBlock("\n".join(rows), "table", main=bool(self.blocks) and self.blocks[0].main)]
 
 
 def read_html(path: Path) -> Draft:
@@ -77,47 +77,47 @@ def draft_html(source: str) -> Draft:
     page.flush()
     while page.tables:
         page.end_table()
-    pieces = page.pieces
-    main = [p for p in pieces if p.main]
-    if 2 * sum(len(p.text) for p in main) > sum(len(p.text) for p in pieces):
-        pieces = main
-    draft = Draft(title=_title(" ".join(page.title.split()), pieces))
-    for piece in pieces:
-        if piece.kind == "heading":
-            draft.heading(piece.text, piece.level)
+    blocks = page.blocks
+    main = [b for b in blocks if b.main]
+    if 2 * sum(len(b.text) for b in main) > sum(len(b.text) for b in blocks):
+        blocks = main
+    draft = Draft(title=_title(" ".join(page.title.split()), blocks))
+    for block in blocks:
+        if block.kind == "heading":
+            draft.heading(block.text, block.level)
         else:
-            draft.paragraph(piece.text, "caption" if piece.kind == "text" and is_caption(piece.text) else piece.kind)
+            draft.paragraph(block.text, "caption" if block.kind == "text" and is_caption(block.text) else block.kind)
     return draft
 
 
-def _title(title: str, pieces: list[_Piece]) -> str:
-    """What <title> says, less the site's name that often follows; else the first top heading."""
-    top = next((p.text for p in pieces if p.kind == "heading" and p.level == 1), "")
+def _title(title: str, blocks: list[_HtmlBlock]) -> str:
+    """The <title> element without the site name that often follows it; else the first top-level heading."""
+    top = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
     return top if top and title.startswith(top) else title or top
 
 
 @dataclass
-class _Open:
-    """An element that is open."""
+class _OpenElement:
+    """An element whose end tag has not been seen."""
 
     tag: str
     skipped: bool
-    shows_role: bool
+    has_role: bool
 
 
 class _Page(HTMLParser):
-    """Gathers the blocks of a page, tag by tag."""
+    """Collects the blocks of a page, tag by tag."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.title = ""
-        self.pieces: list[_Piece] = []
+        self.blocks: list[_HtmlBlock] = []
         self.tables: list[_Table] = []
-        self._open: list[_Open] = []
-        self._roles: list[tuple[Role, int]] = []  # of the elements open that show one, innermost last
+        self._open: list[_OpenElement] = []
+        self._roles: list[tuple[Role, int]] = []  # of the open elements that set one, innermost last
         self._buffer: list[str] = []
-        self._skips = 0
-        self._counts: dict[str, int] = {}  # how many of each tag are open
+        self._skips = 0  # open elements that are skipped
+        self._counts: dict[str, int] = {}  # open elements of each tag
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
@@ -135,7 +135,7 @@ class _Page(HTMLParser):
         if tag in VOID:
             return
         role = _role_of(tag, values)
-        element = _Open(tag, is_skipped(tag, values), role is not None)
+        element = _OpenElement(tag, is_skipped(tag, values), role is not None)
         if role is not None:
             self._roles.append(role)
         if not self._skips and not element.skipped:
@@ -145,7 +145,7 @@ class _Page(HTMLParser):
         self._counts[tag] = self._counts.get(tag, 0) + 1
 
     def handle_endtag(self, tag: str) -> None:
-        """Close an element, and whatever in it was left open."""
+        """Close an element and any elements left open inside it."""
         if tag == "p" and not self._counts.get("p"):
             self.flush()
         if tag in VOID or not self._counts.get(tag):
@@ -154,43 +154,41 @@ class _Page(HTMLParser):
             pass
 
     def handle_data(self, data: str) -> None:
-        """Take text."""
+        """Collect text."""
         if self._open and self._open[-1].tag == "title" and not self._counts.get("svg"):
             self.title += data
         elif not self._skips:
             self._buffer.append(data if self._counts.get("pre") else re.sub(r"\s+", " ", data))
 
     def flush(self) -> None:
-        """End the block that is being gathered."""
+        """Finish the current block."""
         text, self._buffer = "".join(self._buffer), []
         if not text.strip():
             return
-        kind, level = self._current()
+        kind, level = self._current_role()
         if kind != "heading" and self._counts.get("header") and not self._in_main():
-            return  # a site's header: of it only a heading may be the page's own
+            return  # a site header: only a heading in it may belong to the page
         if kind == "code":
-            self._add(_Piece(text.strip("\n"), kind, main=self._in_main()))
+            self._add(_HtmlBlock(text.strip("\n"), kind, main=self._in_main()))
             return
-        for part in re.split(r"(?:\s*\n){2,}", text):  # two line breaks stand for a paragraph's end
+        for part in re.split(r"(?:\s*\n){2,}", text):  # two line breaks end a paragraph
             clean = "\n".join(" ".join(line.split()) for line in part.strip().split("\n"))
             if clean:
-                self._add(
-                    _Piece(clean.replace("\n", " ") if kind == "heading" else clean, kind, level, self._in_main())
-                )
+                clean = clean.replace("\n", " ") if kind == "heading" else clean
+                self._add(_HtmlBlock(clean, kind, level, self._in_main()))
 
     def end_table(self) -> None:
-        """Give what the innermost table holds to what stands around it."""
-        table = self.tables.pop()
-        pieces = table.finished()
+        """Move the blocks of the innermost table to the enclosing table or the page."""
+        blocks = self.tables.pop().finish()
         if self.tables:
-            self.tables[-1].layout = True
-            self.tables[-1].pieces += pieces
+            self.tables[-1].is_layout = True
+            self.tables[-1].blocks += blocks
         else:
-            self.pieces += pieces
+            self.blocks += blocks
 
     def _enter(self, tag: str, values: dict[str, str]) -> None:
         if tag == "table":
-            self.tables.append(_Table(layout=values.get("role") in {"presentation", "none"}))
+            self.tables.append(_Table(is_layout=values.get("role") in {"presentation", "none"}))
         elif tag == "tr" and self.tables:
             self.tables[-1].rows.append([])
         elif tag in {"td", "th"} and self.tables:
@@ -203,7 +201,7 @@ class _Page(HTMLParser):
         if element.tag not in INLINE and not self._skips:
             self.flush()
         self._open.pop()
-        if element.shows_role:
+        if element.has_role:
             self._roles.pop()
         self._counts[element.tag] -= 1
         if element.tag == "table" and not self._skips and self.tables:
@@ -211,23 +209,23 @@ class _Page(HTMLParser):
         self._skips -= element.skipped
         return element.tag
 
-    def _add(self, piece: _Piece) -> None:
-        if self.tables and piece.kind != "caption":
-            self.tables[-1].add(piece)
+    def _add(self, block: _HtmlBlock) -> None:
+        if self.tables and block.kind != "caption":
+            self.tables[-1].add(block)
         elif self.tables:
-            self.tables[-1].pieces.append(piece)
+            self.tables[-1].blocks.append(block)
         else:
-            self.pieces.append(piece)
+            self.blocks.append(block)
 
     def _in_main(self) -> bool:
         return bool(self._counts.get("main") or self._counts.get("article"))
 
-    def _current(self) -> tuple[Role, int]:
+    def _current_role(self) -> tuple[Role, int]:
         return self._roles[-1] if self._roles else ("text", 1)
 
 
 def _role_of(tag: str, values: dict[str, str]) -> tuple[Role, int] | None:
-    """What an element says of the text in it: a heading of a level, or a kind."""
+    """The role an element gives its text: a heading and its level, or a kind of paragraph."""
     if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
         return "heading", int(tag[1])
     kind = kind_of(tag, values)

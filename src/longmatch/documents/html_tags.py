@@ -1,4 +1,4 @@
-"""What HTML elements are for: which run along in a line, which are no part of the page's text, which show a kind."""
+"""Roles of HTML elements: which are inline, which are skipped, which set the kind of their paragraphs."""
 
 import re
 from collections.abc import Mapping
@@ -12,12 +12,11 @@ _TAGS = {
     "var wbr",
     "skipped": "annotation aside audio button canvas del dialog footer iframe menu nav noscript object rp rt script "
     "select style svg template textarea video",
-    "whole": "html body main article h1 h2 h3 h4 h5 h6",
+    "kept": "html body main article h1 h2 h3 h4 h5 h6",
 }
-_NAMES = {kind: frozenset(names.split()) for kind, names in _TAGS.items()}
-VOID, INLINE, SKIPPED, WHOLE = (_NAMES[kind] for kind in ("void", "inline", "skipped", "whole"))
+VOID, INLINE, _SKIPPED, _KEPT = (frozenset(_TAGS[name].split()) for name in ("void", "inline", "skipped", "kept"))
 
-CLOSES: Mapping[str, frozenset[str]] = {  # an opening tag that ends, unsaid, these elements just before it
+CLOSES: Mapping[str, frozenset[str]] = {  # start tag -> elements it closes implicitly
     "li": frozenset({"li"}),
     "dt": frozenset({"dt", "dd"}),
     "dd": frozenset({"dt", "dd"}),
@@ -31,7 +30,7 @@ CLOSES: Mapping[str, frozenset[str]] = {  # an opening tag that ends, unsaid, th
 _SKIPPED_ROLES = re.compile(
     r"navigation|banner|contentinfo|search|complementary|dialog|alertdialog|menu|menubar|doc-toc|doc-pagelist"
 )
-_SKIPPED_NAMES = re.compile(  # whole names: a section on cookies, or beside a sidebar, is text
+_SKIPPED_NAMES = re.compile(  # matched in full: a section about cookies is text
     r"[\w-]*(?:cookie|consent|gdpr)[\w-]*(?:banner|bar|notice|popup|modal|overlay|message|dialog|consent)[\w-]*|"
     r"breadcrumbs?|(?:main-?|top-?|site-?)?nav(?:bar|igation)?|sidebar|skip-?(?:link|nav|to-content)|mw-editsection|"
     r"noprint|visually-hidden|sr-only|screen-reader-text|social-(?:links|media|icons|share)|share-(?:buttons|links|bar)|"
@@ -44,35 +43,35 @@ _REFERENCES = re.compile(r"references|reflist|bibliography|doc-bibliography|csl-
 
 
 def is_skipped(tag: str, values: Mapping[str, str]) -> bool:
-    """Whether an element is no part of the text: menus, banners, scripts, hidden parts.
+    """Whether an element is not part of the text: menus, banners, scripts, hidden elements.
 
     >>> is_skipped("div", {"class": "cookie-banner"}), is_skipped("section", {"id": "cookies"}), is_skipped("nav", {})
     (True, False, True)
     """
     if "hidden" in values or values.get("aria-hidden") == "true" or _HIDDEN_STYLE.search(values.get("style", "")):
         return True
-    if tag in WHOLE or _named(_NOTES, values):
+    if tag in _KEPT or _is_named(_NOTES, values):
         return False
     return (
-        tag in SKIPPED
+        tag in _SKIPPED
         or _SKIPPED_ROLES.fullmatch(values.get("role", "")) is not None
         or any(_SKIPPED_NAMES.fullmatch(name) for name in [*values.get("class", "").split(), values.get("id", "")])
     )
 
 
 def kind_of(tag: str, values: Mapping[str, str]) -> Kind | None:
-    """The kind of the paragraphs in an element, where the element shows one."""
+    """The kind of paragraph an element marks, if any."""
     if tag == "pre":
         return "code"
     if tag in {"figcaption", "caption"}:
         return "caption"
     if tag in INLINE:
         return None
-    if _named(_NOTES, values):
+    if _is_named(_NOTES, values):
         return "footnote"
-    return "reference" if _named(_REFERENCES, values) else None
+    return "reference" if _is_named(_REFERENCES, values) else None
 
 
-def _named(names: re.Pattern[str], values: Mapping[str, str]) -> bool:
-    given = [*values.get("class", "").split(), values.get("id", ""), *values.get("role", "").split()]
-    return any(names.fullmatch(name) for name in given)
+def _is_named(pattern: re.Pattern[str], values: Mapping[str, str]) -> bool:
+    names = [*values.get("class", "").split(), values.get("id", ""), *values.get("role", "").split()]
+    return any(pattern.fullmatch(name) for name in names)

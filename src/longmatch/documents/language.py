@@ -1,9 +1,9 @@
-"""Which language a text is in, as far as splitting it into sentences and words needs to know."""
+"""Language detection and word splitting, as precise as sentence and word splitting need."""
 
 import re
 from collections import Counter
 
-SAMPLE = 20_000  # characters looked at
+_SAMPLE = 20_000  # characters examined
 
 _SCRIPTS = {
     "ja": re.compile(r"[\u3040-\u30ff]"),
@@ -36,12 +36,12 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9ff
 
 
 def detect_language(text: str) -> str:
-    """The language's two-letter code, guessed from the script and the commonest words; English when in doubt.
+    """Guess the two-letter language code from the script and the most common words; "en" when in doubt.
 
     >>> detect_language("Der Hund und die Katze sind nicht im Haus, das ist klar."), detect_language("本院认为")
     ('de', 'zh')
     """
-    sample = text[:SAMPLE]
+    sample = text[:_SAMPLE]
     letters = sum(map(str.isalpha, sample)) or 1
     for language, script in _SCRIPTS.items():
         share = len(script.findall(sample)) / letters
@@ -54,7 +54,7 @@ def detect_language(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, lower-cased; each Chinese or Japanese character counts as one.
+    """Split a text into lower-case words; each Chinese or Japanese character is a word.
 
     >>> words_of("Don't panic: 本院认为.")
     ["don't", 'panic', '本', '院', '认', '为']
@@ -63,5 +63,5 @@ def words_of(text: str) -> list[str]:
 
 
 def count_words(text: str) -> int:
-    """How many words a text has, a Chinese or Japanese character counting as one."""
+    """Number of words of a text; each Chinese or Japanese character counts as one."""
     return sum(1 for _ in _WORD.finditer(text))

@@ -1,4 +1,4 @@
-"""Open a document, whatever its format, and walk through folders of them."""
+"""Read documents of any supported format, one at a time or from whole folders."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -6,12 +6,12 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from longmatch.documents.checks import check_file, checked
+from longmatch.documents.checks import check_document, check_file
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.errors import ReadError
 
-_READERS = {  # suffix -> module and function, imported when first needed
+_READERS = {  # suffix -> module and function, imported on first use
     ".txt": ("text", "read_plain"),
     ".md": ("markdown", "read_markdown"),
     ".markdown": ("markdown", "read_markdown"),
@@ -21,54 +21,54 @@ _READERS = {  # suffix -> module and function, imported when first needed
     ".docx": ("docx", "read_docx"),
     ".tex": ("tex", "read_tex"),
 }
-JSON_LINES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
-SUFFIXES = (*_READERS, *JSON_LINES)
-"""What longmatch reads."""
+JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
+SUFFIXES = (*_READERS, *JSONL_SUFFIXES)
+"""File name endings of all supported formats."""
 
 
 def read(path: str | Path, id: str | None = None) -> Document:
-    """Read one document: a file, or `file.jsonl#ID` for one of a JSON Lines file.
+    """Read one document: a file, or `file.jsonl#ID` for one document of a JSON Lines file.
 
-    The document's id is `id`, else its own id in JSON Lines, else the file's name.
+    The document's id is `id` if given, else its id in the JSON Lines file, else the file name.
     """
     path = Path(path)
-    if not path.exists() and (named := _named_in_json_lines(path)) is not None:
-        return _one_of(*named, id)
-    if path.name.lower().endswith(JSON_LINES):
-        return _one_of(path, None, id)
+    if not path.exists() and (address := _split_address(path)) is not None:
+        return _read_from_jsonl(*address, id)
+    if path.name.lower().endswith(JSONL_SUFFIXES):
+        return _read_from_jsonl(path, None, id)
     return _read_single(path, id or path.name)
 
 
 def read_all(paths: str | Path | Iterable[str | Path], on_error: Callable[[ReadError], None]) -> Iterator[Document]:
-    """Read files and folders one document at a time; what cannot be read goes to `on_error` and the rest goes on.
+    """Yield the documents of files and folders; unreadable ones are passed to `on_error` and skipped.
 
-    Ids are unique: the path relative to the folder given, a file's name, or a JSON Lines document's own id.
-    Raises ReadError when nothing at all could be read.
+    Ids are unique: the path relative to its folder in `paths`, a file name, or the id in a JSON Lines file.
+    Raises ReadError if nothing could be read.
     """
-    given = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
+    roots = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
     taken: set[str] = set()
-    for path, id in _named_files(given, on_error):
+    for path, id in _files_with_ids(roots, on_error):
         try:
             for document in _documents_of(path, id, on_error):
                 yield _with_unique_id(document, taken)
         except ReadError as error:
             on_error(error)
     if not taken:
-        where = ", ".join(map(str, given[:3])) + (" and others" if len(given) > 3 else "")
+        where = ", ".join(map(str, roots[:3])) + (" and others" if len(roots) > 3 else "")
         raise ReadError(where or "the list of files", "holds no document that can be read", _advice())
 
 
 def find_files(folder: str | Path) -> list[Path]:
-    """All files in a folder and the folders below it that longmatch reads, sorted; hidden ones are left out."""
-    found: list[Path] = []
-    for place, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in files if is_readable(name)]
-    return sorted(found)
+    """All files in a folder and its subfolders that longmatch reads, sorted; hidden ones are skipped."""
+    files: list[Path] = []
+    for parent, subfolders, names in os.walk(folder):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        files += [Path(parent, name) for name in names if is_readable(name)]
+    return sorted(files)
 
 
 def is_readable(name: str) -> bool:
-    """Whether a file's name is one longmatch reads: a known suffix, not hidden, not an office suite's lock.
+    """Whether longmatch reads a file of this name: a supported suffix, not hidden, not an office lock file.
 
     >>> is_readable("A.PDF"), is_readable("a.jsonl.xz"), is_readable("~$a.docx"), is_readable("a.exe")
     (True, True, False, False)
@@ -77,7 +77,7 @@ def is_readable(name: str) -> bool:
 
 
 def read_text_string(text: str, id: str = "pasted text", title: str = "") -> Document:
-    """A document from text that is in no file, its headings and paragraphs told as in a .txt file.
+    """Make a document from a string; headings and paragraphs are found as in a .txt file.
 
     >>> document = read_text_string("It rained. We stayed in.", "note")
     >>> document.id, [s.of(document.text) for s in document.sentences]
@@ -87,21 +87,21 @@ def read_text_string(text: str, id: str = "pasted text", title: str = "") -> Doc
 
     if not text.strip():
         raise ReadError(id, "is empty", "Give it some text.")
-    return checked(draft_text(text).document(id, title), id)
+    return check_document(draft_text(text).document(id, title), id)
 
 
 def _read_single(path: Path, id: str) -> Document:
     check_file(path)
     suffix = path.suffix.lower()
     if suffix not in _READERS:
-        raise ReadError(path, f"is of a kind that longmatch does not read ({suffix or 'no suffix'})", _advice())
+        raise ReadError(path, f"has an unsupported format ({suffix or 'no suffix'})", _advice())
     module, function = _READERS[suffix]
     reader: Callable[[Path], Draft] = getattr(import_module(f"longmatch.documents.{module}"), function)
-    return checked(reader(path).document(id, source=str(path)), path)
+    return check_document(reader(path).document(id, source=str(path)), path)
 
 
 def _documents_of(path: Path, id: str, on_error: Callable[[ReadError], None]) -> Iterator[Document]:
-    if path.name.lower().endswith(JSON_LINES):
+    if path.name.lower().endswith(JSONL_SUFFIXES):
         from longmatch.documents.jsonl import iterate_jsonl
 
         yield from iterate_jsonl(path, on_error)
@@ -109,30 +109,31 @@ def _documents_of(path: Path, id: str, on_error: Callable[[ReadError], None]) ->
         yield _read_single(path, id)
 
 
-def _named_in_json_lines(path: Path) -> tuple[Path, str] | None:
-    """`file.jsonl#ID` as file and ID; the ID may hold slashes and further #."""
+def _split_address(path: Path) -> tuple[Path, str] | None:
+    """Split `file.jsonl#ID` into file and ID; the ID may contain slashes and further #."""
     name = str(path)
-    for suffix in JSON_LINES:
+    for suffix in JSONL_SUFFIXES:
         at = name.lower().find(f"{suffix}#")
         if at >= 0:
             return Path(name[: at + len(suffix)]), name[at + len(suffix) + 1 :]
     return None
 
 
-def _one_of(path: Path, wanted: str | None, id: str | None) -> Document:
+def _read_from_jsonl(path: Path, wanted: str | None, id: str | None) -> Document:
+    """Read the document with the id `wanted`, or the file's only document if None, and give it `id`, if any."""
     from longmatch.documents.jsonl import iterate_jsonl
 
     documents = iterate_jsonl(path, only=wanted)
-    found = next(documents, None)
-    if found is None:
+    document = next(documents, None)
+    if document is None:
         raise ReadError(path, f"holds no document with the id {wanted}", "Check the id.")
     if wanted is None and next(documents, None) is not None:
-        raise ReadError(path, "holds several documents", f"Name one of them, for example {path}#{found.id}.")
-    return replace(found, id=id) if id else found
+        raise ReadError(path, "holds several documents", f"Name one of them, for example {path}#{document.id}.")
+    return replace(document, id=id) if id else document
 
 
-def _named_files(given: Iterable[Path], on_error: Callable[[ReadError], None]) -> Iterator[tuple[Path, str]]:
-    for path in given:
+def _files_with_ids(roots: Iterable[Path], on_error: Callable[[ReadError], None]) -> Iterator[tuple[Path, str]]:
+    for path in roots:
         if not path.is_dir():
             yield path, path.name
             continue
@@ -153,4 +154,4 @@ def _with_unique_id(document: Document, taken: set[str]) -> Document:
 
 
 def _advice() -> str:
-    return f"The kinds it reads are {', '.join(SUFFIXES)}."
+    return f"Supported formats: {', '.join(SUFFIXES)}."

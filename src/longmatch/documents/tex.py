@@ -1,4 +1,4 @@
-"""LaTeX: sections, captions, footnotes, tables, formulas and references from the source."""
+"""LaTeX source: sections, captions, footnotes, tables, formulas and references."""
 
 import re
 from pathlib import Path
@@ -6,22 +6,22 @@ from pathlib import Path
 from longmatch.documents.checks import check_file
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
-from longmatch.documents.tex_labels import places, works
-from longmatch.documents.tex_source import VERBATIM, body_of, group, load
-from longmatch.documents.tex_text import Labels, plain
+from longmatch.documents.tex_labels import Labels
+from longmatch.documents.tex_source import VERBATIM, document_body, group, load
+from longmatch.documents.tex_text import plain_text
 
 _LEVELS = ("part", "chapter", "section", "subsection", "subsubsection")
 _MATH = r"(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math|flalign)\*?"
 _TABLE = r"(?:tabular[xy]?|longtable|tabulary|tblr)\*?"
 _FLOAT = r"(?:figure|table|wrapfigure|wraptable|algorithm|listing|sidewaystable|sidewaysfigure)\*?"
-_DROPPED = r"(?:tikzpicture|pgfpicture|comment|CCSXML|filecontents|forest|keywords|IEEEkeywords)\*?"
+_SKIPPED = r"(?:tikzpicture|pgfpicture|comment|CCSXML|filecontents|forest|keywords|IEEEkeywords)\*?"
 _WITH_ARGUMENT = re.compile(r"(?:minipage|multicols|subfigure|subtable|adjustbox|spacing|list|thebibliography)\*?")
-_STEP = re.compile(
-    r"\\(?P<section>part|chapter|(?:sub){0,2}section)\*?(?![A-Za-z])|\\(?P<runin>(?:sub)?paragraph)\*?(?![A-Za-z])"
+_STRUCTURE = re.compile(
+    r"\\(?P<section>part|chapter|(?:sub){0,2}section)\*?(?![A-Za-z])|\\(?P<run_in>(?:sub)?paragraph)\*?(?![A-Za-z])"
     r"|\\begin\s*\{(?P<begin>[^{}]+)\}|\\end\s*\{(?P<end>[^{}]+)\}"
-    r"|\\(?P<aside>footnote|footnotetext|caption|captionof|abstract|title|bibliography|printbibliography)\*?(?![A-Za-z])"
-    r"|(?P<item>\\item(?![A-Za-z]))|(?P<bibitem>\\bibitem(?![A-Za-z]))|(?P<open>\\\[)|(?P<dollars>\$\$)"
-    r"|(?P<stop>\\par(?![A-Za-z])|\n[ \t]*\n)"
+    r"|\\(?P<argument>footnote|footnotetext|caption|captionof|abstract|title|bibliography|printbibliography)\*?(?![A-Za-z])"
+    r"|(?P<item>\\item(?![A-Za-z]))|(?P<bibitem>\\bibitem(?![A-Za-z]))|(?P<bracket>\\\[)|(?P<dollars>\$\$)"
+    r"|(?P<break>\\par(?![A-Za-z])|\n[ \t]*\n)"
 )
 _ROW_END = re.compile(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline")
 _RULE = re.compile(r"\\[a-z]*(?:rule|line)(?![A-Za-z])")
@@ -29,68 +29,68 @@ _TITLE = re.compile(r"\\(?:ic[a-z]*)?title\*?\s*(?=[\[{])")
 
 
 def read_tex(path: Path) -> Draft:
-    """Read a LaTeX file, with the files it includes and the references beside it (.bbl)."""
+    """Read a LaTeX file with the files it includes and the .bbl file of the same name, if any."""
     check_file(path)
     source = load(path)
-    beside = path.with_suffix(".bbl")
-    references = load(beside) if beside.is_file() and beside.stat().st_size else ""
+    bbl = path.with_suffix(".bbl")
+    references = load(bbl) if bbl.is_file() and bbl.stat().st_size else ""
     title = ""
-    if found := _TITLE.search(source):
-        title = plain(group(source, group(source, found.end(), "[")[1])[0].replace("\\\\", " "))
-    reader = _Reader(body_of(source), references)
+    if command := _TITLE.search(source):
+        title = plain_text(group(source, group(source, command.end(), "[")[1])[0].replace("\\\\", " "))
+    reader = _Reader(document_body(source), references)
     reader.read()
     reader.draft.title = title
     return reader.draft
 
 
 class _Reader:
-    """Walks the body from one structural command to the next; what lies between is gathered into paragraphs."""
+    """Walks the body from one structural command to the next; the text in between becomes paragraphs."""
 
     def __init__(self, source: str, references: str) -> None:
         self.draft = Draft()
         self._source, self._references = source, references
-        self._labels = Labels(places(source), works(source) or works(references))
-        self._top = next((n for n, name in enumerate(_LEVELS) if f"\\{name}" in source), 2)
+        self._labels = Labels.of(source, references)
+        self._top_level = next((n for n, name in enumerate(_LEVELS) if f"\\{name}" in source), 2)
         self._buffer: list[str] = []
         self._notes: list[str] = []
         self._kind: Kind = "text"
-        self._set_aside: list[tuple[list[str], list[str]]] = []  # paragraphs that a float interrupts, and their notes
+        self._interrupted: list[tuple[list[str], list[str]]] = []  # paragraphs around a float, and their notes
 
     def read(self) -> None:
-        """Read it all."""
+        """Read the whole source into `draft`."""
         position = 0
-        while (found := _STEP.search(self._source, position)) is not None:
-            self._buffer.append(self._source[position : found.start()])
-            position = self._step(found)
+        while (command := _STRUCTURE.search(self._source, position)) is not None:
+            self._buffer.append(self._source[position : command.start()])
+            position = self._handle(command)
         self._buffer.append(self._source[position:])
-        while self._set_aside:
+        while self._interrupted:
             self._end_float()
         self._flush()
 
-    def _step(self, found: re.Match[str]) -> int:
-        """Do what a command says; where to go on."""
-        end = found.end()
-        if found["section"]:
-            return self._heading(found["section"], end)
-        if found["runin"]:
+    def _handle(self, command: re.Match[str]) -> int:
+        """Handle a structural command; return the position after it."""
+        end = command.end()
+        if command["section"]:
+            return self._heading(command["section"], end)
+        if command["run_in"]:
             self._flush()
-            words, end = group(self._source, group(self._source, end, "[")[1])
-            self._buffer.append(f"{words} ")
-        elif found["begin"]:
-            return self._begin(found["begin"].strip(), end)
-        elif found["end"]:
-            self._end(found["end"].strip())
-        elif found["aside"]:
-            return self._aside(found["aside"], end)
-        elif found["item"]:
+            text, end = group(self._source, group(self._source, end, "[")[1])
+            self._buffer.append(f"{text} ")
+        elif command["begin"]:
+            return self._begin(command["begin"].strip(), end)
+        elif command["end"]:
+            self._end(command["end"].strip())
+        elif command["argument"]:
+            return self._argument(command["argument"], end)
+        elif command["item"]:
             self._flush()
-            words, end = group(self._source, end, "[")
-            self._buffer.append(f"{words} ")
-        elif found["bibitem"]:
+            text, end = group(self._source, end, "[")
+            self._buffer.append(f"{text} ")
+        elif command["bibitem"]:
             self._flush()
             end = group(self._source, group(self._source, end, "[")[1])[1]
-        elif found["open"] or found["dollars"]:
-            closing = "\\]" if found["open"] else "$$"
+        elif command["bracket"] or command["dollars"]:
+            closing = "\\]" if command["bracket"] else "$$"
             close = self._source.find(closing, end)
             close = close if close >= 0 else len(self._source)
             self._buffer.append(f" ${self._source[end:close]}$ ")
@@ -101,12 +101,12 @@ class _Reader:
 
     def _heading(self, name: str, position: int) -> int:
         self._flush()
-        words, end = group(self._source, group(self._source, position, "[")[1])
-        self.draft.heading(self._plain(words), max(1, _LEVELS.index(name) - self._top + 1))
+        text, end = group(self._source, group(self._source, position, "[")[1])
+        self.draft.heading(self._plain(text), max(1, _LEVELS.index(name) - self._top_level + 1))
         return end
 
     def _begin(self, name: str, position: int) -> int:
-        if re.fullmatch(_DROPPED, name):
+        if re.fullmatch(_SKIPPED, name):
             return self._contents(name, position)[1]
         if re.fullmatch(_MATH, name):
             formula, end = self._contents(name, position)
@@ -122,7 +122,7 @@ class _Reader:
             self._table(rows)
             return end
         if re.fullmatch(_FLOAT, name):
-            self._set_aside.append((self._buffer, self._notes))
+            self._interrupted.append((self._buffer, self._notes))
             self._buffer, self._notes = [], []
             return group(self._source, position, "[")[1]
         self._flush()
@@ -130,15 +130,15 @@ class _Reader:
             self.draft.heading("Abstract")
         elif name == "thebibliography":
             self._begin_references()
-        words, end = group(self._source, position, "[")
+        option, end = group(self._source, position, "[")
         if _WITH_ARGUMENT.fullmatch(name):
             end = group(self._source, end)[1]
-        elif words and name not in {"enumerate", "itemize", "description", "document"}:
-            self._buffer.append(f"{words}: ")  # a theorem's name
+        elif option and name not in {"enumerate", "itemize", "description", "document"}:
+            self._buffer.append(f"{option}: ")  # a theorem's name
         return end
 
     def _end(self, name: str) -> None:
-        if re.fullmatch(_FLOAT, name) and self._set_aside:
+        if re.fullmatch(_FLOAT, name) and self._interrupted:
             self._end_float()
             return
         self._flush()
@@ -147,21 +147,22 @@ class _Reader:
 
     def _end_float(self) -> None:
         self._flush()
-        self._buffer, self._notes = self._set_aside.pop()
+        self._buffer, self._notes = self._interrupted.pop()
 
-    def _aside(self, name: str, position: int) -> int:
+    def _argument(self, name: str, position: int) -> int:
+        """Handle a command whose argument is a text apart from the paragraph: a footnote, a caption, an abstract."""
         start = group(self._source, position, "[")[1]
         if name == "captionof":
             start = group(self._source, start)[1]
-        words, end = group(self._source, start)
+        text, end = group(self._source, start)
         if name in {"footnote", "footnotetext"}:
-            self._notes.append(words)
+            self._notes.append(text)
         elif name in {"caption", "captionof"}:
-            self.draft.paragraph(self._plain(words), "caption")
-        elif name == "abstract" and words:
+            self.draft.paragraph(self._plain(text), "caption")
+        elif name == "abstract" and text:
             self._flush()
             self.draft.heading("Abstract")
-            self.draft.paragraph(self._plain(words))
+            self.draft.paragraph(self._plain(text))
         elif name in {"bibliography", "printbibliography"} and self._references:
             self._flush()
             self._source, self._references = f"{self._source[:end]}{self._references}{self._source[end:]}", ""
@@ -175,17 +176,17 @@ class _Reader:
 
     def _table(self, source: str) -> None:
         position = group(source, 0, "[")[1]
-        while (end := group(source, position)[1]) > position:  # width and columns
+        while (end := group(source, position)[1]) > position:  # width and column specification
             position = end
         rows = _ROW_END.split(_RULE.sub("", source[position:]))
         lines = [" | ".join(self._plain(cell) for cell in re.split(r"(?<!\\)&", row)) for row in rows]
         self.draft.paragraph("\n".join(line for line in lines if line.strip(" |")), "table")
 
     def _contents(self, name: str, position: int) -> tuple[str, int]:
-        """What an environment holds, and where it ends."""
-        found = re.compile(rf"\\end\s*\{{{re.escape(name)}\}}").search(self._source, position)
-        end = found.start() if found else len(self._source)
-        return self._source[position:end], found.end() if found else end
+        """The content of an environment, and the position after its end."""
+        closing = re.compile(rf"\\end\s*\{{{re.escape(name)}\}}").search(self._source, position)
+        end = closing.start() if closing else len(self._source)
+        return self._source[position:end], closing.end() if closing else end
 
     def _flush(self) -> None:
         text, self._buffer = self._plain("".join(self._buffer)), []
@@ -196,4 +197,4 @@ class _Reader:
             self.draft.paragraph(self._plain(note), "footnote")
 
     def _plain(self, source: str) -> str:
-        return re.sub(r"\s+([.,;:)])", r"\1", plain(source, self._labels))
+        return re.sub(r"\s+([.,;:)])", r"\1", plain_text(source, self._labels))

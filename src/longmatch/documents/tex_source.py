@@ -1,4 +1,4 @@
-"""LaTeX source made plain to read: comments gone, included files in place, the author's own commands expanded."""
+"""Preprocess LaTeX source: remove comments, insert included files, expand the author's commands."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _DEFINITION = re.compile(
     r"\\(?:(?:re|provide)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator)\*?\s*\{?\s*\\([A-Za-z]+)\s*\}?"
     r"\s*(?:\[(\d)\])?\s*(\[[^\]]*\])?\s*(?=\{)|\\def\s*\\([A-Za-z]+)\s*((?:#\d)*)\s*(?=\{)"
 )
-_STRUCTURE = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("section", "paragraph")) | {
+_NEVER_EXPANDED = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("section", "paragraph")) | {
     "part",
     "chapter",
     "title",
@@ -29,26 +29,26 @@ _STRUCTURE = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("secti
     "maketitle",
     "thefootnote",
 }
-_DEEPEST = 10  # files that include files, commands that use commands
-_GROWTH = 500_000  # characters that expanding commands may add to a source, beyond its own length
+_MAX_DEPTH = 10  # of files that include files, and of commands that use commands
+_MAX_GROWTH = 500_000  # characters that expansion may add, beyond doubling the source
 
 
 @dataclass(frozen=True)
 class _Command:
-    """A command the author defined."""
+    """A command defined by the author."""
 
     body: str
-    arguments: int
-    default: str | None  # of the first argument, which is then optional
+    argument_count: int
+    default: str | None  # of the first argument, if that is optional
 
 
 def load(path: Path) -> str:
-    """The source of a file with the files it includes, where those lie in its own folder or below."""
-    return _expanded(_loaded(path, path.resolve().parent, frozenset({path.resolve()})))
+    """The preprocessed source of a file. Included files must lie in its folder or below."""
+    return _expand(_load(path, path.resolve().parent, frozenset({path.resolve()})))
 
 
 def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:
-    """What stands in the braces (or brackets) at a position, white space before them allowed, and where they end.
+    """The content of the braces (or brackets) at a position, after optional white space, and the position after them.
 
     >>> group(r"{a{b}\\}} c", 0), group("none", 0)
     (('a{b}\\\\}', 8), ('', 0))
@@ -60,96 +60,98 @@ def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:
         return "", position
     if opening == "[":
         end = text.find("]", start)
-        depth_end = text.find("\n\n", start)
-        if end < 0 or 0 <= depth_end < end:
+        paragraph_end = text.find("\n\n", start)
+        if end < 0 or 0 <= paragraph_end < end:
             return "", position
         return text[start + 1 : end], end + 1
     depth = 0
-    for found in _BRACE.finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
+    for brace in _BRACE.finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if depth == 0:
-            return text[start + 1 : found.start()], found.end()
+            return text[start + 1 : brace.start()], brace.end()
     return text[start + 1 :], len(text)
 
 
-def _loaded(path: Path, folder: Path, opened: frozenset[Path]) -> str:
+def _load(path: Path, folder: Path, opened: frozenset[Path]) -> str:
     text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
-    text = _COMMENT.sub(lambda found: found[1] or "", text)
+    text = _COMMENT.sub(lambda match: match[1] or "", text)
 
-    def included(found: re.Match[str]) -> str:
-        name = (found[2] or found[3]).strip().strip('"')
-        for candidate in ((folder / f"{name}.tex").resolve(), (folder / name).resolve()):
-            if not candidate.is_relative_to(folder) or candidate in opened or len(opened) > _DEEPEST:
+    def included(command: re.Match[str]) -> str:
+        name = (command[2] or command[3]).strip().strip('"')
+        for file in ((folder / f"{name}.tex").resolve(), (folder / name).resolve()):
+            if not file.is_relative_to(folder) or file in opened or len(opened) > _MAX_DEPTH:
                 continue
-            if candidate.is_file() and candidate.stat().st_size:
-                around = "\n\n" if found[1] == "include" else ""
-                return f"{around}{body_of(_loaded(candidate, folder, opened | {candidate})).strip()}{around}"
+            if file.is_file() and file.stat().st_size:
+                separator = "\n\n" if command[1] == "include" else ""
+                return f"{separator}{document_body(_load(file, folder, opened | {file})).strip()}{separator}"
         return ""
 
     return _INPUT.sub(included, text)
 
 
-def body_of(text: str) -> str:
-    r"""What stands between \begin{document} and \end{document}; everything where there is no such frame."""
+def document_body(text: str) -> str:
+    r"""The text between \begin{document} and \end{document}, or all of it if there is no such environment."""
     begin = re.search(r"\\begin\s*\{document\}", text)
     end = re.search(r"\\end\s*\{document\}", text)
     return text[begin.end() if begin else 0 : end.start() if end else len(text)]
 
 
-def _expanded(text: str) -> str:
-    commands, text = _definitions(text)
+def _expand(text: str) -> str:
+    commands, text = _extract_definitions(text)
     if not commands:
         return text
     names = re.compile(rf"\\({'|'.join(sorted(commands, key=len, reverse=True))})(?![A-Za-z@])")
-    largest = 2 * len(text) + _GROWTH
-    for _ in range(_DEEPEST):
-        pieces: list[str] = []
-        done = size = 0
-        for found in names.finditer(text):
-            if found.start() < done or size > largest:
+    max_length = 2 * len(text) + _MAX_GROWTH
+    for _ in range(_MAX_DEPTH):
+        parts: list[str] = []
+        done = added = 0
+        for call in names.finditer(text):
+            if call.start() < done or added > max_length:
                 continue
-            body, end = _applied(commands[found[1]], text, found.end())
-            pieces += [text[done : found.start()], body]
-            size += len(body)
+            body, end = _apply(commands[call[1]], text, call.end())
+            parts += [text[done : call.start()], body]
+            added += len(body)
             done = end
-        if not pieces:
+        if not parts:
             break
-        text = "".join([*pieces, text[done:]])
-        if len(text) > largest:
+        text = "".join([*parts, text[done:]])
+        if len(text) > max_length:
             break
     return text
 
 
-def _definitions(text: str) -> tuple[dict[str, _Command], str]:
+def _extract_definitions(text: str) -> tuple[dict[str, _Command], str]:
+    """The commands a source defines, and the source without their definitions."""
     commands: dict[str, _Command] = {}
-    pieces: list[str] = []
+    parts: list[str] = []
     done = 0
-    for found in _DEFINITION.finditer(text):
-        if found.start() < done:
+    for definition in _DEFINITION.finditer(text):
+        if definition.start() < done:
             continue
-        body, end = group(text, found.end())
-        name = found[1] or found[4]
-        pieces.append(text[done : found.start()])
+        body, end = group(text, definition.end())
+        name = definition[1] or definition[4]
+        parts.append(text[done : definition.start()])
         done = end
-        if name in _STRUCTURE or "@" in body or f"\\{name}" in body:
+        if name in _NEVER_EXPANDED or "@" in body or f"\\{name}" in body:
             continue
-        count = int(found[2] or 0) if found[1] else len(found[5]) // 2
-        commands[name] = _Command(body, count, found[3][1:-1] if found[3] else None)
-    return commands, "".join([*pieces, text[done:]])
+        count = int(definition[2] or 0) if definition[1] else len(definition[5]) // 2
+        commands[name] = _Command(body, count, definition[3][1:-1] if definition[3] else None)
+    return commands, "".join([*parts, text[done:]])
 
 
-def _applied(command: _Command, text: str, position: int) -> tuple[str, int]:
+def _apply(command: _Command, text: str, position: int) -> tuple[str, int]:
+    """The expansion of a command with the arguments at a position, and the position after them."""
     arguments: list[str] = []
     if command.default is not None:
-        given, end = group(text, position, "[")
-        arguments.append(given if end > position else command.default)
+        argument, end = group(text, position, "[")
+        arguments.append(argument if end > position else command.default)
         position = end
-    while len(arguments) < command.arguments:
-        given, end = group(text, position)
-        if end == position and position < len(text):  # one character is an argument too
-            given, end = text[position], position + 1
-        arguments.append(given)
+    while len(arguments) < command.argument_count:
+        argument, end = group(text, position)
+        if end == position and position < len(text):  # a single character is an argument too
+            argument, end = text[position], position + 1
+        arguments.append(argument)
         position = end
-    if not command.arguments:
+    if not command.argument_count:
         return command.body, position
     return re.sub(r"#(\d)", lambda n: "".join(arguments[int(n[1]) - 1 : int(n[1])]), command.body), position

@@ -1,4 +1,4 @@
-"""Plain text: the document's text is the file itself, and every block points into it."""
+"""Plain text: the document's text is the file itself, and every block is a span of it."""
 
 import re
 from collections import Counter
@@ -7,20 +7,20 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from longmatch.documents import headings
+from longmatch.documents import text_headings as headings
 from longmatch.documents.decoding import read_text
 from longmatch.documents.document import Span
 from longmatch.documents.draft import Block, Draft
-from longmatch.documents.kinds import is_caption
-from longmatch.documents.lines import lines_of, trimmed
+from longmatch.documents.paragraph_kinds import is_caption
+from longmatch.documents.spans import line_spans, strip_span
 
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’»)\]」』]*$")
 _ITEM = re.compile(r"\s*(?:([-*•·–])|\(?(?:\d{1,3}|[a-z])([.)]))\s+\S")
 _INDENT = re.compile(r" {2,}|\t|\u3000")
-_LONG_LINE = 150  # characters: a text whose lines are mostly longer was not wrapped by hand
-_PROSE = 80  # characters a paragraph under a plain heading has at least
+_LONG_LINE = 150  # characters: text with longer lines is not hard-wrapped
+_MIN_PROSE = 80  # characters of a paragraph below a plain heading
 
-Run = list[Span]  # lines without a blank one between them
+Lines = list[Span]  # consecutive lines without a blank line between them
 
 
 def read_plain(path: Path) -> Draft:
@@ -35,44 +35,45 @@ def draft_text(text: str) -> Draft:
     >>> draft.title, [(b.kind, b.of(draft.text)) for b in draft.blocks[1:]]
     ('On Rain', [('heading', '1. Why it falls'), ('text', 'Drops grow heavy\nand fall.')])
     """
-    runs = _runs(text)
+    runs = _unbroken_runs(text)
     draft = Draft(text=text)
-    line_a_paragraph = _is_line_a_paragraph(text, runs)
-    pieces = [piece for run in runs for piece in _pieces(text, run, line_a_paragraph)]
-    if not pieces:
+    unwrapped = _is_unwrapped(text, runs)
+    paragraphs = [paragraph for run in runs for paragraph in _split_run(text, run, unwrapped)]
+    if not paragraphs:
         return draft
-    levels = _heading_levels(text, pieces)
-    for piece, level in zip(pieces, levels, strict=True):
+    levels = _heading_levels(text, paragraphs)
+    for lines, level in zip(paragraphs, levels, strict=True):
         if level:
-            draft.blocks.append(Block(piece[0].start, piece[0].end, "heading", level))
+            draft.blocks.append(Block(lines[0].start, lines[0].end, "heading", level))
             continue
-        span = Span(piece[0].start, piece[-1].end)
+        span = Span(lines[0].start, lines[-1].end)
         draft.blocks.append(Block(span.start, span.end, "caption" if is_caption(span.of(text)) else "text"))
-    first = draft.blocks[0].of(text) if levels[0] else pieces[0][0].of(text)
-    draft.title = _shortened(first)
+    first = draft.blocks[0].of(text) if levels[0] else paragraphs[0][0].of(text)
+    draft.title = _shorten(first)
     return draft
 
 
-def _shortened(line: str) -> str:
-    """A line as a title: its first words, where it is long."""
+def _shorten(line: str) -> str:
+    """A line as a title; a long one is cut after its first words."""
     if len(line) <= 150:
         return " ".join(line.split())
     return " ".join(line[:100].split(" ")[:-1] or [line[:100]]) + "…"
 
 
-def _runs(text: str) -> list[Run]:
-    runs: list[Run] = [[]]
-    for line in lines_of(text):
-        kept = trimmed(text, line.start, line.end)
-        if kept.start < kept.end:
-            runs[-1].append(kept)
+def _unbroken_runs(text: str) -> list[Lines]:
+    """The lines of a text, grouped at blank lines."""
+    runs: list[Lines] = [[]]
+    for line in line_spans(text):
+        stripped = strip_span(text, line.start, line.end)
+        if stripped.start < stripped.end:
+            runs[-1].append(stripped)
         elif runs[-1]:
             runs.append([])
     return [run for run in runs if run]
 
 
-def _is_line_a_paragraph(text: str, runs: Sequence[Run]) -> bool:
-    """Whether each line is a paragraph: long lines, or no blank line anywhere and lines that end as sentences do."""
+def _is_unwrapped(text: str, runs: Sequence[Lines]) -> bool:
+    """Whether each line is a paragraph: lines are long, or end like sentences with no blank line in the text."""
     lines = [line for run in runs for line in run]
     if lines and median(line.end - line.start for line in lines) > _LONG_LINE:
         return True
@@ -82,80 +83,81 @@ def _is_line_a_paragraph(text: str, runs: Sequence[Run]) -> bool:
     return 2 * ended > len(lines) - 1
 
 
-def _pieces(text: str, run: Run, line_a_paragraph: bool) -> Iterator[Run]:
-    """Part a run of lines into paragraphs: at underlined headings, list items and indented first lines."""
-    marks = [_ITEM.match(line.of(text)) for line in run]
-    kinds = [mark[1] or mark[2] if mark else None for mark in marks]
-    items = {kind for kind, count in Counter(kinds).items() if kind and count > 1}
-    piece: Run = []
-    for number, line in enumerate(run):
+def _split_run(text: str, run: Lines, unwrapped: bool) -> Iterator[Lines]:
+    """Split a run of lines into paragraphs: at underlined headings, list items and indented first lines."""
+    markers = [match[1] or match[2] if (match := _ITEM.match(line.of(text))) else None for line in run]
+    repeated = {marker for marker, count in Counter(markers).items() if marker and count > 1}
+    paragraph: Lines = []
+    for index, line in enumerate(run):
         if headings.underline_level(line.of(text)):
-            if len(piece) == 1 and len(piece[0].of(text)) <= headings.LONGEST:
-                yield [piece[0], line]  # a heading and its underline
-            elif piece:
-                yield piece
-            piece = []
+            if len(paragraph) == 1 and len(paragraph[0].of(text)) <= headings.MAX_LENGTH:
+                yield [paragraph[0], line]  # a heading and its underline
+            elif paragraph:
+                yield paragraph
+            paragraph = []
             continue
-        if piece and (
-            line_a_paragraph
-            or kinds[number] in items
-            or (not items and _is_indented(text, run, number))
-            or (number == 1 and _is_run_in_heading(text, run))
-            or (number + 1 < len(run) and headings.underline_level(run[number + 1].of(text)))
+        if paragraph and (
+            unwrapped
+            or markers[index] in repeated
+            or (not repeated and _is_indented(text, run, index))
+            or (index == 1 and _starts_with_heading(text, run))
+            or (index + 1 < len(run) and headings.underline_level(run[index + 1].of(text)))
         ):
-            yield piece
-            piece = []
-        piece.append(line)
-    if piece:
-        yield piece
+            yield paragraph
+            paragraph = []
+        paragraph.append(line)
+    if paragraph:
+        yield paragraph
 
 
-def _is_indented(text: str, run: Run, number: int) -> bool:
-    """Whether a line begins a paragraph by its indent, the line before having none (a full-width space always does)."""
-    here, before = (
+def _is_indented(text: str, run: Lines, index: int) -> bool:
+    """Whether a line is a first line indented more than the line before (a full-width space always starts one)."""
+    indent, indent_above = (
         _INDENT.search(text[max(0, line.start - 8) : line.start].rpartition("\n")[2])
-        for line in (run[number], run[number - 1])
+        for line in (run[index], run[index - 1])
     )
-    return here is not None and (before is None or here[0] == "\u3000")
+    return indent is not None and (indent_above is None or indent[0] == "\u3000")
 
 
-def _is_run_in_heading(text: str, run: Run) -> bool:
-    """Whether a run's first line is a heading with its paragraph directly below it."""
+def _starts_with_heading(text: str, run: Lines) -> bool:
+    """Whether the first line of a run is a heading with its paragraph directly below it."""
     first, second = run[0].of(text), run[1].of(text)
-    shown = headings.numbered_level(first) or headings.is_capitals(first)
-    return bool(shown) and len(first) <= headings.LONGEST_PLAIN and len(second) > len(first) and not second[0].islower()
+    if not (headings.numbered_level(first) or headings.is_capitals(first)):
+        return False
+    return len(first) <= headings.MAX_PLAIN_LENGTH and len(second) > len(first) and not second[0].islower()
 
 
-def _heading_levels(text: str, pieces: Sequence[Run]) -> list[int]:
-    """A level for each heading, 0 for each paragraph."""
-    alone = [piece[0].of(text) if len(piece) == 1 else "" for piece in pieces]
-    shown = [_shown_level(text, piece) for piece in pieces]
-    levels = list(shown)
-    numbers = [headings.item_number(line) for line in alone]
-    for here, after in pairwise(range(len(pieces))):  # numbered lines that follow each other directly are a list
+def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
+    """The level of each heading, 0 for each paragraph of text."""
+    single = [lines[0].of(text) if len(lines) == 1 else "" for lines in paragraphs]
+    marked = [_marked_level(text, lines) for lines in paragraphs]
+    levels = list(marked)
+    numbers = [headings.item_number(line) for line in single]
+    for here, after in pairwise(range(len(paragraphs))):  # consecutively numbered lines are a list
         number = numbers[here]
-        if number is not None and numbers[after] == number + 1 and shown[after] == shown[here]:
+        if number is not None and numbers[after] == number + 1 and marked[after] == marked[here]:
             levels[here] = levels[after] = 0
     plain_level = 2 if any(levels) else 1
-    for here, after in pairwise(range(len(pieces))):
-        if not levels[here] and not levels[after] and headings.is_plain_heading(alone[here]):
-            following = Span(pieces[after][0].start, pieces[after][-1].end).of(text)
-            prose = len(following) >= _PROSE and _SENTENCE_END.search(following[-5:])
-            if prose or headings.is_known(alone[here]):
+    for here, after in pairwise(range(len(paragraphs))):
+        if not levels[here] and not levels[after] and headings.is_plain_heading(single[here]):
+            following = Span(paragraphs[after][0].start, paragraphs[after][-1].end).of(text)
+            before_prose = len(following) >= _MIN_PROSE and _SENTENCE_END.search(following[-5:])
+            if before_prose or headings.is_standard_heading(single[here]):
                 levels[here] = plain_level
-    if len(pieces) > 1 and not levels[0] and alone[0] and headings.is_title(alone[0]):
+    if len(paragraphs) > 1 and not levels[0] and single[0] and headings.is_title(single[0]):
         levels[0] = 1
-    for last in reversed(range(len(pieces))):  # a heading has something under it
+    for last in reversed(range(len(paragraphs))):  # a heading needs text below it
         if not levels[last]:
             break
         levels[last] = 0
     return levels
 
 
-def _shown_level(text: str, piece: Run) -> int:
-    first = piece[0].of(text)
-    if len(piece) == 2 and (level := headings.underline_level(piece[1].of(text))):
+def _marked_level(text: str, lines: Lines) -> int:
+    """The level of a heading marked by an underline, a number or capitals, 0 for other lines."""
+    first = lines[0].of(text)
+    if len(lines) == 2 and (level := headings.underline_level(lines[1].of(text))):
         return level
-    if len(piece) > 1:
+    if len(lines) > 1:
         return 0
     return headings.numbered_level(first) or int(headings.is_capitals(first))

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,9 @@ from torch import Tensor, nn
 from longmatch.encoders.batches import lengths_of, padded, token_batches
 from longmatch.encoders.choosing import EngineName, choose, native_precision, probes, wished
 from longmatch.encoders.engine import Batch, Engine, Ints, Numbers, Precision, TorchEngine
-from longmatch.encoders.low_rank import add_change, load_change
+from longmatch.encoders.low_rank import add_change
 from longmatch.encoders.packed import PackedEngine, packs
-from longmatch.encoders.pretrained import Pooling, checkpoint_errors, file_digest, locate, read_pooling
+from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.errors import LongmatchError
 
@@ -60,9 +59,8 @@ class Backbone:
         device: str | None = None,
         precision: Numbers | None = None,
         engine: EngineName | None = None,
-        change: Path | None = None,
     ) -> "Backbone":
-        """Open a folder or hub id; nothing is downloaded for the default. A low-rank `change` is added to its weights.
+        """Open a folder or hub id; nothing is downloaded for the default.
 
         Precision alone means torch. Engine alone takes the fastest precision that keeps the answers. Where neither is
         given, LONGMATCH_PRECISION and LONGMATCH_ENGINE say it, if they are set.
@@ -83,14 +81,10 @@ class Backbone:
         advice = "Name a folder that holds config.json, tokenizer.json and model.safetensors, or a Hugging Face id."
         with checkpoint_errors(f"The model {place}", advice):
             tokenizer = open_tokenizer(place)
-            model = AutoModel.from_pretrained(place, dtype=torch.float32 if change else dtype)
-            if change:
-                add_change(model, load_change(change))
-            model = model.to(chosen, dtype).eval()
+            model = AutoModel.from_pretrained(place, dtype=dtype).to(chosen, dtype).eval()
         specials = special_tokens(tokenizer, place)
         make = (lambda backbone: backbone._choose(precision, engine)) if chooses else None
-        added = file_digest(change)[:16] if change else ""
-        backbone = cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place, make, added)
+        backbone = cls(model, tokenizer.backend_tokenizer, read_pooling(place), specials, name or place, make)
         if precision or engine:
             _ = backbone.engine  # what was asked for and cannot be had is said at once
         return backbone

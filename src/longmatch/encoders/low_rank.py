@@ -5,10 +5,9 @@ the changed network costs what the plain one does.
 """
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import torch
-from safetensors.torch import load, load_file, save, save_file
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 DOWN, UP = ".down", ".up"
@@ -53,18 +52,8 @@ def change_of(model: nn.Module) -> dict[str, Tensor]:
     return found
 
 
-def save_change(model: nn.Module, path: Path) -> None:
-    """Write what was learnt."""
-    save_file(change_of(model), path)
-
-
-def load_change(path: Path) -> dict[str, Tensor]:
-    """Read what `save_change` wrote."""
-    return load_file(path)
-
-
 def change_to_bytes(change: Mapping[str, Tensor]) -> bytes:
-    """The same that `save_change` writes to a file."""
+    """A change as safetensors."""
     return save(dict(change))
 
 

@@ -1,7 +1,7 @@
-"""What the matchers of the laboratory share: networks that encode each document alone, or read the tokens of a pair."""
+"""Base classes of the laboratory's matchers: networks that encode each document alone, or read a pair's tokens."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -11,27 +11,28 @@ from torch import Tensor
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision, native_precision
 from longmatch.errors import LongmatchError
+from longmatch.matching.align import Floats, Ints
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.pair_matcher import PairMatcher, Pairs
 from longmatch.units import Tokens, tokenize
 
 
 class HasVector(Protocol):
-    """What a network knows of one document, its vector among it."""
+    """An encoded document with a vector."""
 
     @property
     def vector(self) -> Tensor:
-        """Of length 1: (width,)."""
+        """The document vector, of length 1: (width,)."""
 
 
 V = TypeVar("V", bound=HasVector)
 
 
 class TrainedMatcher(Encoder[V, Tensor]):
-    """Documents are tokenised, encoded many at a time in a precision that suits the device, compared by cosine."""
+    """Tokenises documents, encodes them in batches and in a precision that suits the device, compares by cosine."""
 
     model: Any
-    together: ClassVar[int] = 500_000  # tokens of documents encoded at a time
+    tokens_per_batch: ClassVar[int] = 500_000
 
     def __init__(self, model: Any, tokenizer: Any, precision: Precision | None = None) -> None:
         self.model, self.tokenizer = model.eval(), tokenizer
@@ -43,21 +44,21 @@ class TrainedMatcher(Encoder[V, Tensor]):
         """Encode documents, each alone."""
 
     def length(self, tokens: Tokens) -> int:
-        """How many tokens of a document are read."""
+        """The number of tokens read of a document."""
         return len(tokens)
 
     @property
     def threshold(self) -> float | None:
-        """The cosine from which two documents belong together, as chosen on validation pairs."""
-        found: float | None = self.model.config.threshold
-        return found
+        """The cosine from which a pair counts as a match, chosen on validation pairs."""
+        threshold: float | None = self.model.config.threshold
+        return threshold
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[V]:
         """Encode documents, each alone."""
         return self.encode_tokenised((tokens_of(document, self.tokenizer) for document in documents), progress)
 
     def encode_tokenised(self, documents: Iterable[Tokens], progress: Progress | None = None) -> list[V]:
-        """Encode documents that are tokenised already."""
+        """Encode tokenised documents."""
         encodings: list[V] = []
         for batch in self._batches(documents):
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
@@ -80,7 +81,7 @@ class TrainedMatcher(Encoder[V, Tensor]):
         for tokens in documents:
             size += self.length(tokens)
             batch.append(tokens)
-            if size > self.together:
+            if size > self.tokens_per_batch:
                 yield batch
                 batch, size = [], 0
         if batch:
@@ -88,41 +89,62 @@ class TrainedMatcher(Encoder[V, Tensor]):
 
 
 def tokens_of(document: Document, tokenizer: Any) -> Tokens:
-    """A document's tokens; to be compared it must have some."""
+    """A document's tokens; a document without any is an error."""
     tokens = tokenize(document, tokenizer.backend_tokenizer)
     if not len(tokens):
         raise LongmatchError(f"{document.source or document.id} holds no running text, so there is nothing to compare.")
     return tokens
 
 
+MOST_RUNS = 128  # pieces left out one at a time; in longer documents runs of neighbouring pieces
+
+
+def ablation_contributions(
+    vector: Tensor, other: Tensor, pieces: int, subset_vectors: Callable[[Sequence[Ints]], Tensor]
+) -> Floats:
+    """How much each piece of a document contributes to its cosine with another, at least 0: (pieces,).
+
+    The mean of the two ends of the Shapley value: the cosine lost without the piece, and the cosine of the piece alone.
+    Pieces left out together share their contribution. `vector` and `other` are the unit vectors of both documents
+    (width,); `subset_vectors` recomputes the first from subsets of its pieces: (subsets, width).
+    """
+    everything = np.arange(pieces)
+    runs = np.array_split(everything, min(pieces, MOST_RUNS))
+    sizes = [len(run) for run in runs]
+    without = subset_vectors([np.delete(everything, run) for run in runs]) @ other
+    alone = subset_vectors(runs) @ other
+    gains = ((vector @ other - without) + alone).clamp(min=0).double().numpy() / 2
+    return np.repeat(gains / sizes, sizes)
+
+
 class TokenPairMatcher(PairMatcher):
-    """One that scores a pair by the tokens of its documents: whoever has them already need not make them again."""
+    """A pair matcher that works on tokens, so callers that have tokenised the documents already can pass these."""
 
     tokenizer: Any
 
     @property
     def needs_text(self) -> bool:
-        """Whether the documents that the tokens stand for have to be whole; else nothing but their ids is read."""
+        """Whether `Tokens.document` must hold the full document; otherwise its id suffices."""
         return False
 
     @property
     @abstractmethod
-    def together(self) -> int:
-        """Pairs that are read at a time."""
+    def pairs_per_batch(self) -> int:
+        """The number of pairs read at a time."""
 
     @abstractmethod
     def score_tokens(self, pairs: Sequence[tuple[Tokens, Tokens]], for_ranking: bool = False) -> Scores:
-        """The score of each pair, `together` of them at the most."""
+        """The score of each pair; at most `pairs_per_batch` of them."""
 
     def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
-        """The score of each pair; a document that stands in several, one after the other, is tokenised once."""
-        found: list[Scores] = [np.zeros(0)]
-        known: dict[int, Tokens] = {}
-        for start in range(0, len(pairs), self.together):
-            some = pairs[start : start + self.together]
-            each = {id(document): document for pair in some for document in pair}
-            known = {key: known.get(key) or tokens_of(document, self.tokenizer) for key, document in each.items()}
-            found.append(self.score_tokens([(known[id(a)], known[id(b)]) for a, b in some], for_ranking))
+        """The score of each pair; a document that occurs in consecutive pairs is tokenised once."""
+        scores: list[Scores] = [np.zeros(0)]
+        cache: dict[int, Tokens] = {}
+        for start in range(0, len(pairs), self.pairs_per_batch):
+            batch = pairs[start : start + self.pairs_per_batch]
+            documents = {id(document): document for pair in batch for document in pair}
+            cache = {key: cache.get(key) or tokens_of(document, self.tokenizer) for key, document in documents.items()}
+            scores.append(self.score_tokens([(cache[id(a)], cache[id(b)]) for a, b in batch], for_ranking))
             if progress:
-                progress(len(some))
-        return np.concatenate(found)
+                progress(len(batch))
+        return np.concatenate(scores)

@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Document frequencies: `documents` in all, and for each term (hashes in rising order) in how many it occurs."""
+    """Document frequencies: the number of documents, and for each term (sorted hashes) in how many it occurs."""
 
     documents: float
     ids: Hashes
@@ -43,7 +43,7 @@ class Frequencies:
 
 @dataclass(frozen=True)
 class Blend:
-    """A collection's frequencies with background text as a prior, worth so many documents.
+    """A collection's frequencies with background text as a prior, worth `worth` documents.
 
     A folder of ten documents cannot tell common words from rare ones; ten thousand need no help.
     """
@@ -56,5 +56,7 @@ class Blend:
     def idf(self, terms: Hashes) -> Floats:
         """ln((1 + n) / (1 + df)) to the power, over the documents of both: a word found everywhere weighs nothing."""
         documents = self.collection.documents + self.worth
-        held = 1 + self.collection(terms) + self.worth * self.background.share(terms)
-        return np.log(np.maximum((1 + documents) / held, 1.0)) ** self.power  # rounding may bring a quotient below 1
+        frequency = 1 + self.collection(terms) + self.worth * self.background.share(terms)
+        return (
+            np.log(np.maximum((1 + documents) / frequency, 1.0)) ** self.power
+        )  # rounding may bring a quotient below 1

@@ -1,8 +1,8 @@
-"""Which of the shared words and phrases to tell a reader, and how much each carries.
+"""Which of the shared words and phrases to show a reader, and how much each carries.
 
-A phrase is told by its core, what is left of it without the everyday words at its ends: "bank had" as "bank", "the
-central bank" as "central bank". A core carries what all its phrases carry, so that nothing is lost or counted twice.
-What consists of everyday words alone has no other core than itself, and is told last.
+A phrase is shown by its core, what remains without the everyday words at its ends: "bank had" as "bank", "the central
+bank" as "central bank". A core carries what all its phrases carry, so that nothing is lost or counted twice. A phrase
+of everyday words alone is its own core, and comes last.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,45 +10,42 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.links import Shared
 from longmatch.lexical.spelling import spell
-from longmatch.lexical.terms import PHRASE_LENGTHS, Hashes, Ints, Stream, hash_runs, hash_word, run_starts
+from longmatch.lexical.terms import PHRASE_LENGTHS, Flags, Hashes, Ints, Stream, hash_runs, hash_word, run_starts
 from longmatch.matching.match import Term
 from longmatch.matching.sentences import Sentences
 
-Flags = npt.NDArray[np.bool_]
-
 LENGTHS = (1, *PHRASE_LENGTHS)
 EVERYDAY = 0.4  # share of the background's documents from which a word is an everyday one
-SPOKEN = "me my we us our you your she her"  # everyday words too, though an encyclopedia seldom has them
-TOP_TERMS = 40  # looked at; those that are part of a heavier one are left out
+SPOKEN = "me my we us our you your she her"  # everyday words that an encyclopedia seldom has
+TOP_TERMS = 40  # considered; those that are part of a heavier one are left out
 
 
-def telling_terms(
+def key_terms(
     shared: Sequence[Shared], words: Stream, sentences: Sentences, background: Frequencies
 ) -> tuple[Term, ...]:
     """The cores that carry most of the lexical evidence, spelled as they stand in one of the documents.
 
-    `words` are those of that document's sentences; `background` tells which are everyday words.
+    `words` are the words of that document's `sentences`; `background` says which are everyday words.
     """
     ids, mass = (np.concatenate(parts) for parts in zip(*((s.ids, s.mass) for s in shared), strict=True))
     cores = _Cores.of(words, everyday(words.ids, background))
-    place = np.searchsorted(cores.terms, ids)
-    carried = np.bincount(cores.core[place], mass, len(cores.terms))
-    best = np.lexsort((-carried, cores.hollow))[:TOP_TERMS]
+    position = np.searchsorted(cores.terms, ids)
+    carried = np.bincount(cores.core[position], mass, len(cores.terms))
+    best = np.lexsort((-carried, cores.everyday))[:TOP_TERMS]
     best = best[carried[best] > 0]
     holders = np.unique(cores.sentence[best]).tolist()
     spelled = spell(cores.terms[best], [sentences.readable(i) for i in holders])
     total = float(mass.sum()) or 1.0
-    told = ((int(cores.terms[i]), float(carried[i]) / total) for i in best)
-    return tuple(_distinct(Term(spelled[term], share) for term, share in told if term in spelled))
+    shares = ((int(cores.terms[i]), float(carried[i]) / total) for i in best)
+    return tuple(_distinct(Term(spelled[term], share) for term, share in shares if term in spelled))
 
 
 def everyday(words: Hashes, background: Frequencies) -> Flags:
-    """Which words are everyday ones: those of much of the background text. Of a language it does not know, none."""
+    """Which words are everyday ones: those of much of the background text; none in a language it does not know."""
     return (background.share(words) >= EVERYDAY) | np.isin(words, _spoken())
 
 
@@ -59,42 +56,42 @@ def _spoken() -> Hashes:
 
 @dataclass(frozen=True)
 class _Cores:
-    """The distinct terms of a document and what each comes down to."""
+    """The distinct terms of a document, and the core of each."""
 
-    terms: Hashes  # in rising order
-    core: Ints  # its place among the terms
-    hollow: Flags  # whether it consists of everyday words alone
+    terms: Hashes  # sorted
+    core: Ints  # its position among the terms
+    everyday: Flags  # whether it consists of everyday words alone
     sentence: Ints  # one that holds it
 
     @staticmethod
     def of(words: Stream, common: Flags) -> "_Cores":
-        places = [run_starts(words, length) for length in LENGTHS]
-        lengths = np.repeat(LENGTHS, [len(starts) for starts in places])
-        terms, first = np.unique(_hashed(words, np.concatenate(places), lengths), return_index=True)
-        starts, lengths = np.concatenate(places)[first], lengths[first]
+        runs = [run_starts(words, length) for length in LENGTHS]
+        lengths = np.repeat(LENGTHS, [len(starts) for starts in runs])
+        terms, first = np.unique(_hashed(words, np.concatenate(runs), lengths), return_index=True)
+        starts, lengths = np.concatenate(runs)[first], lengths[first]
         begins, ends = starts.copy(), starts + lengths
         for _ in LENGTHS:
             begins += (begins < ends) & common[np.minimum(begins, len(common) - 1)]
             ends -= (begins < ends) & common[ends - 1]
-        hollow = begins == ends
-        begins, ends = np.where(hollow, starts, begins), np.where(hollow, starts + lengths, ends)
+        empty = begins == ends
+        begins, ends = np.where(empty, starts, begins), np.where(empty, starts + lengths, ends)
         core = np.searchsorted(terms, _hashed(words, begins, ends - begins))
-        return _Cores(terms, core, hollow, words.sentence[starts])
+        return _Cores(terms, core, empty, words.sentence[starts])
 
 
 def _hashed(words: Stream, starts: Ints, lengths: Ints) -> Hashes:
-    """The terms that runs of words are."""
-    found = np.empty(len(starts), dtype=np.uint64)
+    """The terms of runs of words."""
+    terms = np.empty(len(starts), dtype=np.uint64)
     for length in LENGTHS:
-        found[lengths == length] = hash_runs(words.ids, starts[lengths == length], length)
-    return found
+        terms[lengths == length] = hash_runs(words.ids, starts[lengths == length], length)
+    return terms
 
 
 def _distinct(terms: Iterable[Term]) -> Iterator[Term]:
     """Without the terms that are part of a heavier one: "model" after "language model"."""
-    said: list[str] = []
+    shown: list[str] = []
     for term in terms:
         padded = f" {term.text} "
-        if not any(padded in other for other in said):
-            said.append(padded)
+        if not any(padded in other for other in shown):
+            shown.append(padded)
             yield term

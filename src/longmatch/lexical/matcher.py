@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -10,17 +10,15 @@ from longmatch.documents.document import Document
 from longmatch.lexical.background import shipped_frequencies
 from longmatch.lexical.cosines import group_grid, sentence_cosines
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.key_terms import telling_terms
+from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import link_sentences, shared_terms
-from longmatch.lexical.terms import Counts, Stream, terms_of
-from longmatch.lexical.weights import TermMatrix, Weighted, asked_of_bm25, bm25, tfidf
+from longmatch.lexical.terms import KINDS, Counts, Kind, Stream, terms_of
+from longmatch.lexical.weights import TermMatrix, Weighted, bm25, bm25_query, tfidf
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentences import Sentences
 
-Kind = Literal["words", "phrases"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 Weighting = Literal["tfidf", "bm25"]
 
 
@@ -52,8 +50,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
         encodings = []
         for document in documents:
             terms = terms_of(document)
-            stream = terms.words if self.kind == "words" else terms.phrases
-            encodings.append(LexicalEncoding(Sentences.of_document(document), stream))
+            encodings.append(LexicalEncoding(Sentences.of_document(document), terms.of(self.kind)))
             if progress:
                 progress(1)
         return encodings
@@ -69,11 +66,11 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
     def score(self, query: LexicalEncoding, collection: LexicalCollection) -> Scores:
         """The score of a query with every document of a collection."""
         counts, frequencies = query.stream.counts, collection.frequencies
-        scores = collection.matrix.scores(self._ask(counts, frequencies))
-        return scores / self._own(counts, frequencies, collection.mean_length)
+        scores = collection.matrix.scores(self._query_weights(counts, frequencies))
+        return scores / self._self_score(counts, frequencies, collection.mean_length)
 
     def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LexicalCollection | None = None) -> Match:
-        """Sections and sentences by the terms they share; alone, rarity is that of the background text."""
+        """Sections and sentences by the terms they share; without a collection, by their rarity in background text."""
         frequencies = collection.frequencies if collection else shipped_frequencies()[KINDS.index(self.kind)]
         first, second = (tfidf(e.stream.counts, frequencies) for e in (a, b))
         shared = shared_terms(first, second)
@@ -95,27 +92,28 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
             ),
             model=self.name,
             parts={self.kind: 1.0},
-            terms=telling_terms([shared], words, a.sentences, shipped_frequencies()[0]),
+            terms=key_terms([shared], words, a.sentences, shipped_frequencies()[0]),
             grids=lambda level: group_grid(a.sentences, b.sentences, a.stream, b.stream, level, frequencies),
         )
 
     def _weigh(self, counts: Counts, frequencies: Frequencies, mean_length: float) -> Weighted:
-        """A candidate's weights."""
+        """The weights of a candidate."""
         return tfidf(counts, frequencies) if self.weighting == "tfidf" else bm25(counts, frequencies, mean_length)
 
-    def _ask(self, counts: Counts, frequencies: Frequencies) -> Weighted:
-        """A query's weights."""
-        return tfidf(counts, frequencies) if self.weighting == "tfidf" else asked_of_bm25(counts)
+    def _query_weights(self, counts: Counts, frequencies: Frequencies) -> Weighted:
+        """The weights of a query."""
+        return tfidf(counts, frequencies) if self.weighting == "tfidf" else bm25_query(counts)
 
-    def _own(self, counts: Counts, frequencies: Frequencies, mean_length: float) -> float:
-        """What a document scores with itself."""
-        return self._ask(counts, frequencies).dot(self._weigh(counts, frequencies, mean_length)) or 1.0
+    def _self_score(self, counts: Counts, frequencies: Frequencies, mean_length: float) -> float:
+        """The score of a document with itself."""
+        return self._query_weights(counts, frequencies).dot(self._weigh(counts, frequencies, mean_length)) or 1.0
 
     def _pair(self, a: Counts, b: Counts, frequencies: Frequencies) -> float:
         """The score of a lone pair, both directions averaged."""
         length = float(a.counts.sum() + b.counts.sum()) / 2
         shares = (
-            self._ask(x, frequencies).dot(self._weigh(y, frequencies, length)) / self._own(x, frequencies, length)
+            self._query_weights(x, frequencies).dot(self._weigh(y, frequencies, length))
+            / self._self_score(x, frequencies, length)
             for x, y in ((a, b), (b, a))
         )
         return float(np.clip(sum(shares) / 2, 0.0, 1.0))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ Hashes = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
+Kind = Literal["words", "phrases"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 PHRASE_LENGTHS = (2, 3)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
 
@@ -44,7 +47,7 @@ def lookup(sorted_ids: Hashes, wanted: Hashes) -> tuple[Ints, Flags]:
 
 @dataclass(frozen=True)
 class Counts:
-    """How often each term occurs: distinct hashes in rising order, and their counts."""
+    """How often each term occurs: distinct hashes, sorted, and their counts."""
 
     ids: Hashes
     counts: Ints
@@ -96,13 +99,17 @@ class Terms:
 
     words: Stream
 
+    def of(self, kind: Kind) -> Stream:
+        """The words, or the phrases."""
+        return self.words if kind == "words" else self.phrases
+
     @cached_property
     def phrases(self) -> Stream:
         """Runs of two and three words that do not cross the end of a sentence."""
         return phrases_of(self.words)
 
     def part(self, sentences: Ints) -> "Terms":
-        """Those of some sentences."""
+        """The terms of some sentences."""
         return Terms(self.words.part(sentences))
 
 
@@ -132,13 +139,13 @@ def phrases_of(words: Stream) -> Stream:
 
 
 def run_starts(words: Stream, length: int) -> Ints:
-    """Where the runs of so many words begin that do not cross the end of a sentence."""
+    """Where the runs of `length` words begin that do not cross the end of a sentence."""
     sentence, count = words.sentence, max(0, len(words.ids) - length + 1)
     return np.flatnonzero(sentence[:count] == sentence[length - 1 : length - 1 + count])
 
 
 def hash_runs(words: Hashes, starts: Ints, length: int) -> Hashes:
-    """The terms that runs of so many words are; a run of one is the word."""
+    """The terms of runs of `length` words; a run of one is the word itself."""
     if length == 1:
         return words[starts]
     mixed = np.full(len(starts), length, dtype=np.uint64)

@@ -41,9 +41,9 @@ def tfidf(counts: Counts, idf: Idf) -> Weighted:
 
 @dataclass(frozen=True)
 class TermMatrix:
-    """The weights of a collection: one row a document, one column a term."""
+    """The weights of a collection: one row per document, one column per term."""
 
-    vocabulary: Hashes  # in rising order
+    vocabulary: Hashes  # sorted
     matrix: sp.csc_array  # (documents, terms), by column: a query touches only its own terms
 
     @staticmethod
@@ -76,6 +76,6 @@ def bm25(counts: Counts, frequencies: Frequencies, mean_length: float, k1: float
     return Weighted(counts.ids, idf * counts.counts / (counts.counts + k1 * (1 - b + b * length)))
 
 
-def asked_of_bm25(counts: Counts) -> Weighted:
-    """What a query asks of BM25: each of its terms as often as it occurs."""
+def bm25_query(counts: Counts) -> Weighted:
+    """The weights of a query for BM25: each of its terms as often as it occurs."""
     return Weighted(counts.ids, counts.counts.astype(np.float64))

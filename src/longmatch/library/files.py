@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from longmatch.documents.read import JSON_LINES, SUFFIXES, find_files
+from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, find_files
 from longmatch.errors import ReadError
 
 SETTLED = 2.0  # seconds: a file written just before it was read may have changed again within the clock's grain
@@ -27,7 +27,7 @@ class File:
     @property
     def is_json_lines(self) -> bool:
         """Whether it holds many documents."""
-        return self.path.name.lower().endswith(JSON_LINES)
+        return self.path.name.lower().endswith(JSONL_SUFFIXES)
 
     def record(self, problems: Sequence[str]) -> dict[str, Any]:
         """What the library notes of it; a time of 0 means: look at the content next time."""

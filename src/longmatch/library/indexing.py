@@ -7,8 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
-from longmatch.documents.content import content_hash
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, content_hash
 from longmatch.errors import ReadError
 from longmatch.library.changes import Added, Claims
 from longmatch.library.files import File, Sources, survey

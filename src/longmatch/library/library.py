@@ -14,29 +14,27 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.default.encoding import Encoding
+from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, shipped_statistics
-from longmatch.default.within import within
-from longmatch.documents.content import content_hash
 from longmatch.documents.document import Document
-from longmatch.documents.read import read
-from longmatch.errors import ReadError
-from longmatch.library.asking import WHOLE, Asking
 from longmatch.library.changes import Added
 from longmatch.library.errors import LibraryError, NotALibrary, in_a_sentence
 from longmatch.library.facts import Facts, background_sum
 from longmatch.library.files import Sources
-from longmatch.library.filters import condition
 from longmatch.library.fitting import fitting, with_learnt
-from longmatch.library.hierarchical import rank_hierarchically
 from longmatch.library.index.index import Index
 from longmatch.library.indexing import Adding, Report, Way
 from longmatch.library.lock import writing, writing_if_free
 from longmatch.library.memory import keep_few_pools
-from longmatch.library.pairs import Pairs, find_pairs
+from longmatch.library.pairs import SimilarPairs, find_pairs
 from longmatch.library.reencode import Reencoder, reencode
-from longmatch.library.reranking import rerank_answers
-from longmatch.library.search import CANDIDATES, Living, Nearest
+from longmatch.library.rows import DOCUMENT
+from longmatch.library.search.candidates import CANDIDATES
+from longmatch.library.search.encode import Query, QueryEncoder, QueryLike
+from longmatch.library.search.explain import Ranking
+from longmatch.library.search.hierarchical import rank_by_sdr
+from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
 from longmatch.library.vectors import Kind
 from longmatch.library.writer import Writer, heal
@@ -47,7 +45,6 @@ from longmatch.sdr.matcher import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 By: TypeAlias = Literal["default", "sdr"]
-Query: TypeAlias = Document | Encoding | str | os.PathLike[str]
 
 EXACT_BELOW = 100_000  # documents: from there on document vectors are searched by an approximate index
 INDEX = "index"
@@ -151,13 +148,13 @@ class Library:
     def documents(self) -> Iterator[Document]:
         """All documents, a few at a time in memory."""
         if (store := self._now) is not None:
-            for batch in store.batches(WHOLE):
+            for batch in store.batches(DOCUMENT):
                 yield from (self._placed(row.document()) for row in batch)
 
     def show(self, id: str) -> Document:
         """One document."""
         self._store.refresh()
-        rows = self._store.fetch([id], WHOLE)
+        rows = self._store.fetch([id], DOCUMENT)
         if not rows:
             raise self._unknown(id)
         return self._placed(rows[0].document())
@@ -182,14 +179,16 @@ class Library:
             "adapted": learnt.told if (learnt := self._store.learnt()) else None,
         }
 
-    def pairs(self, minimum: float = 0.8, progress: Callable[[int], None] | None = None) -> Pairs:
-        """The most similar pairs and the groups of near-duplicates; `progress` is told of documents done."""
-        asking = self._asking()
-        return find_pairs(asking, minimum, self._nearest(len(asking.index)), progress)
+    def pairs(self, minimum: float = 0.8, progress: Callable[[int], None] | None = None) -> SimilarPairs:
+        """The most similar pairs and the groups of near-duplicates.
+
+        `progress` is called with the number of documents searched since the last call.
+        """
+        return find_pairs(self._searcher(), minimum, progress)
 
     def find(self, words: str, k: int = 10) -> list[Document]:
         """The documents that hold words, best first."""
-        rows = self._store.fetch(self.find_ids(words, k), WHOLE)
+        rows = self._store.fetch(self.find_ids(words, k), DOCUMENT)
         return [self._placed(row.document()) for row in rows]
 
     def find_ids(self, words: str, k: int = 10) -> list[str]:
@@ -209,22 +208,25 @@ class Library:
 
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The ids and the documents' vectors: (documents, width)."""
-        index = self._asking().index
+        searcher = self._searcher()
+        index = searcher.index
         means = index.living("means").astype(np.float32)
-        return Living.of(index).ids, means.reshape(len(index), -1) if len(index) else np.zeros((0, 0), np.float32)
+        return searcher.scope().ids, means.reshape(len(index), -1) if len(index) else np.zeros((0, 0), np.float32)
 
-    def encode(self, query: Query) -> Encoding:
-        """A document as the library's model sees it: as it is kept, or encoded now."""
-        return self._ask(query)[0]
+    def encode(self, query: QueryLike) -> Encoding:
+        """A document as the library's model sees it: stored, or encoded now."""
+        return self._query_encoder().encode(query)[0]
 
-    def compare(self, a: Query, b: Query) -> Match:
-        """Two documents compared, of the library or not, by the words of the whole library; nothing kept is encoded."""
+    def compare(self, a: QueryLike, b: QueryLike) -> Match:
+        """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
+        again.
+        """
         first, second = self.encode(a), self.encode(b)
-        return self._asking().explain(first, second).match(self._store.facts.model)
+        return self._searcher().explain(first, second).match(self._store.facts.model)
 
-    def within(self, query: Query) -> Match:
+    def within(self, query: QueryLike) -> Match:
         """A document's own sections against each other."""
-        return within(self.encode(query), self.statistics, self._store.facts.model)
+        return explain_within(self.encode(query), self.statistics, self._store.facts.model)
 
     def add(self, paths: Paths, prune: bool = False, progress: Report | None = None, way: Way | None = None) -> Added:
         """Bring the library up to date with files and folders: new ones are added, changed ones replaced.
@@ -262,7 +264,7 @@ class Library:
 
     def rank(
         self,
-        query: Query,
+        query: QueryLike,
         k: int = 10,
         where: str | None = None,
         by: By = "default",
@@ -274,84 +276,51 @@ class Library:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
         `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019". `by` names
-        the score. With `rerank`, a model of its own, the best `depth` (at least k) are read by it and have its score;
-        `progress` is told of them, and the passages that explain a hit are still the library's.
+        the score. With `rerank`, another model, the best `depth` (at least k) are read and scored by it; `progress` is
+        called with their number as they are, and the passages that explain a hit are still the library's.
         """
-        asked, own, asking = self._put(query)
-        count = max(k, depth) if rerank else k
-        allowed = self._store.filtered(where) if where else None
-        living = Living.of(asking.index, allowed, without=own)
-        nearest = self._nearest(len(living), condition(where) if where else None)
-        if by == "sdr":
-            sdr = SdrMatcher(self.matcher.backbone)
-            answers = rank_hierarchically(asking, asked, living, count, self.candidates, sdr, nearest)
-        else:
-            answers = asking.rank(asked, living, count, self.candidates, where is None, nearest)
+        searcher, encoded = self._encoded(query)
+        ranking = self._ranking(searcher, encoded, max(k, depth) if rerank else k, where, by)
         if rerank:
-            answers = rerank_answers(answers, asked.document, rerank, k, len(living), progress)
-        return [Hit(self._placed(a.encoding.document), a.score, a.percentile, a.why) for a in answers]
+            ranking = ranking.reranked(rerank, k, progress)
+        return ranking.hits(self._placed)
+
+    def _ranking(self, searcher: Searcher, query: Query, k: int, where: str | None, by: By) -> Ranking:
+        if by == "sdr":
+            return rank_by_sdr(searcher, query, k, SdrMatcher(self.matcher.backbone), where)
+        return searcher.rank(query, k, where)
 
     def rank_many(
         self, queries: Iterable[Document], k: int = 10, where: str | None = None, by: By = "default"
     ) -> Iterator[tuple[Document, list[Hit]]]:
-        """Each of many queries with what `rank` finds for it; they are encoded some at a time."""
-        left = iter(queries)
-        while some := list(islice(left, TOGETHER)):
+        """Each of many queries with what `rank` finds for it; they are encoded in batches."""
+        remaining = iter(queries)
+        while batch := list(islice(remaining, TOGETHER)):
             self._store.refresh()
-            own = [self._own(document) for document in some]
-            unknown = [document for document, id in zip(some, own, strict=True) if id is None]
+            stored = [self._query_encoder().stored_id(document) for document in batch]
+            unknown = [document for document, id in zip(batch, stored, strict=True) if id is None]
             encodings = iter(self.matcher.encode(unknown) if unknown else ())
-            for document, id in zip(some, own, strict=True):
+            for document, id in zip(batch, stored, strict=True):
                 yield document, self.rank(next(encodings) if id is None else id, k, where, by)
 
-    def _nearest(self, documents: int, where: str | None = None) -> Nearest | None:
-        """How to find the nearest vectors of many documents; None where they are few enough to look at all."""
-        if documents < self.exact_below or not self._store.has_vector_index():
-            return None
-        return lambda vector, count: self._store.nearest(vector, count, where)
-
-    def _put(self, query: Query) -> tuple[Encoding, str | None, Asking]:
-        """A query's encoding, its own id, and what it is put to; all by one model, should another process change it."""
+    def _encoded(self, query: QueryLike) -> tuple[Searcher, Query]:
+        """What to search with, and the query; both of one model, should another process change it meanwhile."""
         while True:
             self._store.refresh()
-            made = self._store.facts
-            encoding, own = self._ask(query)
-            asking = self._asking()
-            if self._store.facts == made or isinstance(query, Encoding):
-                return encoding, own, asking
+            model = self._store.facts
+            encoding, stored_id = self._query_encoder().encode(query)
+            searcher = self._searcher()
+            if self._store.facts == model or isinstance(query, Encoding):
+                return searcher, Query.of(encoding, searcher.index, stored_id)
 
-    def _ask(self, query: Query) -> tuple[Encoding, str | None]:
-        """A query's encoding, and the id of the document of the library that it is."""
-        if isinstance(query, Encoding):
-            return query, self._own(query.document)
-        if isinstance(query, str) and query in self:
-            return self._asking().encodings([query])[0], query
-        document = query if isinstance(query, Document) else self.resolve(query)
-        own = self._own(document)
-        if own is not None:
-            return self._asking().encodings([own])[0], own
-        return self.matcher.encode([document])[0], None
+    def _query_encoder(self) -> QueryEncoder:
+        return QueryEncoder(self._store, self._sources, lambda: self.matcher)
 
     def resolve(self, query: str | os.PathLike[str]) -> Document:
         """The document of that id, or the file of that name."""
         if isinstance(query, str) and query in self:
             return self.show(query)
-        try:
-            return read(os.fspath(query))
-        except ReadError as error:
-            if Path(query).exists() or "#" in os.fspath(query):
-                raise
-            raise LibraryError(
-                f"{query} is neither a file nor the id of a document in {self.address}. "
-                f"Check the name, or list the ids: longmatch show {self.address}."
-            ) from error
-
-    def _own(self, document: Document) -> str | None:
-        """The id under which the library has this very document."""
-        quoted = content_hash(document)
-        rows = self._store.read(["id", "source"], f"hash = '{quoted}'").to_pylist()
-        source = self._sources.name(Path(document.source)) if document.source else ""
-        return next((r["id"] for r in rows if source == r["source"] or (not source and r["id"] == document.id)), None)
+        return self._query_encoder().read(query)
 
     def _sources_of(self, ids: Sequence[str]) -> Iterator[tuple[str, str]]:
         return ((row.id, str(row.value("source"))) for row in self._store.fetch(ids, ["id", "source"]))
@@ -363,13 +332,13 @@ class Library:
     def _unknown(self, id: str) -> LibraryError:
         return LibraryError(f"{self.address} has no document {id}. List them: longmatch show {self.address}.")
 
-    def _asking(self) -> Asking:
-        """The store and an index that fits it."""
+    def _searcher(self) -> Searcher:
+        """A search over the store as it is now, and an index of the same version."""
         self._store.refresh()
         if self._index is None or self._index.version != self._store.version:
             self._store.facts.check_background(background_sum(self.statistics.sentences), self.address)
             self._index = self._fitting_index()
-        return Asking(self._store, self._index, self.statistics)
+        return Searcher(self._store, self._index, self.statistics, self.candidates, self.exact_below)
 
     def _fitting_index(self) -> Index:
         index = self._open_index(self._folder / INDEX)

@@ -1,28 +1,36 @@
 """The most similar pairs of a library and its groups of near-duplicates, without comparing everything with everything.
 
-A pair is looked at when one document is among the other's nearest by words, by phrases or by vector. The meaning,
-which takes the vectors of all sentences, is worked out only where words and document vectors leave room for it. A
-document with many partners is looked at further, so that the work grows with the collection and with what is found.
+A pair is scored when one document is among the other's nearest by words, by phrases or by vector. Meaning, which takes
+the vectors of all sentences, is computed only where words and document vectors leave room for it. A document with many
+partners is searched further, so that the work grows with the collection and with what is found.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
 
-from longmatch.default.calibration import ALIKE
-from longmatch.library.asking import Asking
-from longmatch.library.index.terms import Floats
-from longmatch.library.neighbours import neighbours
-from longmatch.library.question import Question
+from longmatch.default.calibration import IN_LIKENESS
+from longmatch.default.sides import Floats, similarities
+from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
+from longmatch.library.index.index import Index
+from longmatch.library.index.segment import Segment
+from longmatch.library.index.terms import QueryTerms
 from longmatch.library.rows import MEANT, TERMS, Row
-from longmatch.library.search import Living, Nearest, meaning_scores
+from longmatch.library.search.candidates import Nearest, Scope
+from longmatch.library.search.encode import Query
+from longmatch.library.search.score import StoredComparison, sentence_scores
+from longmatch.library.search.searcher import Searcher
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
 SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
-BLOCK = 64  # documents looked at together
+BLOCK = 64  # documents searched with together
+COMMON = 1_000  # documents: a term of more says little about which of them belong together, and costs most
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,8 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """The pairs of at least some score, the most similar first, and the groups they link."""
+class SimilarPairs:
+    """The pairs from some score up, the most similar first, and the groups they form."""
 
     pairs: tuple[Pair, ...]
     looked_at: int  # pairs that were scored
@@ -48,7 +56,7 @@ class Pairs:
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Documents linked by pairs, directly or through others; the largest groups first."""
-        return linked((pair.a, pair.b) for pair in self.pairs)
+        return connected((pair.a, pair.b) for pair in self.pairs)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -59,78 +67,147 @@ class Pairs:
         }
 
 
-def find_pairs(
-    asking: Asking, minimum: float, nearest: Nearest | None = None, progress: Callable[[int], None] | None = None
-) -> Pairs:
-    """Look for the partners of a block of documents after the other."""
-    search = _Search(asking, minimum, nearest)
-    ids = search.living.ids
+def find_pairs(searcher: Searcher, minimum: float, progress: Callable[[int], None] | None = None) -> SimilarPairs:
+    """Search with all documents, a block at a time; `progress` is called with the number of documents done."""
+    search = _PairSearch(searcher, minimum)
+    ids = search.scope.ids
     for start in range(0, len(ids), BLOCK):
-        rows = asking.store.fetch(ids[start : start + BLOCK], TERMS)
-        search.look([Question.of(row, asking.index) for row in rows])
+        rows = searcher.store.fetch(ids[start : start + BLOCK], TERMS)
+        search.run([Query.of_row(row, searcher.index) for row in rows])
         if progress:
             progress(len(rows))
-    found = sorted(search.found, key=lambda pair: (-pair.score, pair.a, pair.b))
-    return Pairs(tuple(found), len(search.seen))
+    pairs = sorted(search.pairs, key=lambda pair: (-pair.score, pair.a, pair.b))
+    return SimilarPairs(tuple(pairs), len(search.scored))
 
 
-class _Search:
-    """The pairs found so far, and those looked at."""
+class _PairSearch:
+    """The pairs found and those scored so far."""
 
-    def __init__(self, asking: Asking, minimum: float, nearest: Nearest | None) -> None:
-        self.asking, self.minimum, self.nearest = asking, minimum, nearest
-        self.living = Living.of(asking.index)
-        self.found: list[Pair] = []
-        self.seen: set[tuple[str, str]] = set()
+    def __init__(self, searcher: Searcher, minimum: float) -> None:
+        self.searcher, self.minimum = searcher, minimum
+        self.scope = Scope.of(searcher.index)
+        self.nearest = searcher.nearest(len(searcher.index))
+        self.pairs: list[Pair] = []
+        self.scored: set[tuple[str, str]] = set()
         self.partners: Counter[str] = Counter()
 
-    def look(self, questions: Sequence[Question], count: int = NEAREST) -> None:
-        """Score each document's nearest; where half of them belong with it, there may be more: look further."""
-        store, index = self.asking.store, self.asking.index
-        near = neighbours(questions, index, self.living, count, self.nearest)
-        held = {row.id: row for row in store.fetch(sorted(set().union(*near)), TERMS)}
-        for question, others in zip(questions, near, strict=True):
-            fresh = [other for other in sorted(others) if _ordered(question.id, other) not in self.seen]
-            self.seen.update(_ordered(question.id, other) for other in fresh)
-            self._score(question, [held[id] for id in fresh])
-        crowded = [question for question in questions if self.partners[question.id] >= count / 2]
-        if crowded and count < len(self.living):
-            self.look(crowded, 4 * count)
+    def run(self, queries: Sequence[Query], count: int = NEAREST) -> None:
+        """Score each document's nearest; where half of them belong with it, there may be more: search further."""
+        near = nearest_documents(queries, self.searcher.index, self.scope, count, self.nearest)
+        rows = {row.id: row for row in self.searcher.store.fetch(sorted(set().union(*near)), TERMS)}
+        for query, neighbours in zip(queries, near, strict=True):
+            fresh = [id for id in sorted(neighbours) if _ordered(query.id, id) not in self.scored]
+            self.scored.update(_ordered(query.id, id) for id in fresh)
+            self._score(query, [rows[id] for id in fresh])
+        crowded = [query for query in queries if self.partners[query.id] >= count / 2]
+        if crowded and count < len(self.scope):
+            self.run(crowded, 4 * count)
 
-    def _score(self, question: Question, others: Sequence[Row]) -> None:
-        if not others:
+    def _score(self, query: Query, candidates: Sequence[Row]) -> None:
+        if not candidates:
             return
-        likeness = _likeness(self.asking, question, others, self.minimum)
-        for other, value in zip(others, likeness.tolist(), strict=True):
+        for candidate, value in zip(candidates, self._likeness(query, candidates).tolist(), strict=True):
             if value >= self.minimum:
-                self.found.append(Pair(*_ordered(question.id, other.id), value))
-                self.partners.update((question.id, other.id))
+                self.pairs.append(Pair(*_ordered(query.id, candidate.id), value))
+                self.partners.update((query.id, candidate.id))
+
+    def _likeness(self, query: Query, candidates: Sequence[Row]) -> Floats:
+        """How alike a document and its candidates are; of those that cannot reach the minimum, an upper bound."""
+        index, store = self.searcher.index, self.searcher.store
+        calibration = self.searcher.statistics.calibration.trusting(*index.trust)
+        sides = [name for name in calibration.sides if name in IN_LIKENESS]
+        cheap = [name for name in sides if name != "meaning"]
+        values = similarities(StoredComparison(query, candidates), [*cheap, "topic"])
+        topic = values.pop("topic")
+        if "meaning" not in sides:
+            return calibration.likeness(values)
+        values["meaning"] = np.minimum(topic + SLACK, 1.0)
+        promising = np.flatnonzero(calibration.likeness(values) >= self.minimum).tolist()
+        if promising:
+            first, *others = store.fetch([query.id, *(candidates[i].id for i in promising)], MEANT)
+            values["meaning"][promising] = sentence_scores(first.sentence_vectors(), others)
+        return calibration.likeness(values)
 
 
-def _likeness(asking: Asking, question: Question, others: Sequence[Row], minimum: float) -> Floats:
-    """How alike a document is to others; of those that cannot reach the minimum, the most that could be."""
-    calibration = asking.statistics.calibration.trusting(*asking.index.trust)
-    alike = [name for name in calibration.sides if name in ALIKE]
-    sides = question.sides(others, asking.index, [*alike, "topic"])
-    topic = sides.pop("topic")
-    if "meaning" not in alike:
-        return calibration.likeness(sides)
-    sides["meaning"] = np.minimum(topic + SLACK, 1.0)
-    promising = np.flatnonzero(calibration.likeness(sides) >= minimum).tolist()
-    if promising:
-        mine, *theirs = asking.store.fetch([question.id, *(others[i].id for i in promising)], MEANT)
-        sides["meaning"][promising] = meaning_scores(mine.sentence_vectors(), theirs)
-    return calibration.likeness(sides)
+def nearest_documents(
+    queries: Sequence[Query], index: Index, scope: Scope, count: int, nearest: Nearest | None = None
+) -> list[set[str]]:
+    """The `count` nearest documents of each query by words, by phrases and by vector; never the query itself.
+
+    Each is one product per block of queries. Only the rarer terms are looked up, so the work grows with the collection,
+    not with its square. Document vectors are multiplied with all others, or looked up in the approximate index.
+    """
+    ids: list[set[str]] = [set() for _ in queries]
+    roster = index.roster
+    for kind in KINDS:
+        terms = [query.terms[kind] for query in queries]
+        for near, best in zip(ids, nearest_by_terms(kind, terms, index, count + 1), strict=True):
+            near.update(str(roster.names[i]) for i in best if roster.alive[i])
+    vectors = np.stack([query.vector for query in queries])
+    for near, best_ids in zip(ids, _nearest_by_vector(vectors, index, scope, count + 1, nearest), strict=True):
+        near.update(best_ids)
+    for near, query in zip(ids, queries, strict=True):
+        near.discard(query.id)
+    return ids
+
+
+def nearest_by_terms(kind: Kind, queries: Sequence[QueryTerms], index: Index, count: int) -> list[Ints]:
+    """The rows of the index with the largest cosine, removed documents too; fewer where fewer share a term."""
+    parts = [_cosines(kind, queries, segment) for segment in index.segments if len(segment)]
+    if not parts:
+        return [np.empty(0, dtype=np.int64) for _ in queries]
+    cosines = sp.hstack(parts, format="csr")
+    return [
+        _largest(cosines.indices[start:end], cosines.data[start:end], count)
+        for start, end in pairwise(cosines.indptr.tolist())
+    ]
+
+
+def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> sp.csr_array:
+    """(queries, documents of the segment), from the rarer of the documents' heaviest terms."""
+    kept, starts = segment[f"{kind}.kept"], segment[f"{kind}.starts"]
+    bounds, columns, values = [0], [], []
+    for terms in queries:
+        position, present = lookup(kept, terms.ids)
+        position = position[present]
+        rare = starts[position + 1] - starts[position] <= COMMON
+        columns.append(position[rare])
+        values.append((terms.idf * terms.weights)[present][rare].astype(np.float32))
+        bounds.append(bounds[-1] + int(rare.sum()))
+    weights = sp.csr_array(
+        (np.concatenate(values), np.concatenate(columns), np.array(bounds)), shape=(len(queries), len(kept))
+    )
+    cosines = sp.csr_array(weights @ segment.postings(kind))
+    norms = segment[f"{kind}.norms"][cosines.indices]
+    cosines.data = cosines.data / np.where(norms > 0, norms, 1.0)
+    return cosines
+
+
+def _largest(rows: Ints, values: npt.NDArray[np.float32], count: int) -> Ints:
+    return rows if len(rows) <= count else rows[np.argpartition(-values, count)[:count]]
+
+
+def _nearest_by_vector(
+    vectors: npt.NDArray[np.float32], index: Index, scope: Scope, count: int, nearest: Nearest | None
+) -> list[list[str]]:
+    if nearest is not None:
+        return [[id for id in nearest(vector, count) if scope.covers(id, index)] for vector in vectors]
+    cosines = np.concatenate([s["means"] @ vectors.T for s in index.segments if len(s)])[scope.rows]
+    if len(cosines) > count:
+        best = np.argpartition(-cosines, count, axis=0)[:count]
+    else:
+        best = np.tile(np.arange(len(cosines))[:, None], len(vectors))
+    return [[str(name) for name in scope.names[column]] for column in best.T]
 
 
 def _ordered(a: str, b: str) -> tuple[str, str]:
     return (a, b) if a < b else (b, a)
 
 
-def linked(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+def connected(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
     """The groups that pairs form, by union-find.
 
-    >>> linked([("a", "b"), ("c", "d"), ("b", "e")])
+    >>> connected([("a", "b"), ("c", "d"), ("b", "e")])
     (('a', 'b', 'e'), ('c', 'd'))
     """
     parent: dict[str, str] = {}

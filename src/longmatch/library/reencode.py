@@ -5,10 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.library.asking import WHOLE
 from longmatch.library.errors import NotALibrary
 from longmatch.library.facts import Facts
-from longmatch.library.rows import to_table
+from longmatch.library.rows import DOCUMENT, to_table
 from longmatch.library.store import REENCODED, Store
 from longmatch.library.vectors import Kind
 
@@ -33,7 +32,7 @@ def reencode(store: Store, matcher: HybridMatcher, kind: Kind, report: Report | 
     """
     fresh = _beside(store.address, Facts.of(matcher, kind))
     done = set(fresh.read(["id"])["id"].to_pylist())
-    for rows in store.batches(WHOLE):
+    for rows in store.batches(DOCUMENT):
         left = [row for row in rows if row.id not in done]
         if left:
             fresh.put(to_table(matcher.encode([row.document() for row in left]), kind))

@@ -11,8 +11,7 @@ import pyarrow as pa
 import torch
 
 from longmatch.default.encoding import Encoding
-from longmatch.documents.content import content_hash
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, content_hash
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 from longmatch.library.structure import PARAGRAPHS, SECTIONS, SENTENCES, sections_of, structure_of
@@ -26,6 +25,24 @@ PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "to
 
 STREAM = ("vocabulary", "stream", "offsets")
 """The columns that hold the running words."""
+
+DOCUMENT = [
+    "id",
+    "source",
+    "title",
+    "language",
+    "words",
+    "metadata",
+    "text",
+    "plain",
+    "sections",
+    "paragraphs",
+    "sentences",
+]
+"""The columns of a document."""
+
+ENCODED = [*DOCUMENT, "pieces", "vectors", "expectations", "title_vector", "vocabulary", "stream", "offsets"]
+"""The columns of a document and its encoding."""
 
 SCORED = ["id", "title", "pieces", "vectors", "expectations", "mean", "title_vector", *STREAM]
 """The columns a score needs."""

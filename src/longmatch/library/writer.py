@@ -7,10 +7,10 @@ import pyarrow as pa
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
-from longmatch.lexical.mentions import stacked
+from longmatch.lexical.mentions import stack_titles
+from longmatch.lexical.terms import KINDS
 from longmatch.library.errors import in_a_sentence
 from longmatch.library.index.index import Index
-from longmatch.library.index.terms import KINDS
 from longmatch.library.rows import TERMS, Row, rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.units import Tokens
@@ -77,7 +77,7 @@ def take_in(index: Index, rows: Sequence[Row]) -> None:
     """Add documents of the store to the index."""
     means = np.stack([row.array("mean") for row in rows])
     hashes = [str(row.value("hash")) for row in rows]
-    titles = stacked([row.name() for row in rows])
+    titles = stack_titles([row.name() for row in rows])
     index.add([row.id for row in rows], hashes, [row.terms() for row in rows], titles, means)
 
 

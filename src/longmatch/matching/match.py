@@ -1,6 +1,6 @@
 """What a comparison found: the score, and the sections and passages that carry it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -115,6 +115,7 @@ class Match:
     measured: bool = False  # whether a score means the same for any two documents
     coverage: Coverage = Coverage()
     parts: dict[str, float] = field(default_factory=dict)  # each side's share of the score: words, meaning, ...
+    labels: Mapping[str, str] = field(default_factory=dict)  # of the sides, for people
     terms: tuple[Term, ...] = ()
     names: tuple[str, ...] = ()  # of documents that both name, the rarest first
     grids: Callable[[Level], Grid] | None = field(default=None, repr=False, compare=False)

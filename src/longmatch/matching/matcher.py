@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document
-from longmatch.documents.read import JSON_LINES
+from longmatch.documents.read import JSONL_SUFFIXES
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, Match
 
 Scores = npt.NDArray[np.float64]
-Progress = Callable[[int], None]  # told how many documents are done since the last call
+Progress = Callable[[int], None]  # called with the number of documents done since the last call
 
 E = TypeVar("E")  # one document's encoding
 C = TypeVar("C")  # a collection of encodings, ready to be scored
@@ -117,7 +117,7 @@ def is_same(a: Document, b: Document) -> bool:
     if not a.source or not b.source:
         return a.id == b.id
     same_file = Path(a.source).resolve() == Path(b.source).resolve()
-    return same_file and (a.id == b.id or not a.source.lower().endswith(JSON_LINES))  # a .jsonl file holds many
+    return same_file and (a.id == b.id or not a.source.lower().endswith(JSONL_SUFFIXES))  # a .jsonl file holds many
 
 
 def percentile(scores: Scores, index: int) -> float:

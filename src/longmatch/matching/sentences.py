@@ -51,7 +51,7 @@ class Sentences:
         """The sentences as they stand, their lengths counted in words."""
         rows = [
             (s.start, s.end, count_words(s.of(document.readable)), paragraph, section)
-            for s, paragraph, section in document.placed_sentences()
+            for s, paragraph, section in document.indexed_sentences()
         ]
         return Sentences(document, *np.array(rows, dtype=np.int64).reshape(-1, 5).T)
 

@@ -1,6 +1,6 @@
-"""What a model reads of a document: token-exact pieces with spans (chunks, blocks, sentences)."""
+"""Token-exact pieces of a document with spans: chunks, blocks, sentences."""
 
-from longmatch.units.cut import block_ranges, blocks, chunks, sentences
+from longmatch.units.chunking import block_ranges, blocks, chunks, sentences
 from longmatch.units.pieces import Pieces
 from longmatch.units.tokens import Tokens, tokenize
 

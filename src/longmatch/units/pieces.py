@@ -1,4 +1,4 @@
-"""The pieces a document is cut into: flat arrays of token ranges and character spans."""
+"""Pieces of a document: flat arrays of token ranges and character spans."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmatch.documents.document import Document, Span
+from longmatch.documents.spans import strip_span
 from longmatch.units.tokens import Ints, Tokens
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Consecutive pieces of one document: piece i is the tokens first[i]:last[i], the characters starts[i]:ends[i]."""
+    """Consecutive pieces of a document: piece i has the tokens first[i]:last[i], the characters starts[i]:ends[i]."""
 
     tokens: Tokens
     first: Ints
@@ -22,7 +23,7 @@ class Pieces:
 
     @property
     def document(self) -> Document:
-        """The document the pieces are of."""
+        """The document the pieces belong to."""
         return self.tokens.document
 
     @property
@@ -37,7 +38,7 @@ class Pieces:
 
     @property
     def lengths(self) -> Ints:
-        """Tokens in each piece."""
+        """Number of tokens of each piece."""
         return self.last - self.first
 
     def __len__(self) -> int:
@@ -50,36 +51,33 @@ class Pieces:
         return (self[i] for i in range(len(self)))
 
     def ids(self, index: int) -> Ints:
-        """The token ids of one piece."""
+        """The token ids of a piece."""
         return self.tokens.ids[self.first[index] : self.last[index]]
 
     def text(self, index: int) -> str:
-        """The characters of one piece, as they stand in the source."""
+        """The text of a piece, markup included."""
         return self[index].of(self.document.text)
 
 
 def pieces_from(tokens: Tokens, first: list[int] | Ints, last: list[int] | Ints) -> Pieces:
-    """Give token ranges their character spans. A piece reaches to the next token, so that no character is lost.
+    """Pieces of the token ranges first[i]:last[i]. A span extends to the next token, so that no character is lost.
 
-    Where the tokens are all that is left of the document, as on a shelf, the spans are empty.
+    For stored tokens without the document's text the spans are empty.
     """
-    a, b = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
-    sentence = np.searchsorted(tokens.sentence_offsets, a, side="right") - 1
+    first, last = np.array(first, dtype=np.int64), np.array(last, dtype=np.int64)
+    sentence = np.searchsorted(tokens.sentence_offsets, first, side="right") - 1
     if not tokens.document.text:
-        return Pieces(tokens, a, b, np.zeros_like(a), np.zeros_like(a), sentence)
-    final = np.searchsorted(tokens.sentence_offsets, b - 1, side="right") - 1  # the sentence in which a piece ends
-    opens = a == tokens.sentence_offsets[sentence]
-    closes = b == tokens.sentence_offsets[final + 1]
-    sentence_starts = _sentence_starts(tokens)
-    starts = np.where(opens, sentence_starts[sentence], tokens.starts[a])
-    following = tokens.starts[np.minimum(b, len(tokens) - 1)]
-    ends = np.where(closes, tokens.sentence_ends[final], following)
-    text = tokens.document.text
-    for i in np.flatnonzero(~opens | ~closes):  # cut inside a sentence: leave the white space at the cut out
-        piece = text[starts[i] : ends[i]]
-        starts[i] += len(piece) - len(piece.lstrip())
-        ends[i] = starts[i] + len(piece.strip())
-    return Pieces(tokens, a, b, starts, ends, sentence)
+        return Pieces(tokens, first, last, np.zeros_like(first), np.zeros_like(first), sentence)
+    last_sentence = np.searchsorted(tokens.sentence_offsets, last - 1, side="right") - 1
+    at_start = first == tokens.sentence_offsets[sentence]
+    at_end = last == tokens.sentence_offsets[last_sentence + 1]
+    starts = np.where(at_start, _sentence_starts(tokens)[sentence], tokens.starts[first])
+    next_starts = tokens.starts[np.minimum(last, len(tokens) - 1)]
+    ends = np.where(at_end, tokens.sentence_ends[last_sentence], next_starts)
+    for i in np.flatnonzero(~at_start | ~at_end):  # split inside a sentence: strip white space at the split
+        span = strip_span(tokens.document.text, int(starts[i]), int(ends[i]))
+        starts[i], ends[i] = span.start, span.end
+    return Pieces(tokens, first, last, starts, ends, sentence)
 
 
 def _sentence_starts(tokens: Tokens) -> Ints:

@@ -1,4 +1,4 @@
-"""A document's tokens, made once, with the characters each stands for."""
+"""The tokens of a document, with the position of each in its text."""
 
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -14,25 +14,25 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a document's running text, flat, sentence after sentence. No special tokens, nothing cut."""
+    """All tokens of a document's running text in one flat array, sentence by sentence, without special tokens."""
 
     document: Document
     ids: Ints  # (tokens,)
     starts: Ints  # (tokens,) first character of each token in the document's text
-    word_starts: npt.NDArray[np.bool_]  # (tokens,) is there a gap before the token?
-    sentence_offsets: Ints  # (sentences + 1,) sentence s is the tokens offsets[s]:offsets[s + 1]
-    sentence_ends: Ints  # (sentences,) last character + 1 of each sentence
-    sentence_paragraph: Ints  # (sentences,) which running paragraph
-    sentence_section: Ints  # (sentences,) which section
+    word_starts: npt.NDArray[np.bool_]  # (tokens,) whether a gap precedes the token
+    sentence_offsets: Ints  # (sentences + 1,) sentence s has the tokens offsets[s]:offsets[s + 1]
+    sentence_ends: Ints  # (sentences,) end of each sentence in the document's text, exclusive
+    sentence_paragraph: Ints  # (sentences,) index of its running paragraph
+    sentence_section: Ints  # (sentences,) index of its section
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def opening(self, count: int | None) -> "Tokens":
-        """The first `count` tokens, None being all; the sentence in which the cut falls is shortened."""
+    def truncated(self, count: int | None) -> "Tokens":
+        """The first `count` tokens, all if None; the last sentence may become shorter."""
         if count is None or len(self) <= count:
             return self
-        kept = int(np.searchsorted(self.sentence_offsets, count))  # sentences that begin before the cut
+        kept = int(np.searchsorted(self.sentence_offsets, count))  # sentences that begin before `count`
         return replace(
             self,
             ids=self.ids[:count],
@@ -46,8 +46,8 @@ class Tokens:
 
 
 def tokenize(document: Document, tokenizer: Tokenizer) -> Tokens:
-    """Tokenise every sentence of the running text; one of which the tokenizer knows nothing becomes one unknown."""
-    spans = [(s.start, s.end, paragraph, section) for s, paragraph, section in document.placed_sentences()]
+    """Tokenise every sentence of the running text; one without tokens becomes a single unknown token."""
+    spans = [(s.start, s.end, paragraph, section) for s, paragraph, section in document.indexed_sentences()]
     text = document.readable
     encodings = tokenizer.encode_batch([text[start:end] for start, end, _, _ in spans], add_special_tokens=False)
     unknown = _unknown_id(tokenizer)
@@ -64,5 +64,5 @@ def tokenize(document: Document, tokenizer: Tokenizer) -> Tokens:
 
 
 def _unknown_id(tokenizer: Tokenizer) -> int:
-    found = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>", "<|unk|>"))
-    return next((token for token in found if token is not None), 0)
+    ids = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>", "<|unk|>"))
+    return next((id for id in ids if id is not None), 0)

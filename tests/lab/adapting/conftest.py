@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.lab.adapting.adopting import adapt
-from longmatch.lab.adapting.learning import unlabelled
+from longmatch.lab.adapting import learning
+from longmatch.lab.adapting.adapt import adapt
 from longmatch.library.library import Library
 from longmatch.library.reencode import Stages
 from tests.lab.adapting.stems import write_coined
+from tests.library.tiny import tiny_matcher
 
 DOCUMENTS, STEPS = 42, 16
 Copy = Callable[[Path], Library]
@@ -31,8 +32,13 @@ def interrupt_at(stage: str) -> Stages:
 @pytest.fixture(scope="session", autouse=True)
 def brisk() -> None:
     """A tiny network learns fast."""
-    unlabelled.PACE = replace(unlabelled.PACE, learning_rate=2e-2)
-    unlabelled.SHAPE = replace(unlabelled.SHAPE, anchors=16)
+    learning.PACE = replace(learning.PACE, learning_rate=2e-2)
+    learning.SHAPE = replace(learning.SHAPE, anchors=16)
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_bert: Path) -> HybridMatcher:
+    return tiny_matcher(tiny_bert)
 
 
 @pytest.fixture(scope="session")

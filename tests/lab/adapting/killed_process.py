@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from longmatch.lab.adapting.adopting import adapt
+from longmatch.lab.adapting.adapt import adapt
 from longmatch.library.library import Library
 from tests.library.tiny import tiny_matcher
 

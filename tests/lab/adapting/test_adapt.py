@@ -11,15 +11,15 @@ import torch
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
-from longmatch.lab.adapting.adapt import Adaptation, readings
-from longmatch.lab.adapting.adopting import adapt, undo
-from longmatch.lab.adapting.learning.unlabelled import learn_halves
+from longmatch.lab.adapting.adapt import Adaptation, adapt, tokenized, undo
+from longmatch.lab.adapting.learning import learn_halves
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from tests.forked import start
 from tests.lab.adapting.conftest import DOCUMENTS, STEPS, Copy, interrupt_at
 from tests.lab.adapting.killed_process import adapt_and_die
 from tests.lab.adapting.stems import coined_text, write_coined
+from tests.library.tiny import write_texts
 
 FEW = 4  # questions that tell whether the answers are the same
 Answers = list[list[tuple[str, float]]]
@@ -90,7 +90,7 @@ def test_a_dry_run_leaves_the_library_as_it_was_whatever_it_proves(
 
 def test_the_same_seed_learns_the_same_change_and_another_seed_another(tiny: HybridMatcher, plain: Path) -> None:
     library = Library(plain, tiny, create=False)
-    documents = list(readings(library._store, list(library)[:20], tiny))
+    documents = list(tokenized(library._store, list(library)[:20], tiny))
     first, again, other = (learn_halves(tiny.backbone, documents, 2, seed, 0.0)[0] for seed in (0, 0, 1))
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not all(torch.equal(first[name], other[name]) for name in first)
@@ -100,7 +100,7 @@ def test_without_a_number_of_steps_as_many_are_taken_as_fit_but_a_least_number(
     tiny: HybridMatcher, plain: Path
 ) -> None:
     library = Library(plain, tiny, create=False)
-    documents = list(readings(library._store, list(library)[:20], tiny))
+    documents = list(tokenized(library._store, list(library)[:20], tiny))
     told: list[tuple[int, int]] = []
     _, steps = learn_halves(tiny.backbone, documents, None, 0, 0.0, lambda *far: told.append(far))
     assert steps == 10 and told == [(step, 10) for step in range(1, 11)]
@@ -194,9 +194,10 @@ def test_the_facts_tell_when_it_was_adapted_and_with_what_proof(
     assert Library(plain, tiny, create=False).facts()["adapted"] is None
 
 
-def test_too_few_documents_are_refused_in_one_sentence(library: Library, texts: Path) -> None:
-    library.add(texts)
+def test_too_few_documents_are_refused_in_one_sentence(tiny: HybridMatcher, tmp_path: Path) -> None:
+    library = Library(tmp_path / "library", tiny)
+    library.add(write_texts(tmp_path / "texts", range(8)))
     with pytest.raises(
-        LibraryError, match=r"has 0 documents with 16 sentences or more, too few .* 40 are the least\.$"
+        LibraryError, match=r"has 0 documents with 16 sentences or more, too few .* at least 40 are needed\.$"
     ):
         adapt(library)

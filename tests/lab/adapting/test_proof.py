@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from longmatch.lab.adapting.proof import Measured, Proof
+from longmatch.lab.adapting.proof import Gain, Proof
 
-BETTER, WORSE, SAME = Measured(0.7, 0.8, 0.01), Measured(0.7, 0.6, 0.99), Measured(0.7, 0.71, 0.3)
-FULL, LOWERED = Measured(0.99, 0.9885, 0.8), Measured(0.99, 0.98, 0.9)
+BETTER, WORSE, SAME = Gain(0.7, 0.8, 0.01), Gain(0.7, 0.6, 0.99), Gain(0.7, 0.71, 0.3)
+FULL, LOWERED = Gain(0.99, 0.9885, 0.8), Gain(0.99, 0.98, 0.9)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ FULL, LOWERED = Measured(0.99, 0.9885, 0.8), Measured(0.99, 0.98, 0.9)
         (LOWERED, BETTER, False),
     ],
 )
-def test_the_score_must_be_better_or_full_and_meaning_better(score: Measured, meaning: Measured, holds: bool) -> None:
+def test_the_score_must_be_better_or_full_and_meaning_better(score: Gain, meaning: Gain, holds: bool) -> None:
     proof = Proof(score, meaning, documents=20, passages=120, among=79)
     assert proof.holds is holds
     assert Proof.of_dict(proof.to_dict()) == proof
@@ -31,7 +31,7 @@ def test_p_is_one_sided() -> None:
     rng = np.random.default_rng(0)
     low = rng.random(30)
     high = low + 0.1 * rng.random(30)
-    assert Measured.of(low, high).p < 0.001
-    assert Measured.of(high, low).p > 0.999
-    assert Measured.of(low, low).p == 0.5
-    assert not Measured.of(low, low).is_better
+    assert Gain.of(low, high).p < 0.001
+    assert Gain.of(high, low).p > 0.999
+    assert Gain.of(low, low).p == 0.5
+    assert not Gain.of(low, low).is_better

@@ -8,14 +8,13 @@ import torch
 import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
-from longmatch.lab.training.pairs import pair_measures
-from longmatch.lab.training.recipes import find_recipe
 from longmatch.lab.training.settings import TrainingSettings
-from longmatch.lab.training.train import train
+from longmatch.lab.training.train import find_recipe, train
+from longmatch.lab.training.validation import pair_measures
 from longmatch.load import TRAINED
 from tests.lab.baselines.cross.tiny_cross import save_learner
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.two_wordings import write_two_wordings
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.wordings import write_two_wordings
 
 pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
 OWN = {

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from longmatch.lab.adapting.adapt import Adaptation
-from longmatch.lab.adapting.proof import Measured, Proof
+from longmatch.lab.adapting.proof import Gain, Proof
 from longmatch.lab.cli.adapt import print_adaptation
 from tests.cli.conftest import Ran
 
-BETTER = Proof(Measured(0.71, 0.75, 0.0123), Measured(0.6, 0.7, 0.001), documents=26, passages=156, among=251)
-WORSE = Proof(Measured(0.75, 0.71, 0.9877), Measured(0.6, 0.7, 0.001), documents=26, passages=156, among=251)
+BETTER = Proof(Gain(0.71, 0.75, 0.0123), Gain(0.6, 0.7, 0.001), documents=26, passages=156, among=251)
+WORSE = Proof(Gain(0.75, 0.71, 0.9877), Gain(0.6, 0.7, 0.001), documents=26, passages=156, among=251)
 
 
 def test_a_library_too_small_and_one_that_is_not_adapted_are_told_so_in_a_sentence(
@@ -30,7 +30,7 @@ def test_a_place_without_a_library_is_said_to_be_none(longmatch: Callable[..., R
 @pytest.mark.parametrize(
     ("found", "dry_run", "ending"),
     [
-        (Adaptation(BETTER, 234, 40, adopted=True), False, "better than before. papers uses what was learnt"),
+        (Adaptation(BETTER, 234, 40, adopted=True), False, "better than before. papers uses the adapted model"),
         (Adaptation(BETTER, 234, 40), True, "Without --dry-run it would be adopted; papers is as it was."),
         (Adaptation(WORSE, 234, 40), False, "no better than before. Nothing is adopted; papers is as it was."),
     ],

@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.safe_xml import DEEPEST, iterate_elements, read_xml, text_of
+from longmatch.lab.datasets.safe_xml import MAX_DEPTH, iterate_elements, read_xml, text_of
 
 LAUGHS = (
     '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha">'
@@ -49,7 +49,7 @@ def test_broken_xml_is_said_to_be(xml):
 
 def test_deep_nesting_is_refused():
     with pytest.raises(ReadError, match="nests elements"):
-        elements("<page>" * (DEEPEST + 1))
+        elements("<page>" * (MAX_DEPTH + 1))
 
 
 def test_what_is_not_wanted_is_not_held(tmp_path):

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from longmatch.documents import Document
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.papers.colde.parts import part_ranges
+from longmatch.lab.papers.colde.augmentation import chunk_ranges
 from longmatch.lab.store import store
 from longmatch.lab.store.store import LayerStore
 from longmatch.lab.store.tokens import TokenCollection, TokenLayer, restore_tokens
@@ -46,7 +46,7 @@ def test_a_collection_gives_back_the_tokens_of_every_document(tokenizer, tmp_pat
         assert tokens.piece(number, 1, 4).tolist() == whole.ids[1:4].tolist()
         assert (tokens.lengths[number], tokens.number(str(number))) == (len(whole), number)
         assert tokens.sentence_counts[number] == len(whole.sentence_paragraph)
-        assert part_ranges(stored, 3, 7).last.tolist() == part_ranges(whole, 3, 7).last.tolist()
+        assert chunk_ranges(stored, 3, 7).last.tolist() == chunk_ranges(whole, 3, 7).last.tolist()
 
 
 def test_numbers_are_four_bytes_on_disk_and_memory_mapped(wordpiece, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import torch
 import yaml
 
-from longmatch.lab.training.run import RECORD, Run
+from longmatch.lab.training.run import RECORD, TrainingRun
 from longmatch.lab.training.settings import TrainingSettings
 from tests.lab.training.conftest import Train
 from tests.lab.training.tiny_recipe import NAME, TinyModel, TinySettings
@@ -36,7 +36,9 @@ def test_the_record_names_the_model_as_load_knows_it(tiny: Train, numbers):
 
 
 def test_the_command_repeats_the_run(tmp_path):
-    run = Run(NAME, ("a folder", "b"), tmp_path, TrainingSettings(), TinySettings(), {"seed": 3, "spoil": "a b"})
+    run = TrainingRun(
+        NAME, ("a folder", "b"), tmp_path, TrainingSettings(), TinySettings(), {"seed": 3, "spoil": "a b"}
+    )
     words = shlex.split(run.command)
     assert words[:7] == ["longmatch", "train", NAME, "--data", "a folder", "--data", "b"]
     assert words[7:] == ["--out", str(tmp_path), "--set", "seed=3", "--set", "spoil=a b"]
@@ -48,8 +50,8 @@ def test_the_folder_opens_as_a_model(tiny: Train):
 
 
 def test_the_record_comes_last_so_a_folder_that_has_it_is_whole(tmp_path, monkeypatch):
-    run = Run(NAME, (), tmp_path / "out", TrainingSettings(), TinySettings(), {})
-    made = run.place / "model.partial"
+    run = TrainingRun(NAME, (), tmp_path / "out", TrainingSettings(), TinySettings(), {})
+    made = run.work_folder / "model.partial"
     made.mkdir(parents=True)
     for name in ("config.json", RECORD, "model.safetensors", "vocab.txt"):
         (made / name).write_text(name)

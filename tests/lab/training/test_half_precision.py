@@ -6,8 +6,8 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from longmatch.lab.training.recipes import find_recipe
 from longmatch.lab.training.settings import TrainingSettings, fill
+from longmatch.lab.training.train import find_recipe
 
 MODELS = ("colde", "first", "smith", "s-long", "dssm", "cross", "sst", "match-ignition", "bert-pli")
 
@@ -25,5 +25,5 @@ def halved(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_training_begins_in_full_precision(halved: Path, name: str) -> None:
     recipe = find_recipe(name)
     settings, own = fill({"backbone": str(halved)}, [TrainingSettings, recipe.Settings], recipe.defaults)
-    model, _ = recipe.begin(settings, own)
+    model, _ = recipe.new_model(settings, own)
     assert {p.dtype for p in model.parameters()} == {torch.float32}

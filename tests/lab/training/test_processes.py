@@ -15,7 +15,7 @@ from tests.forked import start
 from tests.lab.training.conftest import Train
 from tests.lab.training.tiny_recipe import NAME
 
-from . import one_process
+from . import train_process
 
 ROOT = Path(__file__).parents[3]
 
@@ -35,7 +35,7 @@ def run_two(tmp_path: Path, numbers: Path, spoil: str = "") -> list[tuple[int, s
     said = [tmp_path / f"said-{rank}" for rank in range(2)]
     processes = [
         start(
-            one_process.main,
+            train_process.main,
             *(NAME, str(numbers), str(tmp_path / "two"), str(tmp_path / f"own-{rank}"), spoil),
             err=said[rank],
             environment=shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
@@ -61,7 +61,7 @@ def test_two_processes_end_with_the_weights_of_one_that_takes_the_mean_of_both(t
 def test_two_machines_that_torchrun_joins_end_with_the_same_weights(tmp_path, numbers):
     launch = [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1"]
     launch += ["--master-addr", "127.0.0.1", "--master-port", str(free_port())]
-    work = ["-m", "tests.lab.training.one_process", NAME, str(numbers), str(tmp_path / "two")]
+    work = ["-m", "tests.lab.training.train_process", NAME, str(numbers), str(tmp_path / "two")]
     machines = [
         subprocess.Popen(
             [*launch, "--node-rank", str(rank), *work, str(tmp_path / f"own-{rank}"), ""],

@@ -22,7 +22,7 @@ def test_in_a_file_there_are_a_few_lines_and_no_noise(tiny: Train, capfd):
     shown = capfd.readouterr()
     assert shown.out == ""
     patterns = [
-        r"Training tests\.training\.tiny_recipe:TinyRecipe on cpu: 20 steps\.",
+        r"Training tests\.lab\.training\.tiny_recipe:TinyRecipe on cpu: 20 steps\.",
         *(rf"Step {step} of 20: loss \d+\.\d+; on validation closeness -\d+\.\d+, .*\." for step in (5, 10, 15, 20)),
         rf"{re.escape(str(out))} is trained: closeness -\d+\.\d+ at step 20\.",
     ]

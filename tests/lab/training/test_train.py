@@ -107,12 +107,12 @@ def test_killed_after_it_stopped_early_it_does_not_train_on(tiny: Train):
     assert torch.equal(resumed.weights, done.weights)
 
 
-@pytest.mark.parametrize("looks_back", [False, True])  # as on a GPU
+@pytest.mark.parametrize("checks_late", [False, True])  # as on a GPU
 @pytest.mark.parametrize(("number", "last"), [(13, 10), (9, 5), (2, None)])
 def test_a_loss_that_is_no_number_stops_the_run_and_the_last_good_state_stays(
-    tiny: Train, tmp_path, monkeypatch, number, last, looks_back
+    tiny: Train, tmp_path, monkeypatch, number, last, checks_late
 ):
-    monkeypatch.setattr(RecipeTrainer, "_looks_back", looks_back)
+    monkeypatch.setattr(RecipeTrainer, "_checks_late", checks_late)
     spoiling = tmp_path / "spoil"
     whole = tiny("whole", spoil=str(spoiling))
     spoiling.write_text(str(number))
@@ -121,7 +121,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_the_last_good_state_stays(
     sentence = str(stopped.value)
     assert f"loss at step {number + 1} is nan" in sentence and "learning_rate below 0.01" in sentence
     checkpoints = tmp_path / "spoilt" / "training" / "checkpoints"
-    assert (f"up to step {last} stays in {checkpoints}/checkpoint-{last}." in sentence) == (last is not None)
+    assert (f"of step {last} remain in {checkpoints}/checkpoint-{last}." in sentence) == (last is not None)
     if last:
         assert TinyModel.from_pretrained(checkpoints / f"checkpoint-{last}").device.type == "cpu"
     assert not (tmp_path / "spoilt" / "longmatch.json").exists()
@@ -135,7 +135,7 @@ def test_a_finished_run_is_left_as_it_is(tiny: Train, capsys):
     after = whole_folder(tiny().out)
     assert before == after
     assert re.sub(r"\s+", " ", capsys.readouterr().err) == (
-        f"{tiny().out} is trained already; name another folder with --out to train anew. "
+        f"{tiny().out} is already trained; name another folder with --out to train again. "
     )
 
 

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel
 
 from longmatch.errors import ReadError
-from longmatch.lab.training.caching import cached_backward
+from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.samplers import chance
+from longmatch.lab.training.samplers import step_rng
 from longmatch.lab.training.settings import TrainingSettings
 
 NAME = "tests.lab.training.tiny_recipe:TinyRecipe"
@@ -72,25 +72,25 @@ class TinyRecipe(Recipe[TinyBatch]):
     Settings: ClassVar[type] = TinySettings
     defaults: ClassVar[Mapping[str, Any]] = {"learning_rate": 0.01, "steps": 20, "validate_every": 5}
 
-    def __init__(self, weights: Tensor, settings: TrainingSettings, own: TinySettings) -> None:
-        self.weights, self.settings, self.own = weights, settings, own
-        self.model = TinyModel(TinyConfig(own.width))
+    def __init__(self, weights: Tensor, settings: TrainingSettings, options: TinySettings) -> None:
+        self.weights, self.settings, self.options = weights, settings, options
+        self.model = TinyModel(TinyConfig(options.width))
 
     @classmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: Any) -> "TinyRecipe":
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: Any) -> "TinyRecipe":
         try:
             weights = json.loads(data[0].read_text())
         except OSError as error:
             raise ReadError(data[0], "is not there", "Name another file.") from error
-        return cls(torch.tensor(weights), settings, own)
+        return cls(torch.tensor(weights), settings, options)
 
     @property
     def steps_per_epoch(self) -> int:
         return 10
 
     def draw(self, step: int) -> TinyBatch:
-        time.sleep(self.own.pause)
-        drawn = chance(self.settings.seed, step).normal(size=(self.settings.documents, 4))
+        time.sleep(self.options.pause)
+        drawn = step_rng(self.settings.seed, step).normal(size=(self.settings.documents, 4))
         inputs = torch.from_numpy(drawn).float()
         return TinyBatch(step, inputs, inputs @ self.weights)
 
@@ -100,7 +100,7 @@ class TinyRecipe(Recipe[TinyBatch]):
         def error(found: Tensor) -> Tensor:
             return nn.functional.mse_loss(found[:, 0].float(), batch.sums)
 
-        if self.own.cached:
+        if self.options.cached:
             loss = cached_backward(lambda part: model(part, odd), batch.inputs.chunk(2), error)
         else:
             loss = error(model(batch.inputs, odd))
@@ -110,12 +110,12 @@ class TinyRecipe(Recipe[TinyBatch]):
         return {"loss": loss, "root": loss.detach().sqrt()}
 
     def _is_spoilt(self, number: int) -> bool:
-        spoiling = Path(self.own.spoil) if self.own.spoil else None
+        spoiling = Path(self.options.spoil) if self.options.spoil else None
         return bool(spoiling and spoiling.exists() and int(spoiling.read_text()) == number)
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        inputs = torch.from_numpy(chance(99, 0).normal(size=(64, 4))).float().to(model.device)
-        wanted = self.own.aim * (inputs @ self.weights.to(model.device))
+        inputs = torch.from_numpy(step_rng(99, 0).normal(size=(64, 4))).float().to(model.device)
+        wanted = self.options.aim * (inputs @ self.weights.to(model.device))
         error = float(nn.functional.mse_loss(model(inputs)[:, 0].float(), wanted))
         return {"closeness": -error, "error": error, "threshold": error / 2}
 
@@ -124,4 +124,4 @@ class TinyRecipe(Recipe[TinyBatch]):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        return {"numbers": len(self.weights), **asdict(self.own)}
+        return {"numbers": len(self.weights), **asdict(self.options)}

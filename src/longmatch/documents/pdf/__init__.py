@@ -1,4 +1,4 @@
-"""Reading PDF files as a person does: columns in order, headings, captions, footnotes, no running heads."""
+"""PDF files in reading order: columns, headings, captions and footnotes, without running heads."""
 
 from longmatch.documents.pdf.reader import read_pdf
 

@@ -1,4 +1,4 @@
-"""Blocks: lines of one column that belong together, before it is said what they are."""
+"""Blocks: lines of one column that belong together, before they are classified."""
 
 import re
 from collections import Counter
@@ -8,26 +8,25 @@ from itertools import pairwise
 from typing import Literal
 
 from longmatch.documents.document import Kind
-from longmatch.documents.pdf.captions import CAPTION
-from longmatch.documents.pdf.lines import Line
+from longmatch.documents.pdf.lines import CAPTION_LABEL, Line
 from longmatch.documents.pdf.numbering import read_number
 
 LIST_ITEM = re.compile(
     r"(?:[•◦▪‣●○■□◆–—*·∙-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,5}\]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s+\S"
 )
-_TERMINAL = re.compile(r"[.!?:;。！？：；…][\"'”’)\]]*$")
+_SENTENCE_END = re.compile(r"[.!?:;。！？：；…][\"'”’)\]]*$")
 _QUANTITY = re.compile(r"[-−–+±~<>≤≥(]*\d[\d.,]*[%)*†‡]*|[-–—]")
 _EQUATION_NUMBER = re.compile(r"\(?[A-Z]?\.?\d+(?:\.\d+)?[a-z]?\)")
 
 
 @dataclass(slots=True)
-class Block:
+class LayoutBlock:
     """Lines that belong together: a paragraph, a heading, a caption, a table."""
 
     lines: list[Line]
     kind: Kind | Literal["heading", "title", "contents"] = "text"
     level: int = 1
-    text: str = ""  # where it is not just its lines joined
+    text: str = ""  # if it is not simply the joined lines
 
     @property
     def first(self) -> Line:
@@ -41,23 +40,23 @@ class Block:
 
     @property
     def raw(self) -> str:
-        """Its lines as they stand, blanks between them."""
+        """Its lines unchanged, separated by blanks."""
         return " ".join(line.text for line in self.lines)
 
 
 @dataclass(frozen=True)
 class Body:
-    """What the document's running text looks like; all else is judged against it."""
+    """The typical style of the document's running text, with which other lines are compared."""
 
     size: float
     font: str
     bold: bool
     upper: bool
-    pitch: float  # from baseline to baseline, in ems
+    leading: float  # from baseline to baseline, in ems
 
     @classmethod
     def of(cls, lines: list[Line]) -> "Body":
-        """The commonest size and font, by characters, and the usual distance of lines."""
+        """The most common size and font, weighted by characters, and the usual leading."""
         sizes: Counter[float] = Counter()
         for line in lines:
             sizes[round(line.size, 1)] += len(line.text)
@@ -68,35 +67,35 @@ class Body:
             if abs(line.size - size) < 0.3:
                 fonts[line.font] += len(line.text)
                 weights[line.bold, line.upper] += len(line.text)
-        pitches = Counter(
+        leadings = Counter(
             round((below.y - above.y) / above.size, 1)
             for above, below in pairwise(lines)
             if above.column == below.column and abs(above.size - size) < 0.3 and 0.8 < (below.y - above.y) / size < 3
         )
-        pitch = pitches.most_common(1)[0][0] if pitches else 1.2
+        leading = leadings.most_common(1)[0][0] if leadings else 1.2
         bold, upper = weights.most_common(1)[0][0]
-        return cls(size, fonts.most_common(1)[0][0], bold, upper, pitch)
+        return cls(size, fonts.most_common(1)[0][0], bold, upper, leading)
 
 
-def terminal(text: str) -> bool:
-    """Whether a text ends as a sentence does."""
-    return bool(_TERMINAL.search(text[-8:]))
+def ends_sentence(text: str) -> bool:
+    """Whether a text ends like a sentence."""
+    return bool(_SENTENCE_END.search(text[-8:]))
 
 
-def caption_start(line: Line, body: Body) -> bool:
-    """Whether a line opens a caption: its label stands apart, by a mark after the number or by its style."""
-    found = CAPTION.match(line.text)
-    if not found:
+def starts_caption(line: Line, body: Body) -> bool:
+    """Whether a line opens a caption: its label is set off by punctuation after the number or by its style."""
+    label = CAPTION_LABEL.match(line.text)
+    if not label:
         return False
-    after = (found["after"] or found["zh"] or "").strip()
-    lone = found.end() == len(line.text)
-    return bool(after and after != "(") or lone or line.bold or line.size < 0.95 * body.size
+    after = (label["after"] or label["zh"] or "").strip()
+    alone = label.end() == len(line.text)
+    return bool(after and after != "(") or alone or line.bold or line.size < 0.95 * body.size
 
 
-def make_blocks(lines: list[Line], body: Body) -> list[Block]:
-    """Cut the lines into tables and paragraphs."""
-    tabular = _table_lines(lines, body)
-    blocks: list[Block] = []
+def make_blocks(lines: list[Line], body: Body) -> list[LayoutBlock]:
+    """Group the lines into tables and paragraphs."""
+    tabular = _table_rows(lines, body)
+    blocks: list[LayoutBlock] = []
     for index, line in enumerate(lines):
         before = blocks[-1] if blocks else None
         after = lines[index + 1] if index + 1 < len(lines) else None
@@ -104,16 +103,16 @@ def make_blocks(lines: list[Line], body: Body) -> list[Block]:
             if before and before.kind == "table" and before.last.column == line.column:
                 before.lines.append(line)
             else:
-                blocks.append(Block([line], "table"))
-        elif before is None or before.kind == "table" or _breaks(before, line, after, body):
-            blocks.append(Block([line]))
+                blocks.append(LayoutBlock([line], "table"))
+        elif before is None or before.kind == "table" or _starts_block(before, line, after, body):
+            blocks.append(LayoutBlock([line]))
         else:
             before.lines.append(line)
     return blocks
 
 
-def _cells(line: Line) -> int:
-    """Cells of a line, an item's mark and an equation's number not counted."""
+def _count_cells(line: Line) -> int:
+    """Number of cells of a line, without the marker of a list item and the number of an equation."""
     tokens = line.text.split()
     numbers = sum(bool(_QUANTITY.fullmatch(token)) for token in tokens)
     if numbers >= 3 and numbers >= 0.5 * len(tokens):
@@ -132,101 +131,108 @@ def _cells(line: Line) -> int:
     return len(parts)
 
 
-def _table_lines(lines: list[Line], body: Body) -> list[bool]:
-    """Which lines are rows of a table: several cells, and a neighbour with several cells."""
-    cells = [_cells(line) if line.size < 1.15 * body.size else 1 for line in lines]  # larger: a stretched heading
-    marked = [False] * len(lines)
+def _table_rows(lines: list[Line], body: Body) -> list[bool]:
+    """Which lines are rows of a table: several cells, near a line with several cells."""
+    cells = [_count_cells(line) if line.size < 1.15 * body.size else 1 for line in lines]  # larger: a stretched heading
+    tabular = [False] * len(lines)
 
-    def near(one: int, other: int) -> bool:
-        return lines[one].column == lines[other].column and abs(lines[one].y - lines[other].y) < 3.5 * lines[one].size
+    def near(a: Line, b: Line) -> bool:
+        return a.column == b.column and abs(a.y - b.y) < 3.5 * a.size
 
     rows = [index for index, count in enumerate(cells) if count >= 2]
     for above, below in pairwise(rows):
-        if below - above <= 3 and near(above, below) and all(_short(line) for line in lines[above + 1 : below]):
+        between = lines[above + 1 : below]
+        if below - above <= 3 and near(lines[above], lines[below]) and all(map(_is_short, between)):
             for index in range(above, below + 1):
-                marked[index] = True
+                tabular[index] = True
     for index in rows:
-        marked[index] = marked[index] or cells[index] >= 4
-    return marked
+        tabular[index] = tabular[index] or cells[index] >= 4
+    return tabular
 
 
-def _short(line: Line) -> bool:
+def _is_short(line: Line) -> bool:
     return line.width < 0.6 * (line.right - line.left) or len(line.text) < 12
 
 
-def _breaks(block: Block, line: Line, after: Line | None, body: Body) -> bool:
-    """Whether a line begins a new block."""
+def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body) -> bool:
+    """Whether a line does not continue the block before it; `after` is the next line."""
     last = block.last
-    if line.column != last.column or _new_style(block, line, body):
+    if line.column != last.column or _changes_style(block, line, body):
         return True
-    if after is not None and _cells(after) >= 2 and terminal(last.text) and caption_start(block.first, body):
-        return True  # the head of a table right below its caption
+    if (
+        after is not None
+        and _count_cells(after) >= 2
+        and ends_sentence(last.text)
+        and starts_caption(block.first, body)
+    ):
+        return True  # the head of a table directly below its caption
     em = max(line.size, last.size)
     drop = line.y - last.y
-    if drop > 1.3 * body.pitch * em or caption_start(line, body) or line.marked:
+    if drop > 1.3 * body.leading * em or starts_caption(line, body) or line.marked:
         return True
-    if _heads(last, body) and _heads(line, body) and last.style == line.style:
+    if _looks_like_heading(last, body) and _looks_like_heading(line, body) and last.style == line.style:
         return read_number(block.first.text) is not None and read_number(line.text) is not None
-    if LIST_ITEM.match(line.text) and (terminal(last.text) or LIST_ITEM.match(block.first.text)):
+    if LIST_ITEM.match(line.text) and (ends_sentence(last.text) or LIST_ITEM.match(block.first.text)):
         return True
-    return _indented(block, line, after) or _outdented(block, line) or _ended(block, line)
+    return _is_indented(block, line, after) or _is_outdented(block, line) or _is_complete(block, line)
 
 
-def _heads(line: Line, body: Body) -> bool:
-    """Whether a line looks like a heading's, which goes on below however it is set in."""
+def _looks_like_heading(line: Line, body: Body) -> bool:
+    """Whether a line is set like a heading, whose lines belong together whatever their indents."""
     return line.size > 1.06 * body.size or (line.bold and not body.bold) or (line.upper and not body.upper)
 
 
-def _new_style(block: Block, line: Line, body: Body) -> bool:
+def _changes_style(block: LayoutBlock, line: Line, body: Body) -> bool:
     last = block.last
     if abs(last.size - line.size) > 0.07 * max(last.size, line.size) and min(len(last.text), len(line.text)) > 3:
         return True
     if last.bold and line.bold_start and not line.bold:
         return read_number(block.first.text) is not None  # a label over two lines, unless it is a numbered heading
     if last.bold != line.bold:
-        # a bold label may run on into plain text; a bold line of its own does not
+        # a bold label may be followed by plain text on its line; an entirely bold line is separate
         return last.bold or len(line.text) > 3
     if last.mono != line.mono:
         return True
     if (last.upper and not line.upper) or last.font not in (line.font, body.font):
-        return _room(last, line, last.right)  # a heading in capitals, small capitals or italics, and its text
+        return _has_room(last, line, last.right)  # a heading in capitals, small capitals or italics, and its text
     return False
 
 
-def _indented(block: Block, line: Line, after: Line | None) -> bool:
-    """A first line set in, the block before it having come back to the edge."""
+def _is_indented(block: LayoutBlock, line: Line, after: Line | None) -> bool:
+    """Whether a line is the indented first line of a paragraph."""
     step = line.x0 - block.last.x0
     if not 0.7 * line.size < step < 5 * line.size:
         return False
-    if len(block.lines) == 1 and after is not None and abs(after.x0 - line.x0) < 2 and not terminal(block.last.text):
-        return False  # a hanging indent: the first line stands out, the others are set in
+    complete = ends_sentence(block.last.text)
+    if len(block.lines) == 1 and after is not None and abs(after.x0 - line.x0) < 2 and not complete:
+        return False  # a hanging indent: all lines but the first are indented
     if after is None or after.column != line.column:
-        return terminal(block.last.text)
+        return complete
     returns = after.x0 < line.x0 - 0.7 * line.size or after.y - line.y > 1.6 * line.size
-    return returns and (terminal(block.last.text) or abs(after.x0 - block.last.x0) < 2)
+    return returns and (complete or abs(after.x0 - block.last.x0) < 2)
 
 
-def _outdented(block: Block, line: Line) -> bool:
-    """Back at the edge after the set-in lines of an entry."""
+def _is_outdented(block: LayoutBlock, line: Line) -> bool:
+    """Whether a line returns to the edge after the hanging indent of an entry."""
     return len(block.lines) > 1 and line.x0 < block.last.x0 - 0.7 * line.size and block.first.x0 < block.last.x0 - 2
 
 
-def _ended(block: Block, line: Line) -> bool:
-    """The last line left room for the next word: its paragraph was over."""
+def _is_complete(block: LayoutBlock, line: Line) -> bool:
+    """Whether the block's last line left room for the next word, so that its paragraph is complete."""
     last = block.last
     right = max(other.x1 for other in (*block.lines[-6:], line))
-    return _room(last, line, right) and terminal(last.text) and not line.text[:1].islower()
+    return _has_room(last, line, right) and ends_sentence(last.text) and not line.text[:1].islower()
 
 
-def _room(last: Line, line: Line, right: float) -> bool:
-    """Whether the next line's first word would have fitted behind the last line."""
+def _has_room(last: Line, line: Line, right: float) -> bool:
+    """Whether the first word of `line` would have fitted after `last` in a column that ends at `right`."""
     word = line.text.split(" ", 1)[0]
     letter = line.width / max(len(line.text), 1)
     return right - last.x1 > (len(word) + 4) * letter
 
 
 def column_runs(lines: list[Line]) -> Iterator[list[Line]]:
-    """The lines of each column in turn."""
+    """The lines of each column, in order."""
     start = 0
     for end in range(1, len(lines) + 1):
         if end == len(lines) or lines[end].column != lines[start].column:

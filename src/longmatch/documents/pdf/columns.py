@@ -1,113 +1,113 @@
-"""Columns and reading order: from the pieces of a page to its lines, in the order they are read."""
+"""Columns and reading order: from the fragments of a page to its lines."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from longmatch.documents.pdf.insets import without_insets
-from longmatch.documents.pdf.lines import Line, line_of, rows_of
-from longmatch.documents.pdf.pieces import Piece
+from longmatch.documents.pdf.fragments import Fragment
+from longmatch.documents.pdf.insets import split_insets
+from longmatch.documents.pdf.lines import Line, make_line, rows_of
 
-_PROSE_WIDTH = 0.2  # of the width of what is looked at
-_DEPTH = 3  # so many gutters at most beside each other, halved each time
+_PROSE_WIDTH = 0.2  # of the region's width
+_MAX_DEPTH = 3  # of regions split at gutters
 
-Row = list[Piece]
+Row = list[Fragment]
 
 
 @dataclass
 class ColumnReader:
-    """Orders the lines of page after page, and numbers the columns through the document.
+    """Puts the lines of each page in reading order, and numbers the columns of the document.
 
-    `usual` are the gutters found on other pages: a page with little text follows them.
+    `usual` are the gutters shared by many pages; a page with little text is split there too.
     """
 
     usual: tuple[float, ...] = ()
     column: int = 0
 
-    def lines(self, pieces: list[Piece], page: int) -> list[Line]:
+    def lines(self, fragments: list[Fragment], page: int) -> list[Line]:
         """The lines of a page in reading order."""
         lines: list[Line] = []
-        for group in self._groups(pieces):
+        for group in self._groups(fragments):
             self.column += 1
-            found = [line_of(row, page) for row in rows_of(group)]
-            left, right = _edges(found)
-            for line in found:
+            column = [make_line(row, page) for row in rows_of(group)]
+            left, right = _edges(column)
+            for line in column:
                 line.column, line.left, line.right = self.column, left, right
-            lines += found
+            lines += column
         return lines
 
-    def _groups(self, pieces: list[Piece]) -> Iterator[list[Piece]]:
-        """The columns of a page, and what is set into them."""
-        for column in self._columns(pieces, _DEPTH):
-            yield from filter(None, without_insets(column))
+    def _groups(self, fragments: list[Fragment]) -> Iterator[list[Fragment]]:
+        """The columns of a page, each with its insets separated."""
+        for column in self._columns(fragments, _MAX_DEPTH):
+            yield from filter(None, split_insets(column))
 
-    def _columns(self, pieces: list[Piece], depth: int) -> Iterator[list[Piece]]:
-        """Cut a region into columns in reading order, what runs across the gutter between them."""
-        gutter = find_gutter(pieces, self.usual) if depth else None
+    def _columns(self, fragments: list[Fragment], depth: int) -> Iterator[list[Fragment]]:
+        """Split a region into columns in reading order, with bands that cross the gutter between them."""
+        gutter = find_gutter(fragments, self.usual) if depth else None
         if gutter is None:
-            if pieces:
-                yield pieces
+            if fragments:
+                yield fragments
             return
-        for spanning, rows in _bands(rows_of(pieces), _Sides.of(pieces, gutter)):
-            band = [piece for row in rows for piece in row]
+        for spanning, rows in _bands(rows_of(fragments), _Sides.of(fragments, gutter)):
+            band = [fragment for row in rows for fragment in row]
             if spanning:
                 yield band
                 continue
-            yield from self._columns([piece for piece in band if piece.x1 <= gutter + 2], depth - 1)
-            yield from self._columns([piece for piece in band if piece.x1 > gutter + 2], depth - 1)
+            yield from self._columns([fragment for fragment in band if fragment.x1 <= gutter + 2], depth - 1)
+            yield from self._columns([fragment for fragment in band if fragment.x1 > gutter + 2], depth - 1)
 
 
 @dataclass(frozen=True)
 class _Sides:
-    """The columns left and right of a gutter: where their lines begin, and how wide the narrower one is."""
+    """The columns left and right of a gutter."""
 
     gutter: float
-    left: float
-    right: float
-    reach: float
-    start: float  # the edges of all text
+    left: float  # where the lines of the left column begin
+    right: float  # where those of the right column begin
+    narrower: float  # width of the narrower column
+    start: float  # edges of all text
     end: float
 
     @classmethod
-    def of(cls, pieces: list[Piece], gutter: float) -> "_Sides":
-        """Measured on the lines of text, which all the page's columns have."""
-        before = sorted(piece.x0 for piece in pieces if piece.prose and piece.x1 <= gutter + 2)
-        after = sorted(piece.x0 for piece in pieces if piece.prose and piece.x0 >= gutter - 4)
-        left = before[len(before) // 10] if before else min(piece.x0 for piece in pieces)
+    def of(cls, fragments: list[Fragment], gutter: float) -> "_Sides":
+        """Measure the columns by their lines of text."""
+        before = sorted(fragment.x0 for fragment in fragments if fragment.prose and fragment.x1 <= gutter + 2)
+        after = sorted(fragment.x0 for fragment in fragments if fragment.prose and fragment.x0 >= gutter - 4)
+        left = before[len(before) // 10] if before else min(fragment.x0 for fragment in fragments)
         right = after[len(after) // 10] if after else gutter
-        start, end = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+        start, end = min(fragment.x0 for fragment in fragments), max(fragment.x1 for fragment in fragments)
         return cls(gutter, left, right, min(gutter - left, end - right), start, end)
 
     def crossed(self, row: Row) -> bool:
-        """Whether a piece of the row runs across the gutter."""
-        return any(piece.x0 < self.gutter - 4 and piece.x1 > self.gutter + 4 for piece in row)
+        """Whether a fragment of the row crosses the gutter."""
+        return any(fragment.x0 < self.gutter - 4 and fragment.x1 > self.gutter + 4 for fragment in row)
 
     def scattered(self, block: list[Row]) -> bool:
-        """Short pieces on both sides, no line of text, and not set at the columns' edges: cells or names."""
-        pieces = [piece for row in block for piece in row]
-        left = [piece for piece in pieces if piece.x1 <= self.gutter + 2]
-        if not left or len(left) == len(pieces):
+        """Whether a block has short fragments on both sides, away from the columns' edges: table cells or names."""
+        fragments = [fragment for row in block for fragment in row]
+        left = [fragment for fragment in fragments if fragment.x1 <= self.gutter + 2]
+        if not left or len(left) == len(fragments):
             return False
         if all(self._at_edges(row) for row in block):
             return False
-        return not any(piece.prose and piece.width > 0.7 * self.reach for piece in pieces)
+        return not any(fragment.prose and fragment.width > 0.7 * self.narrower for fragment in fragments)
 
     def centred(self, block: list[Row]) -> bool:
-        """Short lines in the middle of the page and nothing beside them: a title over the columns."""
+        """Whether a block consists of short centred lines: a title above the columns."""
         middle = (self.start + self.end) / 2
         return all(
             len(row) == 1
-            and row[0].width < 0.8 * self.reach
+            and row[0].width < 0.8 * self.narrower
             and abs((row[0].x0 + row[0].x1) / 2 - middle) < 0.03 * (self.end - self.start)
             for row in block
         )
 
     def _at_edges(self, row: Row) -> bool:
-        """Whether each side of a row is one stretch of text that begins at its column's edge, as headings do."""
+        """Whether each side of a row is one stretch of text that begins at its column's edge, like a heading."""
         for edge, side in (
-            (self.left, [piece for piece in row if piece.x1 <= self.gutter + 2]),
-            (self.right, [piece for piece in row if piece.x1 > self.gutter + 2]),
+            (self.left, [fragment for fragment in row if fragment.x1 <= self.gutter + 2]),
+            (self.right, [fragment for fragment in row if fragment.x1 > self.gutter + 2]),
         ):
             if side and abs(side[0].x0 - edge) > 1.2 * side[0].size:
                 return False
@@ -116,9 +116,9 @@ class _Sides:
         return True
 
 
-def usual_gutters(pages: list[list[Piece]]) -> tuple[float, ...]:
-    """The gutters that many pages share."""
-    found = [gutter for pieces in pages if (gutter := find_gutter(pieces)) is not None]
+def usual_gutters(pages: list[list[Fragment]]) -> tuple[float, ...]:
+    """The gutters shared by many pages."""
+    found = [gutter for fragments in pages if (gutter := find_gutter(fragments)) is not None]
     shared = [
         gutter for gutter in found if sum(abs(other - gutter) < 12 for other in found) >= max(2, 0.2 * len(pages))
     ]
@@ -129,56 +129,55 @@ def usual_gutters(pages: list[list[Piece]]) -> tuple[float, ...]:
     return tuple(usual)
 
 
-def find_gutter(pieces: list[Piece], usual: tuple[float, ...] = ()) -> float | None:
-    """The middle of the vertical stripe that has text on both sides and hardly any across, if there is one.
+def find_gutter(fragments: list[Fragment], usual: tuple[float, ...] = ()) -> float | None:
+    """The middle of the vertical stripe with text on both sides and hardly any across it, if there is one.
 
-    Only pieces long enough to be text count: the gaps of a table make no columns.
+    Only fragments long enough to be prose count, so that the gaps of a table are not taken for gutters.
     """
-    if len(pieces) < 2:
+    if len(fragments) < 2:
         return None
-    left, right = min(piece.x0 for piece in pieces), max(piece.x1 for piece in pieces)
+    left, right = min(fragment.x0 for fragment in fragments), max(fragment.x1 for fragment in fragments)
     width = right - left
-    prose = [p for p in pieces if p.prose and p.width >= _PROSE_WIDTH * width]
+    prose = [p for p in fragments if p.prose and p.width >= _PROSE_WIDTH * width]
     best: tuple[float, float, float] | None = None
     for start, end in _stripes(prose, left, right):
-        before = [piece for piece in prose if piece.x1 <= start + 0.1]
-        after = [piece for piece in prose if piece.x0 >= end - 0.1]
+        before = [fragment for fragment in prose if fragment.x1 <= start + 0.1]
+        after = [fragment for fragment in prose if fragment.x0 >= end - 0.1]
         across = len(prose) - len(before) - len(after)
-        beside = _beside(before, after) if _aligned(before) and _aligned(after) else (0, 0)
+        facing = _facing(before, after) if _aligned(before) and _aligned(after) else (0, 0)
         expected = any(start - 6 <= gutter <= end + 6 for gutter in usual)
         enough = 1 if expected else 4
-        if min(beside) >= enough and (expected or across <= 3 * min(beside)):
-            score = min(beside) - 0.5 * across
+        if min(facing) >= enough and (expected or across <= 3 * min(facing)):
+            score = min(facing) - 0.5 * across
             if best is None or (score, end - start) > best[:2]:
                 best = (score, end - start, (start + end) / 2)
     return best[2] if best else None
 
 
-def _stripes(prose: list[Piece], left: float, right: float) -> Iterator[tuple[float, float]]:
-    """Stripes between the right edges of some pieces and the left edges of others."""
-    ends = sorted({round(piece.x1, 1) for piece in prose})
-    starts = sorted({round(piece.x0, 1) for piece in prose})
+def _stripes(prose: list[Fragment], left: float, right: float) -> Iterator[tuple[float, float]]:
+    """Stripes between the right edges of some fragments and the left edges of others."""
+    ends = sorted({round(fragment.x1, 1) for fragment in prose})
+    starts = sorted({round(fragment.x0, 1) for fragment in prose})
     width = right - left
     for start in starts:
         if not left + 0.15 * width < start < right - 0.15 * width:
             continue
         inner = [end for end in ends if end < start]
-        if inner and sum(abs(piece.x0 - start) < 1 for piece in prose) >= 1:
-            # the right edge that most pieces ending before this stripe respect
+        if inner and sum(abs(fragment.x0 - start) < 1 for fragment in prose) >= 1:
             yield max(end for end in inner), start
 
 
-def _aligned(pieces: list[Piece]) -> bool:
-    """Whether most pieces begin near one left edge, as a column's lines do and formulas do not."""
-    if not pieces:
+def _aligned(fragments: list[Fragment]) -> bool:
+    """Whether most fragments begin near one left edge, like the lines of a column and unlike formulas."""
+    if not fragments:
         return False
-    edges = sorted(piece.x0 for piece in pieces)
+    edges = sorted(fragment.x0 for fragment in fragments)
     edge = edges[len(edges) // 10]
-    return sum(edge - 6 < x < edge + 2.5 * pieces[0].size for x in edges) >= 0.5 * len(edges)
+    return sum(edge - 6 < x < edge + 2.5 * fragments[0].size for x in edges) >= 0.5 * len(edges)
 
 
-def _beside(before: list[Piece], after: list[Piece]) -> tuple[int, int]:
-    """How many pieces on each side stand beside the other side's text."""
+def _facing(before: list[Fragment], after: list[Fragment]) -> tuple[int, int]:
+    """Number of fragments on each side that are level with text on the other side."""
     if not before or not after:
         return 0, 0
     top = max(min(p.top for p in before), min(p.top for p in after))
@@ -187,7 +186,7 @@ def _beside(before: list[Piece], after: list[Piece]) -> tuple[int, int]:
 
 
 def _bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
-    """Runs of rows: those with text across the gutter, and those without; a table over both columns is across."""
+    """Runs of rows, each with whether it spans the gutter; a table over both columns does."""
     start = 0
     for end in range(1, len(rows) + 1):
         if end < len(rows) and sides.crossed(rows[end]) == sides.crossed(rows[start]):
@@ -195,12 +194,12 @@ def _bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
         if sides.crossed(rows[start]):
             yield True, rows[start:end]
         else:
-            yield from _free_bands(rows[start:end], sides)
+            yield from _split_band(rows[start:end], sides)
         start = end
 
 
-def _free_bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
-    """Part a table, or a block of names, over both columns from the columns below or above it."""
+def _split_band(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
+    """Separate tables and blocks of names over both columns from the columns between them."""
     blocks = _blocks(rows)
     scattered = [sides.scattered(block) for block in blocks]
     for index, block in enumerate(blocks[:-1]):
@@ -219,19 +218,19 @@ def _free_bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row
 
 
 def _blocks(rows: list[Row]) -> list[list[Row]]:
-    """Cut rows where a gap runs through both columns."""
+    """Split rows where a gap runs through both columns."""
     blocks = [[rows[0]]]
-    bottom = max(piece.bottom for piece in rows[0])
+    bottom = max(fragment.bottom for fragment in rows[0])
     for row in rows[1:]:
-        top = min(piece.top for piece in row)
-        if top - bottom > 0.8 * max(piece.size for piece in row):
+        top = min(fragment.top for fragment in row)
+        if top - bottom > 0.8 * max(fragment.size for fragment in row):
             blocks.append([])
         blocks[-1].append(row)
-        bottom = max(bottom, *(piece.bottom for piece in row))
+        bottom = max(bottom, *(fragment.bottom for fragment in row))
     return blocks
 
 
 def _edges(lines: list[Line]) -> tuple[float, float]:
-    """The column's left and right edge: where lines usually begin and end."""
+    """The left and right edge of a column: where lines usually begin and end."""
     lefts, rights = sorted(line.x0 for line in lines), sorted(line.x1 for line in lines)
     return lefts[len(lefts) // 10], rights[-1 - len(rights) // 20]

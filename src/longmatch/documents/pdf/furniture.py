@@ -1,14 +1,14 @@
-"""What stands on a page beside the text: running heads, page numbers, line numbers in the margin."""
+"""Page furniture: running heads, page numbers, line numbers in the margin."""
 
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 
+from longmatch.documents.pdf.fragments import Fragment
 from longmatch.documents.pdf.lines import rows_of
-from longmatch.documents.pdf.pieces import Piece
 
-Pages = list[list[Piece]]
+Pages = list[list[Fragment]]
 
 _NUMBER = re.compile(r"\d{1,4}")
 _PAGE_NUMBER = re.compile(
@@ -16,38 +16,38 @@ _PAGE_NUMBER = re.compile(
     r"|第\s*\d+\s*页.*",
     re.IGNORECASE,
 )
-_EDGE_ROWS = 3  # rows at the top and at the bottom among which running heads are looked for
+_EDGE_ROWS = 3  # rows at the top and bottom of a page searched for running heads
 
-Row = list[Piece]
-Key = tuple[str, str, int]  # a text with its numbers blotted out, which edge of the page, at which height
+Row = list[Fragment]
+Key = tuple[str, str, int]  # a text with its numbers masked, the edge of the page ("top" or "bottom"), the height
 
 
 @dataclass(frozen=True)
-class _Heads:
-    """What the pages have in common at their edges."""
+class _RunningHeads:
+    """What the pages share at their edges."""
 
     texts: set[Key]
     zones: set[tuple[str, int]]  # heights at which many pages have one of the texts
-    largest: float  # no head is larger than the body's letters
+    max_size: float  # running heads are not larger than the body text
 
-    def rows(self, rows: list[Row], edge: str) -> list[Row]:
-        """The rows, outermost first, that are furniture: as many as may be, with white space after the last."""
-        found: list[Row] = []
+    def select(self, rows: list[Row], edge: str) -> list[Row]:
+        """The outermost rows that are furniture: as many as possible, with white space after the last."""
+        furniture: list[Row] = []
         for count, (row, inner) in enumerate(pairwise(rows), 1):
-            if not self._fits(row, edge):
+            if not self._matches(row, edge):
                 break
             if abs(row[0].y - inner[0].y) > 1.4 * max(row[0].size, inner[0].size):
-                found = rows[:count]
-        return found
+                furniture = rows[:count]
+        return furniture
 
-    def _fits(self, row: Row, edge: str) -> bool:
-        """Whether a row is a running head, stands where those stand, or is a page number."""
-        if any(piece.size > self.largest for piece in row):
+    def _matches(self, row: Row, edge: str) -> bool:
+        """Whether a row is a running head, is at the height of running heads, or is a page number."""
+        if any(fragment.size > self.max_size for fragment in row):
             return False
-        head = sum(len(piece.text) for piece in row if _key(piece, edge) in self.texts)
-        if head >= 0.4 * sum(len(piece.text) for piece in row):
+        head = sum(len(fragment.text) for fragment in row if _key(fragment, edge) in self.texts)
+        if head >= 0.4 * sum(len(fragment.text) for fragment in row):
             return True
-        if any((edge, _place(piece)) in self.zones for piece in row):
+        if any((edge, _height(fragment)) in self.zones for fragment in row):
             return True
         return len(row) == 1 and bool(_PAGE_NUMBER.fullmatch(row[0].text))
 
@@ -55,161 +55,162 @@ class _Heads:
 def without_furniture(pages: Pages) -> Pages:
     """The pages without line numbers, running heads and page numbers."""
     pages = _without_line_numbers(pages)
-    edges = [_edge_rows(pieces) for pieces in pages]
-    largest = 1.1 * _usual_size(pages)
-    texts = _running_heads(edges, largest)
-    heads = _Heads(texts, _head_zones(edges, texts), largest)
+    edges = [_edge_rows(fragments) for fragments in pages]
+    max_size = 1.1 * _body_size(pages)
+    texts = _repeated_texts(edges, max_size)
+    heads = _RunningHeads(texts, _zones(edges, texts), max_size)
     cleaned = []
-    for pieces, page in zip(pages, edges, strict=True):
-        gone = {id(p) for edge, rows in page.items() for row in heads.rows(rows, edge) for p in row}
-        cleaned.append([piece for piece in pieces if id(piece) not in gone])
+    for fragments, page in zip(pages, edges, strict=True):
+        furniture = {id(f) for edge, rows in page.items() for row in heads.select(rows, edge) for f in row}
+        cleaned.append([fragment for fragment in fragments if id(fragment) not in furniture])
     return cleaned
 
 
-def _usual_size(pages: Pages) -> float:
+def _body_size(pages: Pages) -> float:
     sizes: Counter[float] = Counter()
-    for pieces in pages:
-        for piece in pieces:
-            sizes[round(piece.size, 1)] += len(piece.text)
+    for fragments in pages:
+        for fragment in fragments:
+            sizes[round(fragment.size, 1)] += len(fragment.text)
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _edge_rows(pieces: list[Piece]) -> dict[str, list[Row]]:
-    """The outer rows of a page, the outermost first, and the one after them."""
-    rows = rows_of(pieces)
+def _edge_rows(fragments: list[Fragment]) -> dict[str, list[Row]]:
+    """The outer rows of a page, outermost first, and the next one further in."""
+    rows = rows_of(fragments)
     return {"top": rows[: _EDGE_ROWS + 1], "bottom": rows[: -_EDGE_ROWS - 2 : -1]}
 
 
-def _key(piece: Piece, edge: str) -> Key:
-    text = re.sub(r"\d+|\b[ivxl]+\b", "#", re.sub(r"\s+", " ", piece.text.casefold()))
-    return text, edge, _place(piece)
+def _key(fragment: Fragment, edge: str) -> Key:
+    text = re.sub(r"\d+|\b[ivxl]+\b", "#", re.sub(r"\s+", " ", fragment.text.casefold()))
+    return text, edge, _height(fragment)
 
 
-def _place(piece: Piece) -> int:
-    return round(piece.y / 6)
+def _height(fragment: Fragment) -> int:
+    return round(fragment.y / 6)
 
 
-def _running_heads(pages: list[dict[str, list[Row]]], largest: float) -> set[Key]:
-    """Texts, numbers aside, that come back at the same height of the page; never larger than the body's."""
+def _repeated_texts(pages: list[dict[str, list[Row]]], max_size: float) -> set[Key]:
+    """Texts that recur at the same height of the page outside the running text, whatever their numbers."""
     seen: dict[Key, dict[int, str]] = defaultdict(dict)
     for number, page in enumerate(pages):
         for edge, rows in page.items():
-            for piece in (piece for row in rows[:_EDGE_ROWS] for piece in row if piece.size <= largest):
-                seen[_key(piece, edge)][number] = piece.text
-    found = {
+            for fragment in (fragment for row in rows[:_EDGE_ROWS] for fragment in row if fragment.size <= max_size):
+                seen[_key(fragment, edge)][number] = fragment.text
+    repeated = {
         key
         for key, texts in seen.items()
         if len(re.sub(r"[\W_]", "", key[0])) + key[0].count("#") >= 3
         and not re.fullmatch(r"[#.\s]*", key[0])
         and (len(texts) >= 3 or (len(texts) == 2 and _counts_pages(texts)))
     }
-    # the neighbouring heights too: rounding may part what stands at one height
-    near = {(text, edge, place + step) for text, edge, place in found for step in (-1, 0, 1)}
-    frame = _frame(pages, near, 0.85 * largest)
+    # the neighbouring heights too: rounding may separate equal heights
+    near = {(text, edge, height + step) for text, edge, height in repeated for step in (-1, 0, 1)}
+    frame = _frame(pages, near, 0.85 * max_size)
     return {key for key in near if _outside(key, frame)}
 
 
-def _frame(pages: list[dict[str, list[Row]]], heads: set[Key], smallest: float) -> dict[str, float]:
-    """The heights at which the running text usually begins and ends, the odd page aside."""
+def _frame(pages: list[dict[str, list[Row]]], heads: set[Key], min_size: float) -> dict[str, float]:
+    """The heights at which the running text begins and ends on all but a few pages."""
     frame = {}
     for edge, outwards in (("top", -1), ("bottom", 1)):
-        reach = sorted(
-            max(outwards * piece.y for piece in text)
+        extents = sorted(
+            max(outwards * fragment.y for fragment in text)
             for page in pages
             if (
                 text := [
-                    p for row in page[edge] for p in row if p.prose and p.size > smallest and _key(p, edge) not in heads
+                    f for row in page[edge] for f in row if f.prose and f.size > min_size and _key(f, edge) not in heads
                 ]
             )
         )
-        frame[edge] = outwards * reach[-1 - len(reach) // 20] if reach else 0.0
+        frame[edge] = outwards * extents[-1 - len(extents) // 20] if extents else 0.0
     return frame
 
 
 def _outside(key: Key, frame: dict[str, float]) -> bool:
-    """Whether a height lies beyond the running text: the head of a table at the top of a page does not."""
-    _, edge, place = key
-    return 6 * place < frame[edge] - 7 if edge == "top" else 6 * place > frame[edge] + 7
+    """Whether a text is beyond the running text; the head of a table at the top of a page is not."""
+    _, edge, height = key
+    return 6 * height < frame[edge] - 7 if edge == "top" else 6 * height > frame[edge] + 7
 
 
-def _head_zones(pages: list[dict[str, list[Row]]], heads: set[Key]) -> set[tuple[str, int]]:
-    """Heights at which many pages have a running head: what else stands there, alone, is one too."""
+def _zones(pages: list[dict[str, list[Row]]], heads: set[Key]) -> set[tuple[str, int]]:
+    """Heights at which many pages have a running head; other rows at these heights are running heads too."""
     seen: Counter[tuple[str, int]] = Counter()
     for page in pages:
         seen.update(
             {
-                (edge, _place(piece))
+                (edge, _height(fragment))
                 for edge, rows in page.items()
-                for piece in (rows[0] if rows else [])
-                if _key(piece, edge) in heads
+                for fragment in (rows[0] if rows else [])
+                if _key(fragment, edge) in heads
             }
         )
     return {zone for zone, count in seen.items() if count >= max(2, 0.2 * len(pages))}
 
 
 def _counts_pages(texts: dict[int, str]) -> bool:
-    """Whether the numbers in two like texts rise as the pages do, or there are none."""
+    """Whether the numbers in two similar texts are equal or increase with the page number."""
     (page, text), (later, other) = texts.items()
     numbers = [(int(a), int(b)) for a, b in zip(_NUMBER.findall(text), _NUMBER.findall(other), strict=False)]
     return all(b - a in (0, later - page) for a, b in numbers)
 
 
 def _without_line_numbers(pages: Pages) -> Pages:
-    """Drop columns of numbers that count lines: evenly rising, over most of the page, on most pages that hold text."""
-    found = [_counting_columns(pieces) for pieces in pages]
-    places: Counter[int] = Counter()
+    """Drop line numbers: columns of evenly increasing numbers over most of the page, on most pages with text."""
+    numbered = [_number_columns(fragments) for fragments in pages]
+    positions: Counter[int] = Counter()
     sizes: dict[int, float] = {}
-    for columns in found:
-        places.update({_across(column[0]) for column in columns})
-        sizes |= {_across(column[0]): column[0].size for column in columns}
-    filled = sum(len(pieces) > 10 for pieces in pages)
-    usual = {
-        place + step: sizes[place]
-        for place in places
+    for columns in numbered:
+        positions.update({_right_edge(column[0]) for column in columns})
+        sizes |= {_right_edge(column[0]): column[0].size for column in columns}
+    filled = sum(len(fragments) > 10 for fragments in pages)
+    usual_sizes = {
+        position + step: sizes[position]
+        for position in positions
         for step in (-1, 0, 1)
-        if sum(places[place + near] for near in (-1, 0, 1)) >= 0.4 * filled
+        if sum(positions[position + near] for near in (-1, 0, 1)) >= 0.4 * filled
     }
-    result = []
-    for pieces, columns in zip(pages, found, strict=True):
-        counted = [column for column in columns if _across(column[0]) in usual]
-        gone = {id(piece) for column in counted or [_short_column(pieces, usual)] for piece in column}
-        result.append([piece for piece in pieces if id(piece) not in gone])
-    return result
+    cleaned = []
+    for fragments, columns in zip(pages, numbered, strict=True):
+        usual = [column for column in columns if _right_edge(column[0]) in usual_sizes]
+        numbers = {id(fragment) for column in usual or [_short_column(fragments, usual_sizes)] for fragment in column}
+        cleaned.append([fragment for fragment in fragments if id(fragment) not in numbers])
+    return cleaned
 
 
-def _short_column(pieces: list[Piece], usual: dict[int, float]) -> list[Piece]:
-    """The line numbers of a page with few lines: they stand where those of the other pages do, in the same size."""
+def _short_column(fragments: list[Fragment], usual_sizes: dict[int, float]) -> list[Fragment]:
+    """The line numbers of a page with few lines, found by the position and size of those on other pages."""
     column = [
-        piece
-        for piece in sorted(pieces, key=lambda piece: piece.y)
-        if _NUMBER.fullmatch(piece.text) and abs(usual.get(_across(piece), -9.0) - piece.size) < 0.3
+        fragment
+        for fragment in sorted(fragments, key=lambda fragment: fragment.y)
+        if _NUMBER.fullmatch(fragment.text) and abs(usual_sizes.get(_right_edge(fragment), -9.0) - fragment.size) < 0.3
     ]
-    rising = all(int(above.text) < int(below.text) for above, below in pairwise(column))
-    return column if rising else []
+    increasing = all(int(above.text) < int(below.text) for above, below in pairwise(column))
+    return column if increasing else []
 
 
-def _across(piece: Piece) -> int:
-    return round(piece.x1 / 8)
+def _right_edge(fragment: Fragment) -> int:
+    return round(fragment.x1 / 8)
 
 
-def _counting_columns(pieces: list[Piece]) -> list[list[Piece]]:
-    if not pieces:
+def _number_columns(fragments: list[Fragment]) -> list[list[Fragment]]:
+    """Columns of evenly increasing numbers."""
+    if not fragments:
         return []
-    by_place: dict[int, list[Piece]] = defaultdict(list)
-    for piece in pieces:
-        if _NUMBER.fullmatch(piece.text):
-            by_place[round(piece.x1 / 4)].append(piece)
-    height = max(piece.y for piece in pieces) - min(piece.y for piece in pieces)
+    by_edge: dict[int, list[Fragment]] = defaultdict(list)
+    for fragment in fragments:
+        if _NUMBER.fullmatch(fragment.text):
+            by_edge[round(fragment.x1 / 4)].append(fragment)
+    height = max(fragment.y for fragment in fragments) - min(fragment.y for fragment in fragments)
     columns = []
-    for place in sorted(by_place):
-        column = sorted(by_place.pop(place, []) + by_place.get(place + 1, []), key=lambda piece: piece.y)
-        if len(column) >= 4 and _counts(column, height):
+    for edge in sorted(by_edge):
+        column = sorted(by_edge.pop(edge, []) + by_edge.get(edge + 1, []), key=lambda fragment: fragment.y)
+        if len(column) >= 4 and _is_counter(column, height):
             columns.append(column)
-            by_place.pop(place + 1, None)
+            by_edge.pop(edge + 1, None)
     return columns
 
 
-def _counts(column: list[Piece], height: float) -> bool:
+def _is_counter(column: list[Fragment], height: float) -> bool:
     steps = Counter(int(below.text) - int(above.text) for above, below in pairwise(column))
     (step, times), *_ = steps.most_common(1)
     long_enough = column[-1].y - column[0].y > 0.4 * height

@@ -1,88 +1,121 @@
-"""Which blocks are headings: judged by numbers, style and place, against the document's own text."""
+"""Find the title and the headings by numbering, style and position, compared with the running text."""
 
 import re
 from collections import Counter
 from itertools import takewhile, zip_longest
 
-from longmatch.documents.pdf.blocks import Block, Body
-from longmatch.documents.pdf.candidates import Candidate, Style, find_candidates
-from longmatch.documents.pdf.numbering import consistent
-from longmatch.documents.pdf.title import mark_title
+from longmatch.documents.pdf.blocks import Body, LayoutBlock
+from longmatch.documents.pdf.heading_candidates import STANDARD_HEADING, Candidate, Style, find_candidates
+from longmatch.documents.pdf.numbering import consistent, read_number
 
 _OPENING = re.compile(
     r"abstract|(?:executive )?summary|introduction|(?:table of )?contents|preface|foreword|摘要|引言", re.IGNORECASE
 )
-_FRONT = 40  # the front matter ends within so many blocks
+_MAX_FRONT_MATTER = 40  # blocks
 
 
-def mark_headings(blocks: list[Block], body: Body, bookmarks: frozenset[str] = frozenset()) -> list[Block]:
-    """Set the kind of headings to "heading", with their level, and of the title to "title".
+def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[str] = frozenset()) -> list[LayoutBlock]:
+    """Set the kind of headings to "heading", with their level, and that of the title to "title".
 
-    `bookmarks` are the entries of the file's own outline, as `plain` gives them.
+    `bookmarks` are the normalised entries of the file's outline.
     """
-    mark_title(blocks, body)
+    _mark_title(blocks, body)
     candidates = find_candidates(blocks, body)
-    chosen = _numbered(candidates, bookmarks)
+    chosen = _numbered_headings(candidates, bookmarks)
     levels = _style_levels(chosen)
-    start = _front_end(candidates, chosen)
-    few = len(chosen) < 3
-    taken = {candidate.place for candidate in chosen}
+    start = _front_matter_end(candidates, chosen)
+    few_numbered = len(chosen) < 3
+    numbered = {candidate.index for candidate in chosen}
     for candidate in candidates:
-        if candidate.place in taken or not _unnumbered(candidate, levels, body, bookmarks, few=few):
+        if candidate.index in numbered or not _is_heading(candidate, levels, body, bookmarks, few_numbered):
             continue
-        if candidate.place >= start or candidate.known:
+        if candidate.index >= start or candidate.standard:
             chosen.append(candidate)
-    chosen.sort(key=lambda candidate: candidate.place)
+    chosen.sort(key=lambda candidate: candidate.index)
     styles = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1], s[3]))
     roman = any(c.number and c.number.series == "roman" for c in chosen)
-    for candidate in _without_front(chosen):
+    for candidate in _without_front_matter(chosen):
         candidate.block.kind = "heading"
         candidate.block.level = _level(candidate, levels, styles, roman)
-    _mark_front(blocks)
-    return _labels_joined(blocks)
+    _mark_authors(blocks)
+    return _join_labels(blocks)
 
 
-def _mark_front(blocks: list[Block]) -> None:
-    """Names and places of authors between the title and the first heading are text, though they stand like a table."""
+def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
+    """Mark the largest text in the upper part of the first page, if larger than the body, as the title.
+
+    If nothing is larger, a bold first line is the title.
+    """
+    if not blocks:
+        return
+    first_page = [block for block in blocks if block.first.page == blocks[0].first.page]
+    top, bottom = min(block.first.y for block in first_page), max(block.last.y for block in first_page)
+    upper = [b for b in first_page if b.first.y <= top + 0.6 * (bottom - top) and _is_possible_title(b)]
+    if not upper:
+        return
+    best = max(upper, key=lambda block: (round(block.first.size), -block.first.y))
+    number = read_number(best.raw)
+    numbered = number is not None and number.series != "letter"  # "A study of ..." is not an appendix
+    if numbered and any(block is not best and _is_numbered_like(block, best) for block in blocks):
+        return
+    larger = best.first.size > 1.12 * body.size
+    bold_first = best.first.bold and not body.bold and best is blocks[0] and not numbered
+    if larger or bold_first:
+        best.kind = "title"
+
+
+def _is_numbered_like(block: LayoutBlock, other: LayoutBlock) -> bool:
+    """Whether a block is numbered and has the style of `other`, which is then a heading among others."""
+    return block.first.style == other.first.style and read_number(block.raw) is not None
+
+
+def _is_possible_title(block: LayoutBlock) -> bool:
+    letters = sum(map(str.isalpha, block.raw))
+    standard = STANDARD_HEADING.fullmatch(block.raw.strip())
+    return block.kind == "text" and letters > 3 and len(block.raw) <= 400 and not standard
+
+
+def _mark_authors(blocks: list[LayoutBlock]) -> None:
+    """Mark the authors between the title and the first heading as text, though they are set like a table."""
     for block in takewhile(lambda block: block.kind != "heading" and block.first.page == 1, blocks):
         parts = [re.split(r" {3,}", line.text) for line in block.lines]
         if block.kind == "table" and len({len(part) for part in parts}) == 1:
             block.kind = "text"
-            block.text = "\n".join(" ".join(column) for column in zip(*parts, strict=True))  # one author a line
+            block.text = "\n".join(" ".join(column) for column in zip(*parts, strict=True))  # one author per line
 
 
-def _numbered(candidates: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:
-    """The candidates whose numbers make a count; where those of one level look alike, the odd ones are left out."""
+def _numbered_headings(candidates: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:
+    """The candidates whose numbers form a consistent sequence, without those that differ in style from their level."""
     roman = sum(c.number is not None and c.number.series == "roman" and c.distinct for c in candidates) > 1
-    numbered = [c for c in candidates if c.number and (c.listed(bookmarks) or _may_count(c, roman))]
+    numbered = [c for c in candidates if c.number and (c.listed(bookmarks) or _is_likely_number(c, roman))]
     chosen: list[Candidate] = []
     for _ in range(2):
         kept = consistent([c.number for c in numbered if c.number], [_weight(c) for c in numbered])
         chosen = [c for c, keep in zip(numbered, kept, strict=True) if keep]
-        usual = _usual_styles(chosen)
-        alike = [c for c in numbered if c.listed(bookmarks) or _looks_usual(c, usual)]
-        if len(alike) == len(numbered):
+        styles = _usual_styles(chosen)
+        usual = [c for c in numbered if c.listed(bookmarks) or _has_usual_style(c, styles)]
+        if len(usual) == len(numbered):
             break
-        numbered = alike
+        numbered = usual
     return chosen
 
 
-def _may_count(candidate: Candidate, roman: bool) -> bool:
-    """Whether a number is likely one: a lone "A" may as well be the word."""
+def _is_likely_number(candidate: Candidate, roman: bool) -> bool:
+    """Whether a candidate's number is likely one: "A" may also be the article."""
     if candidate.number is not None and candidate.number.series == "letter" and not roman:
         return candidate.distinct and any(candidate.style[1:3])
-    return candidate.distinct or (candidate.odd_font and candidate.apart)
+    return candidate.distinct or (candidate.other_font and candidate.apart)
 
 
 def _weight(candidate: Candidate) -> float:
     """How much a numbered candidate looks like a heading."""
     _, bold, upper, italic = candidate.style
-    plain_looks = not candidate.distinct or (italic and not (bold or upper))
-    return (0.5 if plain_looks else 1.0) * (1.0 if candidate.apart else 0.6)
+    inconspicuous = not candidate.distinct or (italic and not (bold or upper))
+    return (0.5 if inconspicuous else 1.0) * (1.0 if candidate.apart else 0.6)
 
 
 def _usual_styles(chosen: list[Candidate]) -> dict[tuple[str, int], Style]:
-    """The style most headings of a series and level have, heavier ones first."""
+    """The prevailing style of the headings of each series and level; bold and capitals weigh more."""
     seen: dict[tuple[str, int], Counter[Style]] = {}
     for candidate in chosen:
         if candidate.number:
@@ -95,22 +128,22 @@ def _usual_styles(chosen: list[Candidate]) -> dict[tuple[str, int], Style]:
     }
 
 
-def _looks_usual(candidate: Candidate, usual: dict[tuple[str, int], Style]) -> bool:
-    if candidate.number is None or (style := usual.get((candidate.number.series, candidate.number.level))) is None:
+def _has_usual_style(candidate: Candidate, styles: dict[tuple[str, int], Style]) -> bool:
+    if candidate.number is None or (style := styles.get((candidate.number.series, candidate.number.level))) is None:
         return True
     size, bold, upper, italic = candidate.style
     lighter = size < style[0] - 0.6 or (style[1] and not bold) or (style[2] and not upper and size < style[0])
     return not (lighter or (italic and not style[3]))
 
 
-def _unnumbered(
-    candidate: Candidate, levels: dict[Style, int], body: Body, bookmarks: frozenset[str], *, few: bool
+def _is_heading(
+    candidate: Candidate, levels: dict[Style, int], body: Body, bookmarks: frozenset[str], few_numbered: bool
 ) -> bool:
-    """Whether a candidate heads a section by its name or its looks; `few` says that numbers do not lead the way."""
+    """Whether a candidate is a heading by its wording or style; `few_numbered`: most headings have no number."""
     text = candidate.text
     if candidate.listed(bookmarks):
         return True
-    if candidate.known and (candidate.distinct or (candidate.odd_font and candidate.apart)):
+    if candidate.standard and (candidate.distinct or (candidate.other_font and candidate.apart)):
         return True
     if not candidate.distinct:
         return False
@@ -118,15 +151,15 @@ def _unnumbered(
         return False  # a formula
     if candidate.before_table or not candidate.apart or text.endswith((".", ":")) or text[:1].islower():
         return False
-    if candidate.number is not None and candidate.number.series == "arabic" and not few:
-        return False  # a number out of turn
-    if any(_alike(candidate.style, style) for style in levels):
+    if candidate.number is not None and candidate.number.series == "arabic" and not few_numbered:
+        return False  # a number out of sequence
+    if any(_same_style(candidate.style, style) for style in levels):
         return True
     size, bold, upper, italic = candidate.style
     largest = max((style[0] for style in levels), default=1.06 * body.size)
     if size >= largest > 1.06 * body.size:
         return True
-    if not few:
+    if not few_numbered:
         return bold and candidate.before_text and len(candidate.block.lines) == 1 and _at_edge(candidate)
     return bold or upper or size > 1.06 * body.size or (italic and len(text.split()) <= 12 and text[-1:].isalnum())
 
@@ -136,12 +169,12 @@ def _at_edge(candidate: Candidate) -> bool:
     return abs(line.x0 - line.left) < line.size and line.width < 0.8 * (line.right - line.left)
 
 
-def _alike(one: Style, other: Style) -> bool:
-    return abs(one[0] - other[0]) <= 0.5 and one[1:] == other[1:] and any(one[1:])
+def _same_style(a: Style, b: Style) -> bool:
+    return abs(a[0] - b[0]) <= 0.5 and a[1:] == b[1:] and any(a[1:])
 
 
 def _style_levels(chosen: list[Candidate]) -> dict[Style, int]:
-    """The level each style of numbered headings stands for."""
+    """The level of each style of numbered headings."""
     seen: dict[Style, Counter[int]] = {}
     for candidate in chosen:
         if candidate.number and candidate.distinct:
@@ -153,42 +186,42 @@ def _level(candidate: Candidate, levels: dict[Style, int], styles: list[Style], 
     number = candidate.number
     if number is not None:
         return number.level + (1 if roman and number.series == "letter" else 0)
-    if candidate.known:
+    if candidate.standard:
         return 1
     for style, level in levels.items():
-        if _alike(candidate.style, style):
+        if _same_style(candidate.style, style):
             return level
     if levels:
         return 1 if candidate.style[0] >= max(style[0] for style in levels) else max(levels.values()) + 1
     return styles.index(candidate.style) + 1
 
 
-def _front_end(candidates: list[Candidate], chosen: list[Candidate]) -> int:
-    """Where the front matter ends: at the abstract or the first numbered heading near the beginning."""
-    opening = [c.place for c in candidates if c.distinct and _OPENING.fullmatch(c.text)]
-    first = [c.place for c in chosen if c.number and c.number.parts[0] == 1]
-    return min((place for place in opening + first if place < _FRONT), default=0)
+def _front_matter_end(candidates: list[Candidate], chosen: list[Candidate]) -> int:
+    """The block at which the front matter ends: the abstract or the first numbered heading near the beginning."""
+    opening = [c.index for c in candidates if c.distinct and _OPENING.fullmatch(c.text)]
+    first = [c.index for c in chosen if c.number and c.number.parts[0] == 1]
+    return min((index for index in opening + first if index < _MAX_FRONT_MATTER), default=0)
 
 
-def _without_front(chosen: list[Candidate]) -> list[Candidate]:
-    """On the first page, of lines in one style with nothing between them only the last heads a section."""
+def _without_front_matter(chosen: list[Candidate]) -> list[Candidate]:
+    """Keep only the last of consecutive candidates of one style on the first page."""
     kept = []
     for candidate, after in zip_longest(chosen, chosen[1:]):
-        front = (
+        superseded = (
             after is not None
-            and after.place == candidate.place + 1
+            and after.index == candidate.index + 1
             and after.style == candidate.style
             and candidate.number is None
             and candidate.block.first.page == 1
         )
-        if not front or candidate.known:
+        if not superseded or candidate.standard:
             kept.append(candidate)
     return kept
 
 
-def _labels_joined(blocks: list[Block]) -> list[Block]:
-    """One heading of a label like "Chapter 2" and the name set below it."""
-    result: list[Block] = []
+def _join_labels(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
+    """Join a label like "Chapter 2" and the heading below it."""
+    result: list[LayoutBlock] = []
     for block in blocks:
         label = result[-1] if result else None
         if (

@@ -1,18 +1,24 @@
-"""Lines: the pieces of one column that stand on one baseline."""
+"""Lines: the fragments of one column that share a baseline."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from longmatch.documents.pdf.pieces import Piece
+from longmatch.documents.pdf.fragments import Fragment
 
-_CELL = 1.05  # ems of a gap between two cells
-_SPREAD = re.compile(r"(?:\w ){4,}\w(?=\W|$)")
+CAPTION_LABEL = re.compile(
+    r"(?:figure|fig\.?|table|tab\.|algorithm|listing|scheme|chart|exhibit|plate|abbildung|abb\.|tabelle|tableau|figura|tabla)"
+    r"\s*(?:[A-Z][.-]?)?(?:\d+|[IVXL]+\b)(?:[.-]\d+)*[a-z]?(?P<after>\s*[:.|–—-]|\s*\(|\s*$|\s+)|[图表図圖]\s*\d+(?P<zh>[.:：\s-]|$)",
+    re.IGNORECASE,
+)
+"""How a line that opens a caption begins; so may a sentence about the figure."""
+_CELL_GAP = 1.05  # ems between two cells
+_LETTER_SPACED = re.compile(r"(?:\w ){4,}\w(?=\W|$)")
 
 
 @dataclass(slots=True)
 class Line:
-    """A line of a column. `cells` counts the stretches of text with wide gaps between them."""
+    """A line of a column. `cells` counts the stretches of text separated by wide gaps."""
 
     text: str
     x0: float
@@ -26,8 +32,8 @@ class Line:
     marked: bool
     bold_start: bool
     cells: int
-    page: int  # counted from 1
-    column: int = 0  # number of the column it stands in, counted through the document
+    page: int  # from 1
+    column: int = 0  # number of its column in the document
     left: float = 0.0  # the column's edges
     right: float = 0.0
 
@@ -38,82 +44,80 @@ class Line:
 
     @property
     def upper(self) -> bool:
-        """Written in capitals, small ones included."""
+        """Whether it is in capitals or small capitals."""
         return self.text.isupper() and sum(map(str.isalpha, self.text)) > 2
 
     @property
     def style(self) -> tuple[float, bool, bool, bool]:
-        """What tells headings of one level from those of another: size, weight, capitals, slant."""
+        """Size, bold, capitals, italic: what distinguishes the headings of one level from those of another."""
         return (round(2 * self.size) / 2, self.bold, self.upper, self.italic)
 
 
-def rows_of(pieces: Iterable[Piece]) -> list[list[Piece]]:
-    """Group pieces by baseline, top to bottom, each row left to right."""
-    rows: list[list[Piece]] = []  # the widest piece of a row stands first
-    for piece in sorted(pieces, key=lambda piece: piece.y):
+def rows_of(fragments: Iterable[Fragment]) -> list[list[Fragment]]:
+    """Group fragments by baseline, top to bottom, each row left to right."""
+    rows: list[list[Fragment]] = []  # the widest fragment of a row comes first
+    for fragment in sorted(fragments, key=lambda fragment: fragment.y):
         for row in reversed(rows[-3:]):
-            if _same_row(row[0], piece):
-                row.append(piece)
-                if piece.x1 - piece.x0 > row[0].x1 - row[0].x0:
+            if _same_row(row[0], fragment):
+                row.append(fragment)
+                if fragment.x1 - fragment.x0 > row[0].x1 - row[0].x0:
                     row[0], row[-1] = row[-1], row[0]
                 break
         else:
-            rows.append([piece])
+            rows.append([fragment])
     rows.sort(key=lambda row: row[0].y)
-    return [sorted(row, key=lambda piece: piece.x0) for row in _crumbs_gathered(rows)]
+    return [sorted(row, key=lambda fragment: fragment.x0) for row in _merge_limits(rows)]
 
 
-def _crumbs_gathered(rows: list[list[Piece]]) -> list[list[Piece]]:
-    """Put the limits of sums and the like, which make no line of their own, into the line that has a gap for them."""
-    gathered: list[list[Piece]] = []
+def _merge_limits(rows: list[list[Fragment]]) -> list[list[Fragment]]:
+    """Move tiny rows, such as the limits of a sum, into the neighbouring line that has a gap for them."""
+    merged: list[list[Fragment]] = []
     for index, row in enumerate(rows):
-        crumbs = sum(len(piece.text) for piece in row) <= 4 and not all(piece.text.isdigit() for piece in row)
-        neighbours = [*rows[index + 1 : index + 3], *gathered[-2:]] if crumbs else []
-        home = next((other for other in neighbours if all(_fits(piece, other) for piece in row)), None)
-        if home is None:
-            gathered.append(row)
+        tiny = sum(len(fragment.text) for fragment in row) <= 4 and not all(f.text.isdigit() for f in row)
+        neighbours = [*rows[index + 1 : index + 3], *merged[-2:]] if tiny else []
+        target = next((other for other in neighbours if all(_fits(fragment, other) for fragment in row)), None)
+        if target is None:
+            merged.append(row)
         else:
-            home.extend(row)
-    return gathered
+            target.extend(row)
+    return merged
 
 
-def _fits(crumb: Piece, row: list[Piece]) -> bool:
+def _fits(limit: Fragment, row: list[Fragment]) -> bool:
     main = row[0]
-    left, right = min(piece.x0 for piece in row), max(piece.x1 for piece in row)
-    near = max(main.top, crumb.top) < min(main.bottom, crumb.bottom) + 0.1 * crumb.size
-    inside = left - 2 * crumb.size < crumb.x0 < right + crumb.size
-    free = all(min(crumb.x1, piece.x1) - max(crumb.x0, piece.x0) < 0.2 * crumb.size for piece in row)
+    left, right = min(fragment.x0 for fragment in row), max(fragment.x1 for fragment in row)
+    near = max(main.top, limit.top) < min(main.bottom, limit.bottom) + 0.1 * limit.size
+    inside = left - 2 * limit.size < limit.x0 < right + limit.size
+    free = all(min(limit.x1, fragment.x1) - max(limit.x0, fragment.x0) < 0.2 * limit.size for fragment in row)
     return len(main.text) > 15 and near and inside and free
 
 
-def _same_row(main: Piece, piece: Piece) -> bool:
-    one, other = main.size, piece.size
-    bottom = min(main.y + 0.25 * one, piece.y + 0.25 * other)
-    top = max(main.y - 0.75 * one, piece.y - 0.75 * other)
-    return bottom - top > 0.55 * min(one, other)
+def _same_row(main: Fragment, fragment: Fragment) -> bool:
+    overlap = min(main.bottom, fragment.bottom) - max(main.top, fragment.top)
+    return overlap > 0.55 * min(main.size, fragment.size)
 
 
-def line_of(row: list[Piece], page: int) -> Line:
-    """One line from the pieces of a row."""
+def make_line(row: list[Fragment], page: int) -> Line:
+    """Make a line from the fragments of a row."""
     text, cells, end = row[0].text, 1, row[0].x1
-    for piece in row[1:]:
-        gap = piece.x0 - end
-        size = max(piece.size, row[0].size)
-        if gap > _CELL * size:
+    for fragment in row[1:]:
+        gap = fragment.x0 - end
+        size = max(fragment.size, row[0].size)
+        if gap > _CELL_GAP * size:
             cells += 1
-        text += ("   " if gap > _CELL * size else " " if gap > 0.11 * size else "") + piece.text
-        end = max(end, piece.x1)
-    if _SPREAD.match(text):  # A B S T R A C T
-        text = _SPREAD.sub(lambda found: found[0].replace(" ", ""), text)
-    longest = max(row, key=lambda piece: len(piece.text))
+        text += ("   " if gap > _CELL_GAP * size else " " if gap > 0.11 * size else "") + fragment.text
+        end = max(end, fragment.x1)
+    if _LETTER_SPACED.match(text):  # A B S T R A C T
+        text = _LETTER_SPACED.sub(lambda match: match[0].replace(" ", ""), text)
+    longest = max(row, key=lambda fragment: len(fragment.text))
     upper = text.isupper() and len(text) > 2
-    size = max(piece.top_size for piece in row) if upper else longest.size
-    words = [piece for piece in row if any(map(str.isalpha, piece.text))] or row
-    bold, italic, mono = (all(getattr(piece, trait) for piece in words) for trait in ("bold", "italic", "mono"))
+    size = max(fragment.top_size for fragment in row) if upper else longest.size
+    words = [fragment for fragment in row if any(map(str.isalpha, fragment.text))] or row
+    bold, italic, mono = (all(getattr(fragment, trait) for fragment in words) for trait in ("bold", "italic", "mono"))
     return Line(
         text=text,
         x0=row[0].x0,
-        x1=max(piece.x1 for piece in row),
+        x1=max(fragment.x1 for fragment in row),
         y=longest.y,
         size=size,
         bold=bold,

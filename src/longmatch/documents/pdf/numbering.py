@@ -1,4 +1,4 @@
-"""Numbers of headings: reading them, and telling those that count through the document from chance ones."""
+"""Heading numbers: parsing them, and selecting those that form a sequence through the document."""
 
 import re
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 @dataclass(frozen=True)
 class Number:
-    """A heading's number: which series it counts in, and its parts."""
+    """A heading number: its series and its parts."""
 
     series: Series
     parts: tuple[int, ...]
-    length: int  # characters of the text it takes
+    length: int  # characters of the heading's text
 
     @property
     def level(self) -> int:
-        """How deep it stands."""
+        """Its depth: 2 for "3.1"."""
         return len(self.parts)
 
 
@@ -40,16 +40,16 @@ def read_number(text: str) -> Number | None:
     >>> read_number("3.2 Results").parts, read_number("IV. RELATED WORK").parts, read_number("Results")
     ((3, 2), (4,), None)
     """
-    if found := _NAMED.match(text):
-        return Number("named", (_value(found[1]) if found[1] else 0,), found.end())
-    if (found := _ROMAN.match(text)) and found[1] not in ("C", "D"):
-        return Number("roman", (_roman(found[1]),), found.end())
-    if found := _ARABIC.match(text) or _TIGHT.match(text):
-        parts = re.findall(r"\d+", found[1] or found[2])
-        return Number("arabic", tuple(map(int, parts)), found.end())
-    if found := _LETTER.match(text):
-        letter, *rest = found[1].split(".")
-        return Number("letter", (ord(letter) - 64, *map(int, rest)), found.end())
+    if match := _NAMED.match(text):
+        return Number("named", (_value(match[1]) if match[1] else 0,), match.end())
+    if (match := _ROMAN.match(text)) and match[1] not in ("C", "D"):
+        return Number("roman", (_roman(match[1]),), match.end())
+    if match := _ARABIC.match(text) or _TIGHT.match(text):
+        parts = re.findall(r"\d+", match[1] or match[2])
+        return Number("arabic", tuple(map(int, parts)), match.end())
+    if match := _LETTER.match(text):
+        letter, *rest = match[1].split(".")
+        return Number("letter", (ord(letter) - 64, *map(int, rest)), match.end())
     return None
 
 
@@ -65,7 +65,7 @@ def _roman(text: str) -> int:
 
 
 def consistent(numbers: list[Number], weights: list[float] | None = None) -> list[bool]:
-    """Which of the numbers, in document order, belong to a count: the heaviest chain of plausible steps of a series.
+    """Which numbers, in document order, form a sequence: the chain of plausible steps with the largest weight.
 
     >>> consistent([Number("arabic", parts, 2) for parts in [(1,), (1, 1), (7,), (2,), (3,)]])
     [True, True, False, True, True]
@@ -74,46 +74,47 @@ def consistent(numbers: list[Number], weights: list[float] | None = None) -> lis
     kept = [number.series == "named" for number in numbers]
     series: Series
     for series in ("arabic", "letter", "roman"):
-        places = [i for i, number in enumerate(numbers) if number.series == series]
-        for place in _chain([numbers[i].parts for i in places], [weights[i] for i in places]):
-            kept[places[place]] = True
+        indices = [i for i, number in enumerate(numbers) if number.series == series]
+        for member in _best_chain([numbers[i].parts for i in indices], [weights[i] for i in indices]):
+            kept[indices[member]] = True
     return kept
 
 
-def _chain(parts: list[tuple[int, ...]], weights: list[float]) -> list[int]:
+def _best_chain(parts: list[tuple[int, ...]], weights: list[float]) -> list[int]:
+    """Indices of the chain with the largest weight, by dynamic programming."""
     best: list[float] = []
     back: list[int] = []
-    for i, here in enumerate(parts):
-        opening = all(part <= 1 for part in here)
+    for i, current in enumerate(parts):
+        opening = all(part <= 1 for part in current)
         score, previous = (1.0 if opening else 0.3) * weights[i], -1
         for j in range(max(0, i - 60), i):
-            gain = _step(parts[j], here) * weights[i]
+            gain = _step_plausibility(parts[j], current) * weights[i]
             if gain and best[j] + gain > score:
                 score, previous = best[j] + gain, j
         best.append(score)
         back.append(previous)
     chain: list[int] = []
-    place = max(range(len(parts)), key=best.__getitem__) if parts else -1
-    while place >= 0:
-        chain.append(place)
-        place = back[place]
+    member = max(range(len(parts)), key=best.__getitem__) if parts else -1
+    while member >= 0:
+        chain.append(member)
+        member = back[member]
     return chain[::-1]
 
 
-def _step(before: tuple[int, ...], here: tuple[int, ...]) -> float:
-    """How plausible it is that one number follows another: 1 the next, less with numbers left out, 0 not at all."""
-    depth = len(here)
+def _step_plausibility(before: tuple[int, ...], current: tuple[int, ...]) -> float:
+    """How plausibly one number follows another: 1 for the next number, less if some are missing, 0 if impossible."""
+    depth = len(current)
     if depth > len(before):
-        if here[: len(before)] == before and all(part <= 2 for part in here[len(before) :]):
-            return 1.0 if all(part <= 1 for part in here[len(before) :]) else 0.6
-        # a section whose own heading was not seen
-        return 0.4 if here[0] == before[0] + 1 and all(part <= 1 for part in here[1:]) else 0.0
-    if here[: depth - 1] != before[: depth - 1]:
-        longer = here[0] == before[0] + 1 and all(part <= 1 for part in here[1:])
-        return 0.4 if longer else 0.05 if all(part == 1 for part in here) else 0.0
-    jump = here[-1] - before[depth - 1]
+        if current[: len(before)] == before and all(part <= 2 for part in current[len(before) :]):
+            return 1.0 if all(part <= 1 for part in current[len(before) :]) else 0.6
+        # the heading of the enclosing section is missing
+        return 0.4 if current[0] == before[0] + 1 and all(part <= 1 for part in current[1:]) else 0.0
+    if current[: depth - 1] != before[: depth - 1]:
+        next_section = current[0] == before[0] + 1 and all(part <= 1 for part in current[1:])
+        return 0.4 if next_section else 0.05 if all(part == 1 for part in current) else 0.0
+    jump = current[-1] - before[depth - 1]
     if jump == 1:
         return 1.0
     if 1 < jump <= 3:
         return 0.6
-    return 0.05 if all(part == 1 for part in here) else 0.0  # the count begins anew
+    return 0.05 if all(part == 1 for part in current) else 0.0  # the numbering restarts

@@ -1,4 +1,4 @@
-"""Reading a PDF: pieces, furniture, columns, blocks, headings, kinds, and at last a draft."""
+"""Read a PDF: fragments, furniture, columns, blocks, headings, kinds, and finally a draft."""
 
 import re
 import threading
@@ -9,27 +9,31 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.documents.draft import Draft
-from longmatch.documents.pdf.blocks import Block, Body, make_blocks
-from longmatch.documents.pdf.candidates import plain
+from longmatch.documents.pdf.block_kinds import (
+    mark_captions_and_tables,
+    mark_code,
+    mark_footnotes,
+    mark_references,
+)
+from longmatch.documents.pdf.blocks import Body, LayoutBlock, make_blocks
 from longmatch.documents.pdf.columns import ColumnReader, usual_gutters
+from longmatch.documents.pdf.fragments import Fragment, read_fragments
 from longmatch.documents.pdf.furniture import without_furniture
+from longmatch.documents.pdf.heading_candidates import normalise
 from longmatch.documents.pdf.headings import mark_headings
-from longmatch.documents.pdf.joining import Vocabulary, join_lines
-from longmatch.documents.pdf.kinds import mark_code, mark_footnotes, mark_plain_kinds, mark_references
 from longmatch.documents.pdf.lines import Line
-from longmatch.documents.pdf.paragraphs import join_continued
-from longmatch.documents.pdf.pieces import Piece, read_pieces
+from longmatch.documents.pdf.reflow import Vocabulary, join_continued, join_lines
 from longmatch.errors import LongmatchWarning, ReadError
 
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
-_TAIL = 65_536  # bytes at the end of a file in which its end mark must stand
-_PDFIUM = threading.Lock()
+_TAIL = 65_536  # bytes at the end of a file that must contain its end-of-file marker
+_PDFIUM_LOCK = threading.Lock()
 
 
 def read_pdf(path: Path) -> Draft:
-    """The text of a PDF with its headings and kinds of paragraphs, in reading order."""
-    with _opened(path) as document:
-        pages = [_page_pieces(document, index, path) for index in range(len(document))]
+    """Read the text of a PDF with its headings and kinds of paragraphs, in reading order."""
+    with _open(path) as document:
+        pages = [_page_fragments(document, index, path) for index in range(len(document))]
         bookmarks = _bookmarks(document)
         metadata = document.get_metadata_dict(skip_empty=True)
     if not any(pages):
@@ -37,33 +41,33 @@ def read_pdf(path: Path) -> Draft:
     cleaned = without_furniture(pages)
     pages = cleaned if any(cleaned) else pages
     reader = ColumnReader(usual_gutters(pages))
-    lines = [line for number, pieces in enumerate(pages, 1) for line in reader.lines(pieces, number)]
+    lines = [line for number, fragments in enumerate(pages, 1) for line in reader.lines(fragments, number)]
     return _draft(lines, bookmarks, metadata)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """The file in pdfium, which serves one caller at a time."""
+def _open(path: Path) -> Iterator[Any]:
+    """Open a file in pdfium, which is not thread-safe."""
     import pypdfium2 as pdfium
 
-    _check(path)
-    with _PDFIUM:
+    _check_pdf(path)
+    with _PDFIUM_LOCK:
         try:
             document = pdfium.PdfDocument(path)
         except pdfium.PdfiumError as error:
             if "password" in str(error).casefold():
                 raise ReadError(path, "needs a password", "Save a copy without one.") from None
-            raise ReadError(path, "is damaged", "Get a fresh copy of it.") from None
+            raise ReadError(path, "is damaged", "Get a fresh copy.") from None
         try:
             if not len(document):
-                raise ReadError(path, "is damaged", "Get a fresh copy of it.")
+                raise ReadError(path, "is damaged", "Get a fresh copy.")
             yield document
         finally:
             document.close()
 
 
-def _check(path: Path) -> None:
-    """Tell a file that is no PDF, or only the beginning of one; pdfium would read what is left without a word."""
+def _check_pdf(path: Path) -> None:
+    """Reject files that are not PDFs or are truncated, which pdfium would read without an error."""
     try:
         with path.open("rb") as file:
             head = file.read(1024)
@@ -71,60 +75,60 @@ def _check(path: Path) -> None:
             file.seek(max(0, size - _TAIL))
             tail = file.read()
     except OSError as error:
-        raise ReadError(path, f"cannot be opened ({error.strerror})", "Check its name and your rights to it.") from None
+        raise ReadError(path, f"cannot be opened ({error.strerror})", "Check its name and permissions.") from None
     if b"%PDF-" not in head:
-        raise ReadError(path, "is not a PDF", "Give it the ending of what it is, or get a fresh copy of it.")
+        raise ReadError(path, "is not a PDF", "Give it the right file extension, or get a fresh copy.")
     start = re.findall(rb"startxref\s+(\d+)\s*%%EOF", tail)
     if not start or not 0 < int(start[-1]) < size:
-        raise ReadError(path, "is damaged (its end is missing)", "Get a fresh copy of it.")
+        raise ReadError(path, "is damaged (its end is missing)", "Get a fresh copy.")
 
 
-def _page_pieces(document: Any, index: int, path: Path) -> list[Piece]:
+def _page_fragments(document: Any, index: int, path: Path) -> list[Fragment]:
     import pypdfium2 as pdfium
 
     try:
         page = document[index]
     except pdfium.PdfiumError:
-        message = f"{path}: page {index + 1} is damaged and was left out."
+        message = f"{path}: page {index + 1} is damaged and was skipped."
         warnings.warn(message, LongmatchWarning, stacklevel=2)
         return []
     try:
-        return read_pieces(page)
+        return read_fragments(page)
     finally:
         page.close()
 
 
 def _bookmarks(document: Any) -> frozenset[str]:
-    return frozenset(plain(bookmark.get_title()) for bookmark in document.get_toc()) - {""}
+    return frozenset(normalise(bookmark.get_title()) for bookmark in document.get_toc()) - {""}
 
 
 def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, str]) -> Draft:
-    body, words = Body.of(lines), Vocabulary(lines)
-    blocks = mark_plain_kinds(make_blocks(lines, body), body)
+    body, vocabulary = Body.of(lines), Vocabulary(lines)
+    blocks = mark_captions_and_tables(make_blocks(lines, body), body)
     blocks = mark_headings(blocks, body, bookmarks)
     blocks = mark_references(mark_footnotes(blocks, body))
     mark_code(blocks)
     draft = Draft(metadata=metadata)
     for block in join_continued(blocks, body):
-        _add(draft, block, words)
+        _add(draft, block, vocabulary)
     if not draft.blocks:
-        draft.paragraph(draft.title)  # a page with nothing but a title
+        draft.paragraph(draft.title)  # a page with only a title
     return draft
 
 
-def _add(draft: Draft, block: Block, words: Vocabulary) -> None:
+def _add(draft: Draft, block: LayoutBlock, vocabulary: Vocabulary) -> None:
     page = block.first.page
     if block.kind in ("table", "contents", "code"):
         text = "\n".join(line.text for line in block.lines)
         draft.paragraph(text, "code" if block.kind == "code" else "table", page)
         return
-    text = block.text or join_lines(block.lines, words)
+    text = block.text or join_lines(block.lines, vocabulary)
     if block.kind == "title":
         draft.title = draft.title or text
     elif block.kind == "heading":
         draft.heading(text, block.level, page)
-    elif found := _RUN_IN_ABSTRACT.match(text):
-        draft.heading(found[1].capitalize(), 1, page)
-        draft.paragraph(text[found.end() :], "text", page)
+    elif abstract := _RUN_IN_ABSTRACT.match(text):
+        draft.heading(abstract[1].capitalize(), 1, page)
+        draft.paragraph(text[abstract.end() :], "text", page)
     elif block.kind != "contents":
         draft.paragraph(text, block.kind, page)

@@ -1,4 +1,8 @@
-"""Learning from a library's documents, none of which has a label, and proving it on those held back."""
+"""Experimental: adapt a library's model to the library's own documents, without labels, and keep it only on proof.
+
+What is proven is that passages of a document find each other; on labelled queries no gain has been shown
+(docs/adapting.md).
+"""
 
 import json
 import time
@@ -14,37 +18,29 @@ import torch
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import background_to_bytes
 from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, joined
-from longmatch.lab.adapting.learning.passages import Reading, halves
-from longmatch.lab.adapting.learning.unlabelled import learn_halves
-from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_read, prove
-from longmatch.library.asking import WHOLE
+from longmatch.lab.adapting.learning import learn_halves
+from longmatch.lab.adapting.passages import TokenizedText, halves
+from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_encoded, prove
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.fitting import fitting
 from longmatch.library.learnt import Learnt
-from longmatch.library.reencode import Stages
+from longmatch.library.library import Library
+from longmatch.library.reencode import Stages, counted
+from longmatch.library.rows import DOCUMENT
 from longmatch.library.store import REENCODED, Store
 from longmatch.units import sentences
 
-LEAST = 40  # documents a library must have
-HELD = (20, 300)  # a tenth of the documents is held back, but no fewer and no more
-MOST = 1_500  # documents learnt from
-AROUND = 200  # of these, as many are looked through for the passages held back
-CARRIED = 3_000  # sentences that tell how the unrelated ones are seen now
-LEARNING = 0.7  # share of the time for learning; the rest is for reading and for the proof
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How long to learn, and from which draw. The same number of steps and the same seed give the same change."""
-
-    minutes: float = 10.0
-    seed: int = 0
-    steps: int | None = None  # None: as many as the minutes allow
+LEAST_DOCUMENTS = 40
+HELD_OUT = (20, 300)  # a tenth of the documents is held out, but no fewer and no more than these
+MOST_DOCUMENTS = 1_500  # to learn from
+DISTRACTORS = 200  # documents learnt from whose passages the proof searches too
+MAPPED_SENTENCES = 3_000  # to which the map of the unrelated sentences is fitted
+LEARNING_SHARE = 0.7  # of the time; the rest is for reading and for the proof
 
 
 @dataclass(frozen=True)
 class Adaptation:
-    """What adapting a library came to."""
+    """The result of adapting a library."""
 
     proof: Proof
     documents: int  # learnt from
@@ -63,29 +59,91 @@ class Adaptation:
     @staticmethod
     def of_learnt(learnt: Learnt) -> "Adaptation":
         """What was measured when a library learnt something."""
-        told = json.loads(learnt.proof)
-        return Adaptation(Proof.of_dict(told["proof"]), told["documents"], told["steps"])
+        facts = json.loads(learnt.proof)
+        return Adaptation(Proof.of_dict(facts["proof"]), facts["documents"], facts["steps"])
 
 
-def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Stages) -> tuple[Learnt, Adaptation]:
+def adapt(
+    library: Library,
+    minutes: float = 10.0,
+    *,
+    seed: int = 0,
+    steps: int | None = None,
+    dry_run: bool = False,
+    progress: Stages | None = None,
+) -> Adaptation:
+    """Experimental: let a library's model learn from its documents; the result is used only if it proves better.
+
+    Learning and proving take about `minutes`. Adopting the result encodes all documents again: interrupted before
+    that is done, the library is as it was, and the next call continues. `dry_run` adopts nothing. `steps` fixes the
+    number of training steps, whatever the time: with the same seed, the same is learnt.
+    """
+    reencoder = library.reencoder()
+    store = reencoder.store
+    store.refresh()
+    facts = store.facts
+    learnt = None if dry_run else unfinished(store)
+    if learnt:
+        result = Adaptation.of_learnt(learnt)
+    else:
+        learnt, result = learn_and_prove(
+            store, reencoder.base, minutes, seed, steps, progress or (lambda stage, done, total: None)
+        )
+    if dry_run or not result.proof.holds:
+        return result
+    with reencoder.writing():
+        store.refresh()
+        if store.facts != facts:
+            raise LibraryError(f"{store.address} was encoded again by another process meanwhile. Adapt it again.")
+        store.put_learnt(learnt)
+        reencoder.encode(learnt.applied(reencoder.base), counted(progress, len(store)))
+    return replace(result, adopted=True)
+
+
+def undo(library: Library, progress: Stages | None = None) -> None:
+    """Go back to the model before the last adaptation; all documents are encoded again with it."""
+    reencoder = library.reencoder()
+    store = reencoder.store
+    with reencoder.writing():
+        store.refresh()
+        learnt = store.learnt()
+        if learnt is None:
+            raise LibraryError(f"{store.address} is not adapted, so there is nothing to undo.")
+        earlier = store.learnt(learnt.before)
+        matcher = earlier.applied(reencoder.base) if earlier else reencoder.base
+        reencoder.encode(matcher, counted(progress, len(store))).forget_learnt(learnt.digest)
+
+
+def unfinished(store: Store) -> Learnt | None:
+    """A proven adaptation whose adoption was interrupted."""
+    try:
+        begun = Store.open(store.address, REENCODED).facts.change
+    except NotALibrary:
+        return None
+    learnt, current = store.learnt(begun), store.learnt()
+    return learnt if learnt and learnt.before == (current.digest if current else "") else None
+
+
+def learn_and_prove(
+    store: Store, base: HybridMatcher, minutes: float, seed: int, steps: int | None, progress: Stages
+) -> tuple[Learnt, Adaptation]:
     """Learn on top of what the library has learnt already; nothing is written.
 
     `base` is the matcher without anything learnt from this library.
     """
-    began = time.monotonic()
-    held_ids, learnt_ids = split(store, plan.seed)
+    start = time.monotonic()
+    held_out_ids, training_ids = split(store, seed)
     earlier, before = store.learnt(), fitting(base, store)
     if earlier and before is base:
         raise LibraryError(f"The model given for {store.address} is adapted already. Open the library without a model.")
     _check_pooling(before, store.address)
-    held = list(readings(store, held_ids, before))
+    held_out = list(tokenized(store, held_out_ids, before))
     documents = []
-    for document in readings(store, learnt_ids, before):
+    for document in tokenized(store, training_ids, before):
         documents.append(document)
-        report("reading", len(documents), len(learnt_ids))
-    until = began + LEARNING * 60 * plan.minutes
-    limits, told = (plan.steps, plan.seed, until), partial(report, "learning")
-    change, steps = learn_halves(before.backbone, documents, *limits, told)
+        progress("reading", len(documents), len(training_ids))
+    deadline = start + LEARNING_SHARE * 60 * minutes
+    change, steps = learn_halves(before.backbone, documents, steps, seed, deadline, partial(progress, "learning"))
     learnt = Learnt(
         base=base.backbone.change,
         before=earlier.digest if earlier else "",
@@ -94,61 +152,52 @@ def learn_and_prove(store: Store, base: HybridMatcher, plan: Plan, report: Stage
         change=change_to_bytes(joined(change_from_bytes(earlier.change), change) if earlier else change),
         background=b"",
     )
-    learnt = replace(learnt, background=_background(before, documents, learnt, base, plan.seed))
-    around = documents[:AROUND]
-    read, of_all = 0, passages_read(len(held), len(around))
+    learnt = replace(learnt, background=_mapped_background(before, documents, learnt, base, seed))
+    distractors = documents[:DISTRACTORS]
+    encoded, total = 0, passages_encoded(len(held_out), len(distractors))
 
-    def tell(passages: int) -> None:
-        nonlocal read
-        read += passages
-        report("proving", read, of_all)
+    def on_passages(count: int) -> None:
+        nonlocal encoded
+        encoded += count
+        progress("proving", encoded, total)
 
-    found = Adaptation(prove(before, learnt.applied(base), held, around, plan.seed, tell), len(documents), steps)
-    return replace(learnt, proof=json.dumps(found.to_dict() | {"adopted": True})), found
+    proof = prove(before, learnt.applied(base), held_out, distractors, seed, on_passages)
+    result = Adaptation(proof, len(documents), steps)
+    return replace(learnt, proof=json.dumps(result.to_dict() | {"adopted": True})), result
 
 
 def split(store: Store, seed: int) -> tuple[list[str], list[str]]:
-    """The documents held back and those learnt from, of those whose halves are long enough for passages."""
-    rows = (row for some in store.batches(["id", "pieces"]) for row in some)
-    able = sorted(row.id for row in rows if min(map(len, halves(row.pieces()[3]))) >= PASSAGE)
-    if len(able) < LEAST:
+    """The ids held out and those learnt from, of the documents whose halves are long enough for passages."""
+    rows = (row for batch in store.batches(["id", "pieces"]) for row in batch)
+    usable = sorted(row.id for row in rows if min(map(len, halves(row.pieces()[3]))) >= PASSAGE)
+    if len(usable) < LEAST_DOCUMENTS:
         raise LibraryError(
-            f"{store.address} has {len(able)} documents with {2 * PASSAGE} sentences or more, too few to learn from "
-            f"and to prove it: {LEAST} are the least."
+            f"{store.address} has {len(usable)} documents with {2 * PASSAGE} sentences or more, too few to learn from "
+            f"and to prove it: at least {LEAST_DOCUMENTS} are needed."
         )
-    count = min(HELD[1], max(HELD[0], len(able) // 10))
-    drawn = [able[i] for i in np.random.default_rng(seed).permutation(len(able))]
-    return drawn[:count], drawn[count : count + MOST]
+    count = min(HELD_OUT[1], max(HELD_OUT[0], len(usable) // 10))
+    shuffled = [usable[i] for i in np.random.default_rng(seed).permutation(len(usable))]
+    return shuffled[:count], shuffled[count : count + MOST_DOCUMENTS]
 
 
-def readings(store: Store, ids: Sequence[str], matcher: HybridMatcher, together: int = 64) -> Iterator[Reading]:
-    """Documents of the library as they are learnt from."""
-    columns = [*WHOLE, "vocabulary", "stream", "offsets"]
-    for start in range(0, len(ids), together):
-        for row in store.fetch(ids[start : start + together], columns):
+def tokenized(store: Store, ids: Sequence[str], matcher: HybridMatcher, batch: int = 64) -> Iterator[TokenizedText]:
+    """Documents of the library, sentence by sentence as the matcher's backbone reads them."""
+    columns = [*DOCUMENT, "vocabulary", "stream", "offsets"]
+    for start in range(0, len(ids), batch):
+        for row in store.fetch(ids[start : start + batch], columns):
             pieces = sentences(matcher.tokenize([row.document()])[0], matcher.backbone.max_tokens)
-            yield Reading([pieces.ids(i) for i in range(len(pieces))], pieces.paragraph, row.terms())
+            yield TokenizedText([pieces.ids(i) for i in range(len(pieces))], pieces.paragraph, row.terms())
 
 
-def unfinished(store: Store) -> Learnt | None:
-    """What was proven and is being adopted, where encoding the documents with it was interrupted."""
-    try:
-        begun = Store.open(store.address, REENCODED).facts.change
-    except NotALibrary:
-        return None
-    learnt, now = store.learnt(begun), store.learnt()
-    return learnt if learnt and learnt.before == (now.digest if now else "") else None
-
-
-def _background(
-    before: HybridMatcher, documents: Sequence[Reading], learnt: Learnt, base: HybridMatcher, seed: int
+def _mapped_background(
+    before: HybridMatcher, documents: Sequence[TokenizedText], learnt: Learnt, base: HybridMatcher, seed: int
 ) -> bytes:
-    """The unrelated sentences as the backbone sees them with what was learnt."""
-    each = -(-CARRIED // len(documents))
+    """The unrelated sentences as the changed backbone would encode them."""
+    each = -(-MAPPED_SENTENCES // len(documents))
     rng = np.random.default_rng(seed)
-    chosen = [d.tokens[i] for d in documents for i in rng.choice(len(d), min(each, len(d)), replace=False)][:CARRIED]
+    chosen = [d.tokens[i] for d in documents for i in rng.choice(len(d), min(each, len(d)), replace=False)]
     after = base.backbone.changed(change_from_bytes(learnt.change), learnt.digest)
-    old, new = (torch.from_numpy(backbone.encode(chosen)) for backbone in (before.backbone, after))
+    old, new = (torch.from_numpy(backbone.encode(chosen[:MAPPED_SENTENCES])) for backbone in (before.backbone, after))
     return background_to_bytes(before.statistics.sentences.carried(old, new))
 
 
@@ -156,5 +205,5 @@ def _check_pooling(matcher: HybridMatcher, address: str) -> None:
     mode = matcher.backbone.pooling.mode
     if mode != "mean":
         raise LibraryError(
-            f"{address} was made with a model whose sentence vectors are the {mode} of the tokens'; only means adapt."
+            f"{address} was made with a model that pools tokens by {mode}; only models that take the mean can adapt."
         )

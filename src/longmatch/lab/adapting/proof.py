@@ -1,7 +1,7 @@
-"""Whether what was learnt is better: passages of held-back documents ask for each other, before and after.
+"""Whether a learnt change is better: passages of held-out documents are searched with each other, before and after.
 
-A passage is a run of sentences of one half of a document; its answer is a passage of the other half. They are ranked
-as the default matcher ranks documents, among the passages of all held-back documents and of some others.
+A passage is a run of sentences of one half of a document; the right answer is a passage of the other half. They are
+ranked as the default matcher ranks documents, among the passages of all held-out documents and of some others.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,25 +15,25 @@ import torch
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.lab.adapting.learning.passages import Reading, halves
+from longmatch.lab.adapting.passages import Ints, TokenizedText, halves
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.matching.levels import SentenceVectors
 
 Floats = npt.NDArray[np.float64]
-Report = Callable[[int], None]  # told how many passages are read since the last call
+OnPassages = Callable[[int], None]  # called with the number of passages encoded since the last call
 
 PASSAGE = 8  # sentences
 ROUNDS = 3  # passages of each half
-LEVEL = 0.05  # the chance at which a difference is taken for real
-CEILING, HAIR = 0.98, 0.002  # a score that cannot rise much, and what it may fall by then
+LEVEL = 0.05  # of significance
+CEILING, TOLERANCE = 0.98, 0.002  # a score that cannot rise much, and how far it may fall then
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The mean reciprocal rank of the right passage without and with what was learnt.
+class Gain:
+    """The mean reciprocal rank of the right passage without and with the learnt change.
 
-    `p` is the chance of a difference that large upwards, were both alike (randomisation test over documents).
+    `p` is one-sided: the chance of a gain that large if there were none (randomisation test over documents).
     """
 
     before: float
@@ -41,11 +41,11 @@ class Measured:
     p: float
 
     @staticmethod
-    def of(before: Floats, after: Floats) -> "Measured":
-        """From the values of each document."""
-        found = compare_queries(after, before)
-        p = found.p / 2 if found.difference > 0 else 1 - found.p / 2
-        return Measured(float(before.mean()), float(after.mean()), p)
+    def of(before: Floats, after: Floats) -> "Gain":
+        """From the reciprocal ranks of each document."""
+        result = compare_queries(after, before)
+        p = result.p / 2 if result.difference > 0 else 1 - result.p / 2
+        return Gain(float(before.mean()), float(after.mean()), p)
 
     @property
     def difference(self) -> float:
@@ -54,116 +54,120 @@ class Measured:
 
     @property
     def is_better(self) -> bool:
-        """Beyond what chance gives."""
+        """Significantly better."""
         return self.difference > 0 and self.p < LEVEL
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Of the score the default ranks by, and of its meaning side alone."""
+    """By the score the default ranks by, and by its meaning side alone."""
 
-    score: Measured
-    meaning: Measured
-    documents: int  # held back
-    passages: int  # that ask
-    among: int  # passages each is looked for in
+    score: Gain
+    meaning: Gain
+    documents: int  # held out
+    passages: int  # used as queries
+    among: int  # candidates of each query
 
     @property
     def holds(self) -> bool:
-        """The score is better; or it has no room to be, keeps what it had, and meaning is better."""
-        full = self.score.before >= CEILING and self.score.difference >= -HAIR
-        return self.score.is_better or (full and self.meaning.is_better)
+        """The score is better; or it is at its ceiling, hardly falls, and meaning is better."""
+        at_ceiling = self.score.before >= CEILING and self.score.difference >= -TOLERANCE
+        return self.score.is_better or (at_ceiling and self.meaning.is_better)
 
     @property
     def verdict(self) -> str:
-        """In a sentence."""
+        """In one sentence."""
         if self.score.is_better:
-            return "The score finds held-back passages better than before."
+            return "The score finds held-out passages better than before."
         if self.holds:
-            return "The score finds nearly all held-back passages as before, and meaning alone finds more of them."
+            return "The score finds nearly all held-out passages as before, and meaning alone finds more of them."
         if self.score.difference > 0:
-            return "The score is no better than chance might make it."
-        return "The score finds held-back passages no better than before."
+            return "The score is not significantly better."
+        return "The score finds held-out passages no better than before."
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self) | {"verdict": self.verdict}
 
     @staticmethod
-    def of_dict(told: dict[str, Any]) -> "Proof":
-        """What `to_dict` told."""
-        score, meaning = (Measured(**told[name]) for name in ("score", "meaning"))
-        return Proof(score, meaning, told["documents"], told["passages"], told["among"])
+    def of_dict(facts: dict[str, Any]) -> "Proof":
+        """Read what `to_dict` wrote."""
+        score, meaning = (Gain(**facts[name]) for name in ("score", "meaning"))
+        return Proof(score, meaning, facts["documents"], facts["passages"], facts["among"])
 
 
 def prove(
     before: HybridMatcher,
     after: HybridMatcher,
-    held: Sequence[Reading],
-    others: Sequence[Reading],
+    held_out: Sequence[TokenizedText],
+    others: Sequence[TokenizedText],
     seed: int,
-    report: Report | None = None,
+    on_passages: OnPassages | None = None,
 ) -> Proof:
-    """Compare two matchers on passages of the documents held back, among some of other documents."""
+    """Compare two matchers on passages of held-out documents, among passages of others."""
     rng = np.random.default_rng(seed)
-    around = [_passage(document, halves(document.paragraph)[0], rng) for document in others]
-    rounds = [[passage for document in held for passage in _two(document, rng)] for _ in range(ROUNDS)]
-    found = [_reciprocal_ranks(matcher, rounds, around, report) for matcher in (before, after)]
-    score, meaning = (Measured.of(found[0][name], found[1][name]) for name in ("score", "meaning"))
-    return Proof(score, meaning, len(held), 2 * ROUNDS * len(held), 2 * len(held) + len(around) - 1)
+    distractors = [_passage(document, halves(document.paragraph)[0], rng) for document in others]
+    rounds = [[passage for document in held_out for passage in _passages(document, rng)] for _ in range(ROUNDS)]
+    ranks = [_reciprocal_ranks(matcher, rounds, distractors, on_passages) for matcher in (before, after)]
+    score, meaning = (Gain.of(ranks[0][name], ranks[1][name]) for name in ("score", "meaning"))
+    return Proof(score, meaning, len(held_out), 2 * ROUNDS * len(held_out), 2 * len(held_out) + len(distractors) - 1)
 
 
-def passages_read(held: int, others: int) -> int:
-    """How many passages a proof reads."""
-    return 2 * (2 * ROUNDS * held + others)
+def passages_encoded(held_out: int, others: int) -> int:
+    """The number of passages that a proof encodes."""
+    return 2 * (2 * ROUNDS * held_out + others)
 
 
-def _two(document: Reading, rng: np.random.Generator) -> Iterator[Reading]:
+def _passages(document: TokenizedText, rng: np.random.Generator) -> Iterator[TokenizedText]:
     return (_passage(document, half, rng) for half in halves(document.paragraph))
 
 
-def _passage(document: Reading, rows: npt.NDArray[np.int64], rng: np.random.Generator) -> Reading:
-    """A run of sentences of a half."""
-    start = int(rng.integers(0, max(1, len(rows) - PASSAGE + 1)))
-    return document.part(rows[start : start + PASSAGE])
+def _passage(document: TokenizedText, half: Ints, rng: np.random.Generator) -> TokenizedText:
+    """A random run of sentences of a half."""
+    start = int(rng.integers(0, max(1, len(half) - PASSAGE + 1)))
+    return document.part(half[start : start + PASSAGE])
 
 
 def _reciprocal_ranks(
-    matcher: HybridMatcher, rounds: Sequence[Sequence[Reading]], around: Sequence[Reading], report: Report | None
+    matcher: HybridMatcher,
+    rounds: Sequence[Sequence[TokenizedText]],
+    distractors: Sequence[TokenizedText],
+    on_passages: OnPassages | None,
 ) -> dict[str, Floats]:
-    """Of each held-back document, for the score and for meaning: the mean over its passages."""
-    others = encode_passages(matcher, around, report)
-    found: dict[str, list[Floats]] = {"score": [], "meaning": []}
+    """By score and by meaning, for each held-out document the mean over its passages."""
+    others = encode_passages(matcher, distractors, on_passages)
+    results: dict[str, list[Floats]] = {"score": [], "meaning": []}
     for passages in rounds:
-        encodings = encode_passages(matcher, passages, report)
+        encodings = encode_passages(matcher, passages, on_passages)
         collection = Collection.of([*encodings, *others], matcher.statistics)
         calibration = collection.rarity.calibration(matcher.statistics)
-        ranked = {name: np.empty(len(passages)) for name in found}
+        ranked = {name: np.empty(len(passages)) for name in results}
         for number, query in enumerate(encodings):
-            sides = collection.sides(query, tuple({*calibration.sides, "meaning"}))
+            sides = collection.similarities(query, tuple({*calibration.sides, "meaning"}))
             scores = {"meaning": sides["meaning"], "score": calibration.score({n: sides[n] for n in calibration.sides})}
             for name, values in scores.items():
                 ranked[name][number] = 1 / _rank(values, number, number ^ 1)
         for name, values in ranked.items():
-            found[name].append(values.reshape(-1, 2).mean(1))
-    return {name: np.asarray(np.mean(values, axis=0)) for name, values in found.items()}
+            results[name].append(values.reshape(-1, 2).mean(1))
+    return {name: np.asarray(np.mean(values, axis=0)) for name, values in results.items()}
 
 
 def _rank(scores: Floats, query: int, answer: int) -> int:
-    """The place of the answer; what scores the same comes before it."""
+    """The rank of the answer; ties come before it."""
     above = scores >= scores[answer]
     above[query] = False
     return int(above.sum())
 
 
 def encode_passages(
-    matcher: HybridMatcher, passages: Sequence[Reading], report: Report | None = None
+    matcher: HybridMatcher, passages: Sequence[TokenizedText], on_passages: OnPassages | None = None
 ) -> list[Encoding]:
-    """Passages as the matcher sees them."""
-    vectors = torch.from_numpy(matcher.backbone.encode([tokens for one in passages for tokens in one.tokens]))
+    """Encode passages with a matcher."""
+    sentences = [tokens for passage in passages for tokens in passage.tokens]
+    vectors = torch.from_numpy(matcher.backbone.encode(sentences))
     expectations = matcher.statistics.sentences.expectations(vectors)
     lengths = [len(passage) for passage in passages]
     parts = zip(passages, vectors.split(lengths), expectations.split(lengths), strict=True)
-    if report:
-        report(len(passages))
-    return [Encoding(no_sentences(count=len(one)), SentenceVectors(*both), one.terms) for one, *both in parts]
+    if on_passages:
+        on_passages(len(passages))
+    return [Encoding(no_sentences(count=len(p)), SentenceVectors(*pair), p.terms) for p, *pair in parts]

@@ -14,9 +14,9 @@ import numpy as np
 
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.papers.colde.training import chained
+from longmatch.lab.papers.colde.training import connected
 from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.samplers import Epochs
+from longmatch.lab.training.samplers import EpochSampler
 
 
 def main() -> None:
@@ -26,14 +26,14 @@ def main() -> None:
         pairs = data.pairs("train")
         matches = np.flatnonzero(pairs.label)
         for documents in (50, 100, 200):
-            epoch = Epochs(len(matches), documents // 2, seed=0)
+            epoch = EpochSampler(len(matches), documents // 2, seed=0)
             sizes = []
             for step in range(epoch.steps_per_epoch):
                 rows = matches[epoch.rows(step)]
                 numbers = np.unique(np.stack([pairs.source[rows], pairs.target[rows]]))
-                sizes.append((len(numbers), int(chained(data.related(numbers)).sum(1).max())))
-            distinct, connected = np.mean(sizes, axis=0)
-            print(f"{documents}: {distinct:.0f} distinct documents, {connected:.0f} of them in the largest chain")
+                sizes.append((len(numbers), int(connected(data.related(numbers)).sum(1).max())))
+            distinct, chained = np.mean(sizes, axis=0)
+            print(f"{documents}: {distinct:.0f} distinct documents, {chained:.0f} of them in the largest chain")
 
 
 if __name__ == "__main__":

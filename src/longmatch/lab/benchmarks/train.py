@@ -34,9 +34,8 @@ from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.evaluate import Evaluation
-from longmatch.lab.training.recipes import find_recipe
 from longmatch.lab.training.settings import TrainingSettings, read_pairs
-from longmatch.lab.training.train import train
+from longmatch.lab.training.train import find_recipe, train
 from longmatch.parallel import half_the_cores, use_processes
 
 ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained first

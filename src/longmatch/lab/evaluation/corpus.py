@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document
-from longmatch.documents.jsonl import document_of_line
+from longmatch.documents.jsonl import parse_line
 from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import DataFolder
@@ -99,7 +99,7 @@ class _Line(NamedTuple):
 
 def _read(line: _Line) -> Document | Unreadable:
     try:
-        document = document_of_line(line.text.encode(), line.path, line.number)
+        document = parse_line(line.text.encode(), line.path, line.number)
     except ReadError as error:
         return Unreadable(line.id, str(error))
     assert document is not None

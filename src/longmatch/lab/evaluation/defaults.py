@@ -43,8 +43,8 @@ def differing(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 @cache
 def defaults_of(model: str) -> dict[str, Any]:
     """What all models share, what the model's recipe adds, and where it says otherwise."""
-    from longmatch.lab.training.recipes import find_recipe
     from longmatch.lab.training.settings import TrainingSettings
+    from longmatch.lab.training.train import find_recipe
 
     usual = _usual(TrainingSettings)
     try:

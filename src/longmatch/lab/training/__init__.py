@@ -1,1 +1,1 @@
-"""Training: what the models share."""
+"""One Trainer for every trainable model: data, recipes, resuming, several GPUs."""

@@ -1,4 +1,4 @@
-"""What the folder of a trained model says about itself: README.md, as on the Hugging Face hub, and longmatch.json."""
+"""The model card of a trained model: README.md, as on the Hugging Face hub, and longmatch.json."""
 
 import json
 from collections.abc import Mapping
@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.run import RECORD, Run
+from longmatch.lab.training.run import RECORD, TrainingRun
 
 
 @dataclass(frozen=True)
 class Outcome:
     """How a run ended."""
 
-    scores: Mapping[str, float]  # on the validation split, of the weights that were kept; the first one chose them
-    threshold: float | None  # the score from which two documents belong together
-    steps: int  # that were done
-    best: int  # the step whose weights were kept
-    loss: float  # the last in the log
+    scores: Mapping[str, float]  # validation measures of the best weights; the first one selected them
+    threshold: float | None  # the score from which a pair counts as a match
+    steps: int  # run
+    best: int  # the step of the best weights
+    loss: float  # of the last log line
 
 
-def write_card(folder: Path, recipe: Recipe[Any], run: Run, outcome: Outcome) -> None:
+def write_card(folder: Path, recipe: Recipe[Any], run: TrainingRun, outcome: Outcome) -> None:
     """Write README.md and longmatch.json into a folder."""
     record = {
         "model": recipe.name,
@@ -37,11 +37,13 @@ def write_card(folder: Path, recipe: Recipe[Any], run: Run, outcome: Outcome) ->
         "command": run.command,
     }
     (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(_front(recipe, run, outcome) + _body(recipe, run, outcome), encoding="utf-8")
+    (folder / "README.md").write_text(
+        _front_matter(recipe, run, outcome) + _body(recipe, run, outcome), encoding="utf-8"
+    )
 
 
-def _front(recipe: Recipe[Any], run: Run, outcome: Outcome) -> str:
-    """The block of YAML that the hub reads."""
+def _front_matter(recipe: Recipe[Any], run: TrainingRun, outcome: Outcome) -> str:
+    """The YAML block that the hub reads."""
     from huggingface_hub import EvalResult, ModelCardData
 
     data = ", ".join(Path(path).name for path in run.data)
@@ -60,7 +62,7 @@ def _front(recipe: Recipe[Any], run: Run, outcome: Outcome) -> str:
     return f"---\n{card.to_yaml()}\n---\n"
 
 
-def _body(recipe: Recipe[Any], run: Run, outcome: Outcome) -> str:
+def _body(recipe: Recipe[Any], run: TrainingRun, outcome: Outcome) -> str:
     data = ", ".join(Path(path).name for path in run.data)
     scores = dict(outcome.scores) | ({} if outcome.threshold is None else {"threshold": outcome.threshold})
     return f"""
@@ -86,20 +88,20 @@ Seed {run.settings.seed}.
 
 
 def _table(head: str, rows: Mapping[str, Any]) -> str:
-    lines = [f"| {key} | {_words(value).replace('|', chr(92) + '|')} |" for key, value in rows.items()]
+    lines = [f"| {key} | {_text(value).replace('|', chr(92) + '|')} |" for key, value in rows.items()]
     return "\n".join(["", f"| {head} | |", "|---|---|", *lines])
 
 
-def _words(value: Any) -> str:
-    """A value as people write it; what is nested, part after part.
+def _text(value: Any) -> str:
+    """A value as text; nested mappings and lists are flattened.
 
-    >>> _words({"train": {"matches": 30, "others": 30}, "test": {"matches": 2, "others": 1}})
+    >>> _text({"train": {"matches": 30, "others": 30}, "test": {"matches": 2, "others": 1}})
     'train: matches 30, others 30; test: matches 2, others 1'
     """
     if isinstance(value, Mapping):
         nested = any(isinstance(part, Mapping) for part in value.values())
-        parts = [f"{key.replace('_', ' ')}{':' if nested else ''} {_words(part)}" for key, part in value.items()]
+        parts = [f"{key.replace('_', ' ')}{':' if nested else ''} {_text(part)}" for key, part in value.items()]
         return ("; " if nested else ", ").join(parts)
     if isinstance(value, list | tuple):
-        return "; ".join(_words(part) for part in value)
+        return "; ".join(_text(part) for part in value)
     return str(value)

@@ -1,4 +1,4 @@
-"""The states of a run that can be gone on from. A run may be killed while it writes one."""
+"""A run's checkpoints. A run may be killed while it writes one, so a checkpoint can be incomplete."""
 
 import json
 import shutil
@@ -7,25 +7,25 @@ from pathlib import Path
 STATE = "trainer_state.json"  # the Trainer writes it last
 
 
-def checkpoint_of(folder: Path, step: int) -> Path:
-    """Where the Trainer keeps the state after a step."""
+def checkpoint_path(folder: Path, step: int) -> Path:
+    """Where the Trainer saves the state after a step."""
     return folder / f"checkpoint-{step}"
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The latest that was written whole."""
-    return next((path for path in reversed(_all(folder)) if is_whole(path)), None)
+    """The latest complete checkpoint."""
+    return next((path for path in reversed(_all(folder)) if is_complete(path)), None)
 
 
-def remove_partial(folder: Path) -> None:
-    """Remove what was being written when a run was killed."""
+def remove_incomplete(folder: Path) -> None:
+    """Remove checkpoints that were being written when a run was killed."""
     for path in _all(folder):
-        if not is_whole(path):
+        if not is_complete(path):
             shutil.rmtree(path)
 
 
-def is_whole(path: Path) -> bool:
-    """Whether all of a checkpoint was written."""
+def is_complete(path: Path) -> bool:
+    """Whether a checkpoint was written to its end."""
     try:
         return bool(json.loads((path / STATE).read_text(encoding="utf-8")))
     except (OSError, ValueError):
@@ -42,5 +42,5 @@ def step_of(path: Path) -> int:
 
 
 def _all(folder: Path) -> list[Path]:
-    found = [path for path in folder.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
-    return sorted(found, key=step_of)
+    paths = [path for path in folder.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
+    return sorted(paths, key=step_of)

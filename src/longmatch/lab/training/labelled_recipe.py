@@ -1,4 +1,4 @@
-"""What all recipes share that learn from labelled pairs, whatever they read of them: data, draws, files, facts."""
+"""Base class of the recipes that learn from labelled pairs: data, batches, saving, card."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,13 @@ import numpy as np
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.recipe import B, Recipe
-from longmatch.lab.training.samplers import Epochs, Ints
+from longmatch.lab.training.samplers import EpochSampler
 from longmatch.lab.training.settings import TrainingSettings
+from longmatch.units.tokens import Ints
 
 
 class LabelledSettings(Protocol):
-    """What such a recipe's own settings say, whatever else they do."""
+    """The settings that all such recipes have."""
 
     @property
     def backbone(self) -> str | None:
@@ -23,57 +24,60 @@ class LabelledSettings(Protocol):
 
     @property
     def validation_pairs(self) -> int | None:
-        """Looked at, drawn once; by default all."""
+        """The number of validation pairs, sampled once; all by default."""
 
 
 class LabelledRecipe(Recipe[B], Generic[B]):
-    """A recipe says what its model begins with; a step's pairs are drawn from its number alone."""
+    """A recipe over labelled pairs; a subclass creates the initial model. Steps sample pairs by their number alone."""
 
     model: Any
-    own: Any
+    options: Any
 
-    def __init__(self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, own: Any) -> None:
-        self.data, self.model, self.tokenizer, self.settings, self.own = data, model, tokenizer, settings, own
+    def __init__(
+        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
+    ) -> None:
+        self.data, self.model, self.tokenizer, self.settings, self.options = data, model, tokenizer, settings, options
         self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
-        self._rows = self._learnt_from()
-        self._epochs = Epochs(len(self._rows), max(1, settings.documents // 2), settings.seed)
+        self._rows = self._training_rows()
+        self._epochs = EpochSampler(len(self._rows), max(1, settings.documents // 2), settings.seed)
 
     @classmethod
     @abstractmethod
-    def begin(cls, settings: TrainingSettings, own: Any) -> tuple[Any, Any]:
-        """The model that training begins with, and its tokenizer."""
+    def new_model(cls, settings: TrainingSettings, options: Any) -> tuple[Any, Any]:
+        """The initial model and its tokenizer."""
 
-    def _learnt_from(self) -> Ints:
-        """Which of the training pairs are drawn."""
+    def _training_rows(self) -> Ints:
+        """The rows of the training pairs that batches are sampled from."""
         return np.arange(len(self.pairs))
 
     @classmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: Any) -> Self:
-        """Open the model and the pairs."""
-        model, tokenizer = cls.begin(settings, own)
-        found = TrainingData.open(data, tokenizer.backend_tokenizer, cache, **settings.of_data)
-        return cls(found, model, tokenizer, settings, own)
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: Any) -> Self:
+        """Create the model and open the pairs."""
+        model, tokenizer = cls.new_model(settings, options)
+        opened = TrainingData.open(data, tokenizer.backend_tokenizer, cache, **settings.of_data)
+        return cls(opened, model, tokenizer, settings, options)
 
     @property
     def steps_per_epoch(self) -> int:
-        """Until every pair was drawn once."""
+        """The number of steps that read every pair once."""
         return self._epochs.steps_per_epoch
 
     def save(self, folder: Path) -> None:
-        """Config, weights and tokenizer."""
+        """Write config, weights and tokenizer."""
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """For the model card."""
-        return {"backbone": self.own.backbone or DEFAULT_NAME, **self.data.facts}
+        return {"backbone": self.options.backbone or DEFAULT_NAME, **self.data.facts}
 
-    def _drawn(self, step: int) -> Ints:
-        """The rows of the training pairs that a step reads."""
-        found: Ints = self._rows[self._epochs.rows(step)]
-        return found
+    def _batch_rows(self, step: int) -> Ints:
+        """The rows of the training pairs in a step's batch."""
+        rows: Ints = self._rows[self._epochs.rows(step)]
+        return rows
 
     @property
     def _budget(self) -> int:
+        """Tokens per forward pass."""
         return self.settings.token_budget(self.model.device.type == "cuda")

@@ -1,4 +1,4 @@
-"""How one model learns: what it reads at a step, what that costs, and how well it does on unseen data."""
+"""The interface of a recipe: what a model reads at each step, its loss, and how it is validated and saved."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,19 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from longmatch.encoders.packed import tokens_that_fit
 from longmatch.lab.training.settings import TrainingSettings
 
 
 class Batch(Protocol):
-    """What a model reads at one step, laid out flat."""
+    """What a model reads at one step."""
 
     @property
     def tokens(self) -> int:
-        """How many real tokens it holds."""
+        """The number of tokens, padding excluded."""
 
     def to(self, device: torch.device) -> "Batch":
-        """The same on another device."""
+        """A copy on another device."""
 
 
 B = TypeVar("B", bound=Batch)
@@ -29,7 +30,7 @@ B = TypeVar("B", bound=Batch)
 
 @dataclass(frozen=True)
 class NoSettings:
-    """For a recipe that knows no settings but those that all models share."""
+    """For recipes that have only the settings all models share."""
 
 
 USE = """\
@@ -45,48 +46,50 @@ matcher.compare(lm.read("a.pdf"), lm.read("b.pdf"))
 
 
 class Recipe(ABC, Generic[B]):
-    """One model's way of learning. The Trainer asks for steps by number, so a run can go on from any of them.
+    """How one model is trained. The Trainer requests batches by step number, so a run can resume at any step.
 
-    Whatever is drawn comes from `samplers.chance(seed, step)`; dropout and other numbers torch draws in `backward` are
-    seeded anew before each batch. So a run that was stopped and goes on ends as one that was not.
+    All sampling uses `samplers.step_rng(seed, step)`, and torch is reseeded before each batch, which fixes dropout and
+    anything else drawn in `backward`. So an interrupted and resumed run ends like an uninterrupted one.
     """
 
-    name: ClassVar[str]  # as `longmatch train` and `longmatch.load` call the model
-    Settings: ClassVar[type] = NoSettings  # a frozen dataclass: the further keys of --set, with the model's defaults
-    defaults: ClassVar[Mapping[str, Any]] = {}  # where the paper's differ from those of TrainingSettings
-    use: ClassVar[str] = USE  # what the model card says one does with it; {place} is its folder
+    name: ClassVar[str]  # of the model, as in `longmatch train` and `longmatch.load`
+    Settings: ClassVar[type] = NoSettings  # a frozen dataclass: the model's own --set keys and their defaults
+    defaults: ClassVar[Mapping[str, Any]] = {}  # where the paper's values differ from those of TrainingSettings
+    use: ClassVar[str] = USE  # the model card's usage section; {place} is the model's folder
     model: PreTrainedModel
 
     @classmethod
     @abstractmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: Any) -> Self:
-        """Open the data and a new model; `own` is an object of `Settings`. Torch's seed is set already.
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: Any) -> Self:
+        """Open the data and create a new model; torch is already seeded.
 
-        `cache` is a folder that stays between runs. Of several processes the first is here alone before the others.
+        `options` is an instance of `Settings`; `cache` is a folder that persists between runs. With several processes,
+        the first one gets here alone and the others follow when it is done.
         """
 
     @property
     @abstractmethod
     def steps_per_epoch(self) -> int:
-        """After so many steps all of the training data have been seen once."""
+        """The number of steps that read all of the training data once."""
 
     @abstractmethod
     def draw(self, step: int) -> B:
-        """The batch of a step (0, 1, ...), from the seed and the number alone. Runs in the processes that load data."""
+        """The batch of a step (0, 1, ...), from the seed and the step alone. Runs in the data loader's processes."""
 
     @abstractmethod
     def backward(self, model: PreTrainedModel, batch: B) -> dict[str, Tensor]:
-        """Add the batch's gradient to the parameters; the losses by name, "loss" the one that is minimised.
+        """Add the batch's gradient to the parameters and return the losses by name; "loss" is the one minimised.
 
-        Under autocast to the precision asked for, the batch on the model's device, the model set to train.
+        Called in training mode, under autocast, with the batch on the model's device.
         """
 
     @abstractmethod
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """Measures on the validation split; the first one decides. Larger is better, but for a name ending in loss.
+        """Measures on the validation split; the first selects the best weights. Higher is better unless the name
+        ends in "loss".
 
-        Without gradients, under autocast, the model set to evaluate. A measure named "threshold" is the score from
-        which a pair belongs together; that of the weights that are kept goes into `model.config.threshold`.
+        Called in evaluation mode, without gradients, under autocast. A measure named "threshold" is the score from
+        which a pair counts as a match; that of the best weights goes into `model.config.threshold`.
         """
 
     @abstractmethod
@@ -96,4 +99,10 @@ class Recipe(ABC, Generic[B]):
     @property
     @abstractmethod
     def facts(self) -> Mapping[str, Any]:
-        """For the model card: what was learnt from (counts of documents, pairs, ...) and which backbone."""
+        """For the model card: the training data (numbers of documents, pairs, ...) and the backbone."""
+
+
+def token_budget(settings: TrainingSettings, encoder: Any, device: torch.device) -> int:
+    """Tokens per forward pass: as set by the user, else what fits on the GPU with `encoder`, else the default."""
+    fit = tokens_that_fit(encoder, device)
+    return settings.tokens_at_once or fit or settings.token_budget(device.type == "cuda")

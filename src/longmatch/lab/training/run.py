@@ -1,4 +1,4 @@
-"""The folder a model is trained into: one run each, begun, gone on with, or done."""
+"""A training run and its folder: new, interrupted or finished."""
 
 import json
 import shlex
@@ -14,64 +14,66 @@ from filelock import FileLock, Timeout
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.settings import TrainingSettings
 
-RECORD = "longmatch.json"  # as longmatch.load knows it; written last, so a folder that has it is whole
-FREE = ("workers", "keep", "cache")  # settings that change nothing about the result
+RECORD = "longmatch.json"  # identifies a model's folder to longmatch.load; written last, so a folder with it is whole
+IRRELEVANT = ("workers", "keep", "cache")  # settings that do not affect the result
 
 
 @dataclass(frozen=True)
-class Run:
-    """What was asked for: the model, its data, the folder it goes into, and all settings."""
+class TrainingRun:
+    """What the user asked for: a model, its data, the output folder, and all settings."""
 
     model: str
     data: tuple[str, ...]
     out: Path
     settings: TrainingSettings
-    own: Any  # the model's own settings, a dataclass
-    given: Mapping[str, Any]  # the settings that were not left as they are by default
+    options: Any  # the model's own settings, a dataclass
+    overrides: Mapping[str, Any]  # the settings that were given explicitly
 
     @property
-    def place(self) -> Path:
-        """Where checkpoints, logs and prepared data are kept."""
+    def work_folder(self) -> Path:
+        """The folder of checkpoints, logs and prepared data."""
         return self.out / "training"
 
     @property
     def cache(self) -> Path:
-        """Where the data are prepared."""
-        return Path(self.settings.cache) if self.settings.cache else self.place / "data"
+        """The folder of prepared data."""
+        return Path(self.settings.cache) if self.settings.cache else self.work_folder / "data"
 
     @property
     def all_settings(self) -> dict[str, Any]:
-        """The model's own settings and the shared ones."""
-        return asdict(self.settings) | asdict(self.own)
+        """The shared settings and the model's own."""
+        return asdict(self.settings) | asdict(self.options)
 
     @property
     def command(self) -> str:
-        """What to type to train the same model again."""
+        """The command line that trains the same model again."""
         words = ["longmatch", "train", self.model]
         for path in self.data:
             words += ["--data", path]
         words += ["--out", str(self.out)]
-        for key, value in self.given.items():
+        for key, value in self.overrides.items():
             words += ["--set", f"{key}={value}"]
         return shlex.join(words)
 
     @property
     def is_done(self) -> bool:
-        """Whether the model is there."""
+        """Whether the trained model is complete."""
         return (self.out / RECORD).is_file()
 
     @contextmanager
-    def begun(self, processes: int) -> Iterator[None]:
-        """Hold the folder for this run alone; that of another run, or with other files in it, is an error."""
+    def locked(self, processes: int) -> Iterator[None]:
+        """Lock the folder for this run; raise an error if it holds another run or other files."""
         facts = {"model": self.model, "data": list(self.data), "settings": self.all_settings, "processes": processes}
-        asked = json.loads(json.dumps(facts))
+        wanted = json.loads(json.dumps(facts))
         try:
-            self._check(asked)
-            self.place.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.place / "lock", timeout=0):
-                self._check(asked)
-                if not (self.place / "run.json").is_file():
-                    write_whole(self.place / "run.json", json.dumps(asked, indent=2, ensure_ascii=False) + "\n")
+            self._check(wanted)
+            self.work_folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.work_folder / "lock", timeout=0):
+                self._check(wanted)
+                if not (self.work_folder / "run.json").is_file():
+                    write_atomically(
+                        self.work_folder / "run.json", json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
+                    )
                 yield
         except Timeout:
             raise LongmatchError(
@@ -83,23 +85,23 @@ class Run:
             why = error.strerror
             raise LongmatchError(f"{self.out} cannot be written ({why}). Name a folder you may write to.") from error
 
-    def _check(self, asked: dict[str, Any]) -> None:
+    def _check(self, wanted: dict[str, Any]) -> None:
         if self.out.exists() and not self.out.is_dir():
             raise LongmatchError(f"{self.out} is a file. Name a folder with --out.")
-        record = self.place / "run.json"
+        record = self.work_folder / "run.json"
         if not record.is_file():
             if self.out.is_dir() and any(path.name != "training" for path in self.out.iterdir()):
                 raise LongmatchError(f"{self.out} holds other files. Name a new folder with --out.")
             return
-        before = json.loads(record.read_text(encoding="utf-8"))
-        for key, now, then in _differences(asked, before):
+        stored = json.loads(record.read_text(encoding="utf-8"))
+        for key, now, then in _differences(wanted, stored):
             raise LongmatchError(
                 f"{self.out} holds a training run with {key} {then}, not {now}. "
-                "Name another folder with --out, or give the same settings to go on with it."
+                "Name another folder with --out, or use the same settings to resume it."
             )
 
     def finish(self, folder: Path) -> None:
-        """Move the files of the trained model into place, the record last."""
+        """Move the trained model's files from `folder` into place, the record last."""
         names = sorted((path.name for path in folder.iterdir()), key=lambda name: name == RECORD)
         for name in names:
             target = self.out / name
@@ -109,18 +111,19 @@ class Run:
         folder.rmdir()
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file such that it is never seen in part."""
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that readers never see part of it."""
     partial = path.with_name(path.name + ".partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
 
 
-def _differences(asked: dict[str, Any], before: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def _differences(wanted: dict[str, Any], stored: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """The keys in which two runs differ, with both values."""
     for key in ("model", "data", "processes"):
-        if asked[key] != before.get(key):
-            yield key, asked[key], before.get(key)
-    then = before.get("settings", {})
-    for key, now in asked["settings"].items():
-        if key not in FREE and now != then.get(key):
+        if wanted[key] != stored.get(key):
+            yield key, wanted[key], stored.get(key)
+    then = stored.get("settings", {})
+    for key, now in wanted["settings"].items():
+        if key not in IRRELEVANT and now != then.get(key):
             yield key, now, then.get(key)

@@ -1,4 +1,4 @@
-"""What a training run can be told: the settings all models share, and how a command or a file fills them."""
+"""The settings that all models share, and how they are read from the command line or a file."""
 
 import json
 import tomllib
@@ -12,90 +12,90 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.limits import at_least
 
-LEAST = {"epochs": 0, "steps": 1, "learning_rate": 0, "weight_decay": 0, "warmup": 0, "clip": 0, "documents": 1}
-LEAST |= {"tokens_at_once": 1, "max_tokens": 1, "accumulate": 1, "validate_every": 1, "save_every": 1, "patience": 1}
-LEAST |= {"keep": 1, "workers": 0, "seed": 0}
+MINIMUMS = {"epochs": 0, "steps": 1, "learning_rate": 0, "weight_decay": 0, "warmup": 0, "clip": 0, "documents": 1}
+MINIMUMS |= {"tokens_at_once": 1, "max_tokens": 1, "accumulate": 1, "validate_every": 1, "save_every": 1, "patience": 1}
+MINIMUMS |= {"keep": 1, "workers": 0, "seed": 0}
 
 GPU_TOKENS, CPU_TOKENS = 32_768, 2_048
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What all models share. A recipe adds its own (`Recipe.Settings`), and may have other defaults for these."""
+    """The settings of all models. A recipe adds its own (`Recipe.Settings`) and may override these defaults."""
 
-    seed: int = 0  # of everything that is drawn: new weights, batches, dropout
-    epochs: float = 3.0  # times that all of the training data are seen
-    steps: int | None = None  # changes of the weights; instead of epochs
+    seed: int = 0  # for all randomness: initial weights, batches, dropout
+    epochs: float = 3.0  # passes over the training data
+    steps: int | None = None  # weight updates; instead of epochs
     learning_rate: float = 5e-5
     weight_decay: float = 0.01
-    warmup: float = 0.1  # share of the steps in which the learning rate rises to its height
-    schedule: Literal["linear", "cosine", "constant"] = "linear"  # how the learning rate falls from there
-    clip: float = 1.0  # the longest a gradient may be; 0: as long as it is
-    documents: int = 16  # that a batch holds
-    accumulate: int = 1  # batches whose gradients make one step
-    negatives: Literal["random", "near"] = (
-        "random"  # where labels name no non-matches; near: those that share most words
+    warmup: float = 0.1  # share of the steps over which the learning rate rises to its peak
+    schedule: Literal["linear", "cosine", "constant"] = "linear"  # of the learning rate after the warm-up
+    clip: float = 1.0  # maximum gradient norm; 0: no clipping
+    documents: int = 16  # in a batch
+    accumulate: int = 1  # batches per step
+    negatives: Literal["random", "near"] = "random"  # if the labels contain none; near: from BM25's top results
+    reachable: bool = False  # keep only matches among BM25's top results: for models that rerank these
+    max_tokens: int | None = None  # read per document; all by default
+    tokens_at_once: int | None = None  # per forward pass; by default what suits the device
+    precision: Literal["auto", "float32", "bfloat16"] = (
+        "auto"  # of matrix products; auto: bfloat16 on a GPU that supports it
     )
-    reachable: bool = False  # of matches only those among what BM25 finds first: for models that rank it anew
-    max_tokens: int | None = None  # read of each document; by default all
-    tokens_at_once: int | None = None  # that the device holds at a time; by default as many as suit it
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"  # of the products; auto: bfloat16 on a GPU that has it
-    validate_every: int | None = None  # steps between looks at the validation split; by default an epoch's
-    save_every: int | None = None  # steps between checkpoints; there is one at every validation anyway
-    patience: int | None = None  # stop after so many validations without a better one; by default never
-    keep: int = 2  # checkpoints; the best is always among them
-    workers: int | None = None  # processes that prepare batches; by default 4 beside a GPU, none on a CPU
+    validate_every: int | None = None  # steps between validations; by default one epoch
+    save_every: int | None = None  # steps between checkpoints; every validation saves one anyway
+    patience: int | None = None  # validations without improvement before stopping early; by default never
+    keep: int = 2  # number of checkpoints; the best is always kept
+    workers: int | None = None  # processes that prepare batches; by default 4 with a GPU, none on a CPU
     device: Literal["auto", "cpu"] = "auto"  # auto: a GPU if there is one
-    cache: str | None = None  # a folder for the tokenised documents, which several runs may share; by default in `out`
+    cache: str | None = None  # folder of tokenised documents, which runs may share; by default in `out`
 
     def __post_init__(self) -> None:
-        at_least(self, **LEAST)
+        at_least(self, **MINIMUMS)
         if self.warmup > 1:
             raise LongmatchError(f"The setting warmup is {self.warmup}; it is a share of the steps, 1 at most.")
 
     @property
     def of_data(self) -> dict[str, Any]:
-        """Those that say which pairs there are to learn from."""
+        """The settings that decide which pairs are learnt from."""
         return {"seed": self.seed, "negatives": self.negatives, "reachable": self.reachable}
 
     def token_budget(self, on_gpu: bool) -> int:
-        """How many tokens of a batch a recipe may put through the model at a time."""
+        """Tokens per forward pass."""
         return self.tokens_at_once or (GPU_TOKENS if on_gpu else CPU_TOKENS)
 
 
 def read_pairs(pairs: Sequence[str]) -> dict[str, str]:
-    """What `--set key=value` said, each given once.
+    """Parse `--set key=value` arguments; each key may occur once.
 
     >>> read_pairs(["seed=3", "backbone=a=b"])
     {'seed': '3', 'backbone': 'a=b'}
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for pair in pairs:
         key, sign, value = pair.partition("=")
         if not sign or not key.strip():
-            raise LongmatchError(f"--set {pair} is no key=value; write --set seed=3, for example.")
-        if key.strip() in found:
+            raise LongmatchError(f"--set {pair} is not key=value; write --set seed=3, for example.")
+        if key.strip() in values:
             raise LongmatchError(f"--set names {key.strip()} twice; leave one of them out.")
-        found[key.strip()] = value.strip()
-    return found
+        values[key.strip()] = value.strip()
+    return values
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The settings in a TOML or JSON file; it may hold model, data and out as well."""
+    """Read the settings in a TOML or JSON file; it may also contain model, data and out."""
     try:
         text = path.read_text(encoding="utf-8")
-        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except OSError as error:
         raise LongmatchError(f"{path} cannot be read ({error.strerror}). Name a TOML or JSON file.") from error
-    except ValueError as error:  # both libraries' errors, and bytes that are no text
+    except ValueError as error:  # a parser's error, or not UTF-8
         raise LongmatchError(f"{path} is neither TOML nor JSON ({error}). Write lines such as: seed = 3") from error
-    if not isinstance(found, dict) or any(isinstance(value, dict) for value in found.values()):
+    if not isinstance(values, dict) or any(isinstance(value, dict) for value in values.values()):
         raise LongmatchError(f"{path} must hold keys and values without tables. Write lines such as: seed = 3")
-    return found
+    return values
 
 
 def fill(values: Mapping[str, Any], kinds: Sequence[type], defaults: Mapping[str, Any] | None = None) -> list[Any]:
-    """One object of each kind (dataclasses), each value where its key belongs; an unknown key is an error.
+    """Create one object of each dataclass in `kinds` from the values for its fields; unknown keys are an error.
 
     >>> fill({"seed": "3", "steps": None}, [TrainingSettings])[0].seed
     3
@@ -106,45 +106,44 @@ def fill(values: Mapping[str, Any], kinds: Sequence[type], defaults: Mapping[str
             near = get_close_matches(key, known, n=3, cutoff=0.65)
             meant = f"Did you mean {' or '.join(near)}?" if near else f"Name one of {', '.join(known)}."
             raise LongmatchError(f"There is no setting {key}. {meant}")
-    given = {**(defaults or {}), **values}
-    made = []
+    merged = {**(defaults or {}), **values}
+    objects = []
     for kind in kinds:
         hints = get_type_hints(kind)
-        made.append(
-            kind(**{f.name: _typed(f.name, given[f.name], hints[f.name]) for f in fields(kind) if f.name in given})
-        )
-    return made
+        names = [field.name for field in fields(kind) if field.name in merged]
+        objects.append(kind(**{name: _typed(name, merged[name], hints[name]) for name in names}))
+    return objects
 
 
 def _typed(key: str, value: Any, hint: Any) -> Any:
-    """The value as the setting's type; text from the command line is read as it."""
+    """Convert a value, possibly text from the command line, to the setting's type."""
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     for option in options:
-        found = _read(value, option)
-        if found is not _NOT:
-            return found
-    names = [", ".join(map(str, get_args(o))) if get_origin(o) is Literal else WORDS[o] for o in options]
+        converted = _convert(value, option)
+        if converted is not _INVALID:
+            return converted
+    names = [", ".join(map(str, get_args(o))) if get_origin(o) is Literal else TYPE_NAMES[o] for o in options]
     raise LongmatchError(f"The setting {key} is {value!r}; it must be {' or '.join(names)}.")
 
 
-_NOT = object()
-WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "none"}
-TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_INVALID = object()
+TYPE_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "none"}
+BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def _read(value: Any, kind: Any) -> Any:
+def _convert(value: Any, kind: Any) -> Any:
     if get_origin(kind) is Literal:
-        return value if value in get_args(kind) else _NOT
+        return value if value in get_args(kind) else _INVALID
     if kind is NoneType:
-        return None if value is None or str(value).lower() == "none" else _NOT
+        return None if value is None or str(value).lower() == "none" else _INVALID
     if kind is bool:
-        return value if isinstance(value, bool) else TRUTH.get(str(value).lower(), _NOT)
+        return value if isinstance(value, bool) else BOOLEANS.get(str(value).lower(), _INVALID)
     if kind is str:
-        return value if isinstance(value, str) else _NOT
+        return value if isinstance(value, str) else _INVALID
     if isinstance(value, bool):
-        return _NOT
+        return _INVALID
     try:
         number = float(value)
-        return kind(value) if kind is float or not isinstance(value, float) or number == int(number) else _NOT
+        return kind(value) if kind is float or not isinstance(value, float) or number == int(number) else _INVALID
     except (TypeError, ValueError, OverflowError):
-        return _NOT
+        return _INVALID

@@ -11,27 +11,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.training.recipes import find_recipe
-from longmatch.lab.training.run import Run
+from longmatch.lab.training.run import TrainingRun
 from longmatch.lab.training.settings import TrainingSettings, fill
+from longmatch.registry import RECIPES, resolve
 
 if TYPE_CHECKING:
     from transformers import TrainingArguments
 
-    from longmatch.lab.training.progress import Watch
+    from longmatch.lab.training.progress import ConsoleProgress
     from longmatch.lab.training.recipe import Recipe
     from longmatch.lab.training.trainer import RecipeTrainer
 
-Place = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_warmup"}
-PROCESSES_WAIT = 4 * 3600  # seconds for the first process to read the data, or to validate
+PROCESS_TIMEOUT = 4 * 3600  # seconds the others wait for the first process to read the data or to validate
 
 
-def train(model: str, data: Place | Sequence[Place], out: Place, /, **settings: Any) -> Path:
-    """Train a model (one of RECIPES) on data folders or files; the folder it is in afterwards, `out`.
+def find_recipe(name: str) -> "type[Recipe[Any]]":
+    """The recipe of that name, one of RECIPES; or your own, as `package.module:Class`."""
+    if name not in RECIPES and ":" not in name:
+        raise LongmatchError(f"There is no model {name} to train. Name one of {', '.join(RECIPES)}.")
+    try:
+        recipe: type[Recipe[Any]] = resolve(RECIPES.get(name, name))
+    except (ModuleNotFoundError, AttributeError) as error:
+        if name in RECIPES:
+            raise
+        raise LongmatchError(f"There is no recipe {name} ({error}). Write package.module:Class.") from error
+    return recipe
 
-    `settings` are those of TrainingSettings and the model's own. Called again with the same ones, a run goes on where
-    it stopped, and a finished one is left as it is. Started by torchrun or accelerate, several processes share a run.
+
+def train(model: str, data: AnyPath | Sequence[AnyPath], out: AnyPath, /, **settings: Any) -> Path:
+    """Train a model (one of RECIPES) on data folders or files into the folder `out`, which is returned.
+
+    `settings` are those of TrainingSettings and the model's own. Called again with the same settings, an interrupted
+    run resumes and a finished one is left as it is. Under torchrun or accelerate, several processes share a run.
     """
     if find_spec("accelerate") is None:
         raise LongmatchError("Training needs accelerate. Install it: pip install 'longmatch[train]'.")
@@ -39,55 +52,57 @@ def train(model: str, data: Place | Sequence[Place], out: Place, /, **settings: 
     if not paths:
         raise LongmatchError("There is no data to train on. Name a data folder or file with --data.")
     recipe_class = find_recipe(model)
-    shared, own = fill(settings, [TrainingSettings, recipe_class.Settings], recipe_class.defaults)
-    run = Run(model, tuple(str(path) for path in paths), Path(out), shared, own, settings)
+    shared, options = fill(settings, [TrainingSettings, recipe_class.Settings], recipe_class.defaults)
+    run = TrainingRun(model, tuple(str(path) for path in paths), Path(out), shared, options, settings)
     args = _arguments(run)
 
-    from longmatch.lab.training.progress import Watch
+    from longmatch.lab.training.progress import ConsoleProgress
 
     first, several = args.process_index == 0, args.world_size > 1
-    watch = Watch(shown=first)
-    failed: LongmatchError | None = None
+    progress = ConsoleProgress(shown=first)
+    failure: LongmatchError | None = None
     try:
-        with run.begun(args.world_size) if first else nullcontext():
+        with run.locked(args.world_size) if first else nullcontext():
             if run.is_done:
-                watch.say(f"{run.out} is trained already; name another folder with --out to train anew.")
+                progress.print(f"{run.out} is already trained; name another folder with --out to train again.")
             else:
-                _train(run, recipe_class, args, watch)
+                _train(run, recipe_class, args, progress)
     except LongmatchError as error:
         if not several:
             raise
-        failed = error.with_traceback(None)  # whose frames hold the connection to the other processes
+        failure = error.with_traceback(None)  # its frames hold the connection to the other processes
     finally:
         args.distributed_state.destroy_process_group()
         if several:
-            gc.collect()  # a thread of that connection that is still there when Python ends would abort the process
-    if failed is not None:
-        raise failed
+            gc.collect()  # a connection thread that outlives the interpreter would abort the process
+    if failure is not None:
+        raise failure
     return run.out
 
 
-def _train(run: Run, recipe_class: "type[Recipe[Any]]", args: "TrainingArguments", watch: "Watch") -> None:
+def _train(
+    run: TrainingRun, recipe_class: "type[Recipe[Any]]", args: "TrainingArguments", progress: "ConsoleProgress"
+) -> None:
     import torch
 
-    from longmatch.lab.training.checkpoints import last_checkpoint, remove_partial, step_of
-    from longmatch.lab.training.flow import Plan
+    from longmatch.lab.training.checkpoints import last_checkpoint, remove_incomplete, step_of
+    from longmatch.lab.training.schedule import RunSchedule
     from longmatch.lab.training.trainer import RecipeTrainer
 
     torch.manual_seed(run.settings.seed)
-    with watch.waiting("reading the data"), args.main_process_first(local=False):
-        recipe = recipe_class.make([Path(path) for path in run.data], run.cache, run.settings, run.own)
-    plan = Plan.make(run.settings, recipe.steps_per_epoch, args.world_size)
-    args.max_steps, args.warmup_steps = plan.steps, ceil(plan.steps * run.settings.warmup)
-    trainer = RecipeTrainer(recipe, run.settings, plan, args, watch)
+    with progress.spinner("reading the data"), args.main_process_first(local=False):
+        recipe = recipe_class.make([Path(path) for path in run.data], run.cache, run.settings, run.options)
+    schedule = RunSchedule.of(run.settings, recipe.steps_per_epoch, args.world_size)
+    args.max_steps, args.warmup_steps = schedule.steps, ceil(schedule.steps * run.settings.warmup)
+    trainer = RecipeTrainer(recipe, run.settings, schedule, args, progress)
     last = last_checkpoint(trainer.checkpoints)
     if trainer.is_world_process_zero():
-        remove_partial(trainer.checkpoints)
-        where = f"going on from step {step_of(last)} of {plan.steps}" if last else f"{plan.steps} steps"
+        remove_incomplete(trainer.checkpoints)
+        steps = f"resuming at step {step_of(last)} of {schedule.steps}" if last else f"{schedule.steps} steps"
         processes = f" in {args.world_size} processes" if args.world_size > 1 else ""
-        watch.say(f"Training {run.model} on {args.device.type}{processes}: {where}.")
+        progress.print(f"Training {run.model} on {args.device.type}{processes}: {steps}.")
     try:
-        with watch.running():
+        with progress.bar():
             trainer.train(resume_from_checkpoint=str(last) if last else None)
     except torch.OutOfMemoryError as error:
         budget = run.settings.token_budget(args.device.type != "cpu")
@@ -99,11 +114,11 @@ def _train(run: Run, recipe_class: "type[Recipe[Any]]", args: "TrainingArguments
     if trainer.is_world_process_zero():
         _finish(run, recipe, trainer, scores)
         name, value = next(iter(scores.items()))
-        watch.say(f"{run.out} is trained: {name} {value:.4f} at step {trainer.state.best_global_step}.")
+        progress.print(f"{run.out} is trained: {name} {value:.4f} at step {trainer.state.best_global_step}.")
 
 
-def _finish(run: Run, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures: dict[str, float]) -> None:
-    """Write the model and its card beside the checkpoints first, then move them into place."""
+def _finish(run: TrainingRun, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures: dict[str, float]) -> None:
+    """Write the model and its card next to the checkpoints, then move them into place."""
     from longmatch.lab.training.card import Outcome, write_card
 
     scores = {name: value for name, value in measures.items() if name != "threshold"}
@@ -112,7 +127,7 @@ def _finish(run: Run, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures:
         recipe.model.config.threshold = threshold
     state = trainer.state
     loss = next(line["loss"] for line in reversed(state.log_history) if "loss" in line)
-    folder = run.place / "model.partial"
+    folder = run.work_folder / "model.partial"
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir()
@@ -122,8 +137,8 @@ def _finish(run: Run, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures:
     run.finish(folder)
 
 
-def _arguments(run: Run) -> "TrainingArguments":
-    """What the Hugging Face Trainer is told; the number of steps follows when the data are open."""
+def _arguments(run: TrainingRun) -> "TrainingArguments":
+    """The arguments of the Hugging Face Trainer; the number of steps is set once the data are open."""
     import torch
     from transformers import TrainingArguments
     from transformers.utils import logging
@@ -133,7 +148,7 @@ def _arguments(run: Run) -> "TrainingArguments":
     settings = run.settings
     on_cpu = settings.device == "cpu" or not torch.cuda.is_available()
     args = TrainingArguments(
-        output_dir=str(run.place / "checkpoints"),
+        output_dir=str(run.work_folder / "checkpoints"),
         seed=settings.seed,
         max_steps=1,
         learning_rate=settings.learning_rate,
@@ -143,7 +158,7 @@ def _arguments(run: Run) -> "TrainingArguments":
         gradient_accumulation_steps=settings.accumulate,
         metric_for_best_model="deciding",
         greater_is_better=True,
-        save_strategy="steps",  # `Flow` says at which
+        save_strategy="steps",  # at the steps that `ScheduleCallback` chooses
         save_steps=10**9,
         save_total_limit=settings.keep,
         logging_steps=10,
@@ -154,8 +169,8 @@ def _arguments(run: Run) -> "TrainingArguments":
         log_level="error",
         log_level_replica="error",
         use_cpu=on_cpu,
-        ddp_timeout=PROCESSES_WAIT,
+        ddp_timeout=PROCESS_TIMEOUT,
     )
-    if args.n_gpu > 1:  # several are used by several processes, not by one
+    if args.n_gpu > 1:  # one process uses one GPU
         args._n_gpu = 1
     return args

@@ -13,12 +13,13 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.collection import LEAST_WORTH, WORTH, Rarity, phrase_power, trust_in, usual_length
 from longmatch.default.encoding import Encoding
+from longmatch.default.rarity import Rarity, blend, trust_in, usual_words
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.frequencies import Blend, Frequencies
-from longmatch.lexical.mentions import TERMS, Titles
-from longmatch.lexical.terms import Counts, Hashes, Terms
+from longmatch.lexical.mentions import TITLE_TERMS, Titles
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
+from longmatch.lexical.weights import tfidf
 from longmatch.library.index.merge import merge_segments
 from longmatch.library.index.segment import (
     Array,
@@ -29,7 +30,7 @@ from longmatch.library.index.segment import (
     posting_columns,
     write_segment,
 )
-from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences, counted
+from longmatch.library.index.terms import Floats, Occurrences, QueryTerms, occurrences
 
 FORMAT = 3
 MANIFEST = "manifest.json"
@@ -121,7 +122,7 @@ class Index:
     def titles(self) -> Titles:
         """The titles of the living documents; made again when these have changed."""
         if self._named is None or self._named[0] is not self.roster:
-            self._named = self.roster, Titles.of(self.living("titles").reshape(-1, TERMS))
+            self._named = self.roster, Titles.of(self.living("titles").reshape(-1, TITLE_TERMS))
         return self._named[1]
 
     @property
@@ -129,11 +130,11 @@ class Index:
         """How far the language of the living documents is known, and how much their titles say."""
         return trust_in(self.familiarity(), self.titles)
 
-    def names(self, ids: Sequence[str]) -> Hashes:
-        """The terms by which texts name some living documents: (documents, terms of a title)."""
+    def title_terms(self, ids: Sequence[str]) -> Hashes:
+        """The terms of a text that mentions some living documents by title: (documents, terms of a title)."""
         place = self.roster.rows
         rows = np.array([place[id] for id in ids], dtype=np.int64)
-        found, start = np.zeros((len(ids), TERMS), dtype=np.uint64), 0
+        found, start = np.zeros((len(ids), TITLE_TERMS), dtype=np.uint64), 0
         for segment in self.segments:
             here = (rows >= start) & (rows < start + len(segment))
             found[here] = segment["titles"][rows[here] - start]
@@ -161,7 +162,7 @@ class Index:
         means: npt.NDArray[np.float32],
     ) -> None:
         """Take in documents; `titles` are the terms of each one's: (documents, terms of a title)."""
-        found = dict(counted(terms))
+        found = occurrences(terms)
         words = found["words"]
         known = self.statistics.words(words.term) > 0
         columns: dict[str, Array] = {
@@ -188,7 +189,7 @@ class Index:
             dead[s].add(n)
         self.dead = [frozenset(numbers) for numbers in dead]
         columns: dict[str, Array] = {name: np.empty(0) for name in ("means", "titles", "lengths", "familiar")}
-        for kind, found in counted(terms):
+        for kind, found in occurrences(terms).items():
             columns |= frequency_columns(kind, found, sign=-1) | empty_postings(kind)
             columns[f"{kind}.norms"] = np.empty(0)
         self._append(write_segment(self._new_folder(), (), (), columns), len(ids))
@@ -231,7 +232,7 @@ class Index:
     @property
     def usual_length(self) -> float:
         """The words of the usual living document; 0 where there are too few to tell."""
-        return usual_length(self.living("lengths"))
+        return usual_words(self.living("lengths"))
 
     def living(self, name: str) -> Array:
         """A column of all living documents."""
@@ -240,18 +241,14 @@ class Index:
         ]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def blend(self, kind: str, terms: Hashes, more: Frequencies | None = None) -> Blend:
+    def blend(self, kind: Kind, terms: Hashes, more: Frequencies | None = None) -> Blend:
         """How rare these terms are, with the background text as a prior as far as it knows the documents' words."""
-        familiarity = self.familiarity()
-        worth = max(LEAST_WORTH, WORTH * familiarity)
-        power = phrase_power(familiarity) if kind == "phrases" else 1.0
-        background = getattr(self.statistics, kind)
-        return Blend(self.frequencies(kind, terms, more), background, worth, power=power)
+        return blend(kind, self.frequencies(kind, terms, more), self.statistics, self.familiarity())
 
     def rarity(self, encodings: Sequence[Encoding]) -> Rarity:
         """How rare the words, phrases and names of some documents are in the whole collection."""
-        titles = [e.name for e in encodings]
-        words, phrases = ([getattr(e.terms, kind).counts.ids for e in encodings] for kind in KINDS)
+        titles = [e.title_terms for e in encodings]
+        words, phrases = ([e.terms.of(kind).counts.ids for e in encodings] for kind in KINDS)
         return self.rarity_of(np.concatenate(titles + words), np.concatenate(titles + phrases))
 
     def rarity_of(self, words: Hashes, phrases: Hashes) -> Rarity:
@@ -259,14 +256,14 @@ class Index:
         blends = self.blend("words", words), self.blend("phrases", phrases)
         return Rarity(*blends, self.familiarity(), self.titles, self.usual_length)
 
-    def _idf(self, kind: str, found: Occurrences, more: Frequencies | None = None) -> Floats:
+    def _idf(self, kind: Kind, found: Occurrences, more: Frequencies | None = None) -> Floats:
         """The idf of each row's term."""
         terms, place = np.unique(found.term, return_inverse=True)
         return np.asarray(self.blend(kind, terms, more).idf(terms)[place])
 
     def norms_of(self, terms: Sequence[Terms]) -> Mapping[str, Floats]:
         """The length of the TF-IDF vectors of some documents, by the frequencies as they are now."""
-        return {kind: found.norms(self._idf(kind, found)) for kind, found in counted(terms)}
+        return {kind: found.norms(self._idf(kind, found)) for kind, found in occurrences(terms).items()}
 
     def set_norms(self, norms: Mapping[str, Mapping[str, float]]) -> None:
         """Replace the norms of all documents: {kind: {id: norm}}."""
@@ -284,15 +281,13 @@ class Index:
         kept = np.concatenate([segment[f"{kind}.norms"] for segment in self.segments])
         return kept[[self.roster.rows[id] for id in ids]].astype(np.float64)
 
-    def asked(self, kind: str, counts: Counts, more: Hashes | None = None) -> Asked:
-        """A query's terms, weighed by the whole collection; `more` are looked for too, and weigh nothing."""
-        ids = counts.ids if more is None else np.union1d(counts.ids, more)
-        idf = self.blend(kind, ids).idf(ids)
-        values = np.zeros(len(ids))
-        own = np.searchsorted(ids, counts.ids)
-        values[own] = (1 + np.log(counts.counts)) * idf[own]
-        length = float(np.linalg.norm(values))
-        return Asked(ids, values / length if length else values, idf)
+    def query_terms(self, kind: Kind, counts: Counts, extra: Hashes | None = None) -> QueryTerms:
+        """A query's terms, weighed by the whole collection; `extra` terms are looked for too, with a weight of 0."""
+        ids = counts.ids if extra is None else np.union1d(counts.ids, extra)
+        rarity = self.blend(kind, ids)
+        weights = np.zeros(len(ids))
+        weights[np.searchsorted(ids, counts.ids)] = tfidf(counts, rarity).values
+        return QueryTerms(ids, weights, rarity.idf(ids))
 
 
 def _size(segment: Segment) -> int:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from longmatch.lexical.terms import Ints
+from longmatch.lexical.terms import KINDS, Ints
 from longmatch.library.index.segment import DTYPES, PER_DOCUMENT, Array, Segment, seal
-from longmatch.library.index.terms import KINDS
 
 SLICE = 4_000_000  # entries at a time
 

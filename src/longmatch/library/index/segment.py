@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from longmatch.lexical.mentions import TERMS
-from longmatch.lexical.terms import Hashes
-from longmatch.library.index.terms import KINDS, Asked, Floats, Occurrences
+from longmatch.lexical.mentions import TITLE_TERMS
+from longmatch.lexical.terms import KINDS, Hashes, lookup
+from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
 
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Array]
@@ -65,27 +65,24 @@ class Segment:
     def _arrays(self) -> dict[str, Array]:
         found = {name: _mapped(self.folder / name, dtype) for name, dtype in DTYPES.items()}
         found["means"] = found["means"].reshape(len(self), -1) if len(self) else found["means"].reshape(0, 0)
-        found["titles"] = found["titles"].reshape(len(self), TERMS)
+        found["titles"] = found["titles"].reshape(len(self), TITLE_TERMS)
         return found
 
     def frequencies(self, kind: str, terms: Hashes) -> Floats:
         """In how many of the segment's documents each term occurs."""
-        mine = self[f"{kind}.terms"]
-        if not len(mine):
-            return np.zeros(len(terms))
-        place = np.minimum(np.searchsorted(mine, terms), len(mine) - 1)
-        return np.where(mine[place] == terms, self[f"{kind}.frequencies"][place], 0).astype(np.float64)
+        position, present = lookup(self[f"{kind}.terms"], terms)
+        counts = np.zeros(len(terms))
+        counts[present] = self[f"{kind}.frequencies"][position[present]]
+        return counts
 
-    def scores(self, kind: str, asked: Asked) -> Floats:
+    def scores(self, kind: str, query: QueryTerms) -> Floats:
         """The cosine of a query with every document, from the documents' heaviest terms alone."""
-        kept = self[f"{kind}.kept"]
-        if not len(kept) or not len(asked.ids):
+        position, present = lookup(self[f"{kind}.kept"], query.ids)
+        if not present.any():
             return np.zeros(len(self))
-        place = np.minimum(np.searchsorted(kept, asked.ids), len(kept) - 1)
-        known = kept[place] == asked.ids
-        rows = self.postings(kind)[place[known]]
+        rows = self.postings(kind)[position[present]]
         norms = self[f"{kind}.norms"]
-        mass = rows.T @ (asked.idf * asked.weights)[known].astype(np.float32)
+        mass = rows.T @ (query.idf * query.weights)[present].astype(np.float32)
         return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
 
     def postings(self, kind: str) -> sp.csr_array:

@@ -1,16 +1,14 @@
 """Terms of several documents at once: counted, weighed, and looked up without a loop over documents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import Counts, Hashes, Ints, Stream, Terms, phrases_of
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Stream, Terms, lookup, phrases_of
 
 Floats = npt.NDArray[np.float64]
-
-KINDS = ("words", "phrases")
 
 
 @dataclass(frozen=True)
@@ -49,24 +47,23 @@ class Occurrences:
         return kept
 
 
-def counted(terms: Sequence[Terms]) -> Iterator[tuple[str, Occurrences]]:
-    """The occurrences of words, then of phrases."""
-    yield "words", Occurrences.of([t.words.counts for t in terms])
-    yield "phrases", Occurrences.of([t.phrases.counts for t in terms])
+def occurrences(terms: Sequence[Terms]) -> dict[Kind, Occurrences]:
+    """The occurrences of words and of phrases in some documents."""
+    return {kind: Occurrences.of([t.of(kind).counts for t in terms]) for kind in KINDS}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A query's terms and weights, ready to be looked for in long streams of terms."""
+class QueryTerms:
+    """A query's terms and weights, to be looked for in long streams of terms."""
 
-    ids: Hashes  # in rising order
+    ids: Hashes  # sorted
     weights: Floats  # of the query, its length 1
     idf: Floats
 
-    def held(self, stream: Hashes, document: Ints) -> "Held":
-        """Which of the terms each document has, from the running terms of all of them.
+    def postings(self, stream: Hashes, document: Ints) -> "Postings":
+        """How often each document has each of the terms, from the running terms of all documents.
 
-        Few of the terms are the query's, so a small table of hashes sorts most of them out first.
+        Few of those are the query's, so a small table of hashes filters out most of them first.
         """
         table = np.zeros(1 << 18, dtype=bool)
         mask = np.uint64(len(table) - 1)
@@ -74,29 +71,28 @@ class Asked:
         maybe = np.flatnonzero(table[stream & mask])
         if not len(self.ids) or not len(maybe):
             nothing = np.empty(0, dtype=np.int64)
-            return Held(nothing, nothing, nothing)
-        place = np.minimum(np.searchsorted(self.ids, stream[maybe]), len(self.ids) - 1)
-        same = self.ids[place] == stream[maybe]
-        keys = document[maybe[same]] * len(self.ids) + place[same]
-        found, counts = np.unique(keys, return_counts=True)
-        return Held(*np.divmod(found, len(self.ids)), counts)
+            return Postings(nothing, nothing, nothing)
+        position, present = lookup(self.ids, stream[maybe])
+        keys = document[maybe[present]] * len(self.ids) + position[present]
+        pairs, counts = np.unique(keys, return_counts=True)
+        return Postings(*np.divmod(pairs, len(self.ids)), counts)
 
-    def scores(self, held: "Held", norms: Floats) -> Floats:
-        """The cosine with each document, whose vectors have these lengths: (documents,)."""
-        mass = (1 + np.log(held.count)) * (self.idf * self.weights)[held.term]
-        return np.bincount(held.document, mass, len(norms)) / np.where(norms > 0, norms, 1.0)
+    def scores(self, postings: "Postings", norms: Floats) -> Floats:
+        """The cosine with each document; `norms` are the lengths of the documents' TF-IDF vectors: (documents,)."""
+        mass = (1 + np.log(postings.count)) * (self.idf * self.weights)[postings.term]
+        return np.bincount(postings.document, mass, len(norms)) / np.where(norms > 0, norms, 1.0)
 
 
 @dataclass(frozen=True)
-class Held:
-    """How often documents have the terms asked for: three columns."""
+class Postings:
+    """How often documents have the terms of a query: three columns."""
 
     document: Ints
-    term: Ints  # its place among the terms asked for
+    term: Ints  # its position among the query's terms
     count: Ints
 
 
-def joined(streams: Sequence[Stream]) -> tuple[Stream, Ints]:
+def concatenate(streams: Sequence[Stream]) -> tuple[Stream, Ints]:
     """Many documents' streams as one, and the document each of its sentences belongs to."""
     ids = np.concatenate([s.ids for s in streams]) if streams else np.empty(0, np.uint64)
     lengths = [np.diff(s.offsets) for s in streams]
@@ -105,8 +101,8 @@ def joined(streams: Sequence[Stream]) -> tuple[Stream, Ints]:
     return Stream(ids, offsets.astype(np.int64)), homes
 
 
-def running(streams: Sequence[Stream]) -> dict[str, tuple[Hashes, Ints]]:
-    """The running words and phrases of many documents, each with its document's number."""
-    words, homes = joined(streams)
+def running_terms(streams: Sequence[Stream]) -> dict[Kind, tuple[Hashes, Ints]]:
+    """The running words and phrases of many documents, each with the number of its document."""
+    words, homes = concatenate(streams)
     phrases = phrases_of(words)
     return {"words": (words.ids, homes[words.sentence]), "phrases": (phrases.ids, homes[phrases.sentence])}

@@ -12,13 +12,12 @@ from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cig.matcher import CigMatcher
 from longmatch.lab.baselines.cig.training import CigRecipe, CigSettings
-from longmatch.lab.training.pairs import pair_measures
-from longmatch.lab.training.recipes import find_recipe
 from longmatch.lab.training.settings import TrainingSettings
-from longmatch.lab.training.train import train
+from longmatch.lab.training.train import find_recipe, train
+from longmatch.lab.training.validation import pair_measures
 from longmatch.lab.words.token_words import TokenWords
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.shared_themes import write_shared_themes
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.shared_themes import write_shared_themes
 
 OWN = {"channels": 32, "hidden": 32, "dropout": 0.0}
 STEPS = 60

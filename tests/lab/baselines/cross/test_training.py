@@ -12,13 +12,12 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.selection import Chosen, Selection
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
-from longmatch.lab.training.pairs import pair_measures
-from longmatch.lab.training.recipes import find_recipe
 from longmatch.lab.training.settings import TrainingSettings
-from longmatch.lab.training.train import train
+from longmatch.lab.training.train import find_recipe, train
+from longmatch.lab.training.validation import pair_measures
 from tests.lab.baselines.cross.tiny_cross import save_learner
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.two_wordings import write_two_wordings
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.wordings import write_two_wordings
 
 pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
 THEMES = 3
@@ -113,7 +112,7 @@ def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(reci
 
 def test_a_batch_holds_the_openings_of_its_pairs_and_their_labels(recipe):
     found = recipe()
-    batch, chosen = found.draw(1), found._drawn(1)
+    batch, chosen = found.draw(1), found._batch_rows(1)
     assert batch.label.tolist() == found.pairs.label[chosen].tolist() and len(chosen) == 32
     for row, number in zip(rows_of(batch.rows), chosen.tolist(), strict=True):
         a, b = (found.data.shelf[side[number]].ids[:16].tolist() for side in (found.pairs.source, found.pairs.target))
@@ -132,7 +131,7 @@ def test_each_epoch_reads_the_view_of_its_number(recipe):
     found = recipe(kind=ViewRecipe)
     for epoch in (0, 1, 4):
         step = epoch * found.steps_per_epoch + 1
-        for row, number in zip(rows_of(found.draw(step).rows), found._drawn(step).tolist(), strict=True):
+        for row, number in zip(rows_of(found.draw(step).rows), found._batch_rows(step).tolist(), strict=True):
             tokens = found.data.shelf[found.pairs.source[number]]
             first, last = tokens.sentence_offsets[epoch : epoch + 2]
             wanted = tokens.ids[first:last][:16].tolist()

@@ -14,8 +14,8 @@ from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.baselines.pooled.training import SiameseRecipe, SiameseSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.two_wordings import write_two_wordings
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.wordings import write_two_wordings
 
 LOSSES = ("cross_entropy", "contrastive")
 
@@ -75,7 +75,7 @@ def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(reci
 def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
     made = recipe()
     batch, rows = made.draw(1), made._rows[made._epochs.rows(1)]
-    source, target, label = batch.together
+    source, target, label = batch.targets
     assert len(batch.documents) == len(set(made.pairs.source[rows]) | set(made.pairs.target[rows]))
     assert label.tolist() == made.pairs.label[rows].tolist()
     pieces = batch.documents.ids.split(batch.documents.lengths.tolist())
@@ -91,7 +91,7 @@ def test_the_contrastive_batch_knows_every_match_among_its_documents(recipe):
     rows = made._rows[made._epochs.rows(0)]
     assert made.pairs.label[rows].all()
     numbers = np.unique([made.pairs.source[rows], made.pairs.target[rows]])
-    assert torch.equal(batch.together, torch.from_numpy(made.data.related(numbers)))
+    assert torch.equal(batch.targets, torch.from_numpy(made.data.related(numbers)))
 
 
 def test_the_opening_is_as_long_as_asked_and_no_longer_than_the_backbone_reads(recipe):

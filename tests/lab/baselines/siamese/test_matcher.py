@@ -32,7 +32,7 @@ def test_a_document_is_encoded_alike_alone_and_among_others(matcher, three):
 
 def test_documents_encoded_in_several_rounds_are_encoded_alike(matcher, three, monkeypatch):
     before = matcher.collect(matcher.encode(three))
-    monkeypatch.setattr("longmatch.lab.baselines.siamese.matcher.VectorMatcher.together", 10)
+    monkeypatch.setattr("longmatch.lab.baselines.siamese.matcher.VectorMatcher.tokens_per_batch", 10)
     done: list[int] = []
     assert torch.allclose(matcher.collect(matcher.encode(three, done.append)), before, atol=1e-5) and done == [1, 1, 1]
 

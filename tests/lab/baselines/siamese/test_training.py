@@ -10,12 +10,11 @@ import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.siamese.matcher import VectorMatcher
-from longmatch.lab.training.recipes import find_recipe
 from longmatch.lab.training.settings import TrainingSettings
-from longmatch.lab.training.train import train
+from longmatch.lab.training.train import find_recipe, train
 from longmatch.registry import SIAMESE
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.two_wordings import THEMES, name_of, write_two_wordings
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.wordings import THEMES, name_of, write_two_wordings
 
 # sizes and the learning rate
 TINY = {
@@ -88,7 +87,7 @@ def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(reci
 def test_the_loss_is_the_cross_entropy_of_the_chance_that_a_cosine_stands_for(recipe):
     found = recipe("dssm", scale=4.0, middle=0.25)
     batch = found.draw(0)
-    source, target, label = batch.together
+    source, target, label = batch.targets
     with torch.no_grad():
         vectors = found.model.eval()(batch.documents).vectors
         chance = torch.sigmoid(4 * (torch.nn.functional.cosine_similarity(vectors[source], vectors[target]) - 0.25))
@@ -99,7 +98,7 @@ def test_the_loss_is_the_cross_entropy_of_the_chance_that_a_cosine_stands_for(re
 def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
     found = recipe("han")
     batch, rows = found.draw(1), found._epochs.rows(1)
-    source, target, label = batch.together
+    source, target, label = batch.targets
     assert len(batch.documents) == len(set(found.pairs.source[rows]) | set(found.pairs.target[rows]))
     assert label.tolist() == found.pairs.label[rows].tolist()
     texts = batch.documents.ids.split(batch.documents.lengths.tolist())

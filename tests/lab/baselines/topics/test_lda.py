@@ -7,7 +7,7 @@ from longmatch.documents import read_text_string
 from longmatch.lab.baselines.topics.lda import Lda
 from longmatch.lab.baselines.topics.matcher import LdaMatcher
 from longmatch.load import load
-from tests.lab.baselines.topics.made_topics import TOPICS, made_documents
+from tests.lab.baselines.topics.synthetic_topics import TOPICS, made_documents
 
 COUNTS = (2, 4, 8)
 

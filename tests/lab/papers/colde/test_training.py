@@ -11,12 +11,12 @@ import torch
 import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.colde.encoding import variants
-from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings, chained
+from longmatch.lab.papers.colde.encoding import subset_vectors
+from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings, connected
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from tests.lab.training.material.made_classes import common_words, mixed_document, write_classes, write_pairs
-from tests.lab.training.material.two_wordings import write_two_wordings
+from tests.lab.training.synthetic.classes import common_words, mixed_document, write_classes, write_pairs
+from tests.lab.training.synthetic.wordings import write_two_wordings
 
 TINY = {"chunk_tokens": 32, "recurrent_width": 32, "projection_width": 16}
 
@@ -100,7 +100,7 @@ def test_without_the_passages_it_names_first_a_trained_model_s_score_falls_furth
         order = np.argsort([-carried[start] for start in a.chunks.starts.tolist()], kind="stable")
         quarter = len(order) // 4
         choices = [order[quarter:], *(np.array(rng.sample(range(len(order)), len(order) - quarter)) for _ in range(5))]
-        falls = a.vector @ b.vector - variants(matcher.model, a, [np.sort(c) for c in choices]) @ b.vector
+        falls = a.vector @ b.vector - subset_vectors(matcher.model, a, [np.sort(c) for c in choices]) @ b.vector
         named.append(float(falls[0]))
         drawn.append(float(falls[1:].mean()))
     assert np.mean(named) > np.mean(drawn) + 0.1
@@ -116,9 +116,7 @@ def test_a_batch_s_gradient_is_the_same_whether_or_not_it_fits_the_device(classe
 def test_a_step_is_drawn_alike_each_time_and_otherwise_with_another_seed(classes, make):
     recipe = make(classes)
     first, again = recipe.draw(3), make(classes).draw(3)
-    assert torch.equal(first.documents.text.ids, again.documents.text.ids) and torch.equal(
-        first.together, again.together
-    )
+    assert torch.equal(first.documents.text.ids, again.documents.text.ids) and torch.equal(first.targets, again.targets)
     assert not torch.equal(first.documents.text.ids, recipe.draw(4).documents.text.ids)
     assert not torch.equal(first.documents.text.ids, make(classes, {"seed": 9}).draw(3).documents.text.ids)
 
@@ -144,12 +142,12 @@ def test_sections_of_one_class_are_positives_whichever_pair_brought_them(classes
     )
     numbers = np.unique(np.concatenate([source, target]))
     own = np.repeat([labels[n] for n in numbers], 2)  # two sections each
-    assert recipe.draw(0).together.tolist() == (own[:, None] == own).tolist()
+    assert recipe.draw(0).targets.tolist() == (own[:, None] == own).tolist()
 
 
 def test_a_chain_of_links_makes_positives_only_when_asked_to(pairs, make):
-    linked, connected = make(pairs), make(pairs, positives="connected")
-    found = [(linked.draw(step).together, connected.draw(step).together) for step in range(4)]
+    linked, chained = make(pairs), make(pairs, positives="connected")
+    found = [(linked.draw(step).targets, chained.draw(step).targets) for step in range(4)]
     assert all(bool((chains | ~links).all()) for links, chains in found)
     assert any(not torch.equal(chains, links) for links, chains in found)
 
@@ -159,19 +157,19 @@ def test_chains_join_what_they_reach():
     for a, b in ((0, 1), (1, 2), (3, 4)):
         related[a, b] = related[b, a] = True
     label = np.array([0, 0, 0, 1, 1])
-    assert (chained(related) == (label[:, None] == label)).all()
+    assert (connected(related) == (label[:, None] == label)).all()
 
 
 def test_without_augmentation_documents_are_contrasted(classes, make):
     batch = make(classes, augmented=False).draw(0)
     documents = int(batch.documents.document.max()) + 1
-    assert batch.together.shape == (documents, documents)
+    assert batch.targets.shape == (documents, documents)
 
 
 def test_without_contrast_labelled_pairs_are_learnt_of_both_kinds(pairs, make):
     recipe = make(pairs, contrastive=False)
     batch = recipe.draw(0)
-    source, target, label = batch.together
+    source, target, label = batch.targets
     assert set(label.tolist()) == {0, 1} and len(label) == 6
     recipe.model.eval()
     found = recipe._vectors(batch.documents)
@@ -224,7 +222,7 @@ def test_data_in_which_nothing_belongs_together_is_an_error(pairs, make):
     none = replace(recipe.pairs, label=np.zeros_like(recipe.pairs.label))
     recipe.data._pairs["train"] = none
     with pytest.raises(LongmatchError):
-        ColdeRecipe(recipe.data, recipe.model, recipe.tokenizer, recipe.settings, recipe.own)
+        ColdeRecipe(recipe.data, recipe.model, recipe.tokenizer, recipe.settings, recipe.options)
 
 
 def test_a_backbone_that_is_not_there_is_an_error_of_one_sentence(pairs, tmp_path):

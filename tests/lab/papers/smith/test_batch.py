@@ -6,11 +6,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.lab.papers.smith.batch import Layout, Masking
 from longmatch.lab.papers.smith.pretraining_heads import SmithForPretraining
 from longmatch.lab.papers.smith.reading import layout, read, read_blocks, read_masked
-from longmatch.lab.training.samplers import chance
+from longmatch.lab.training.masked_words import IGNORED
+from longmatch.lab.training.samplers import step_rng
 from longmatch.units import block_ranges, tokenize
 from tests.lab.papers.smith.tiny_smith import tiny_matcher, tiny_smith
 from tests.lab.store.essays import token_collection
@@ -51,7 +51,7 @@ def test_no_more_blocks_are_read_than_there_are_places(documents, batch):
 def test_blocks_from_anywhere_are_neighbours_and_every_place_is_drawn(documents):
     tokens = documents[0]
     first, last = block_ranges(tokens, 30)
-    plan, random = Layout(30, len(first) - 2, (FIRST, LAST)), chance(0, 0)
+    plan, random = Layout(30, len(first) - 2, (FIRST, LAST)), step_rng(0, 0)
     starts = set()
     for _ in range(60):
         a, b = plan.anywhere(tokens, random)
@@ -151,7 +151,7 @@ def test_documents_read_together_have_the_vectors_of_documents_read_alone(docume
 
 
 def mask(batch, step=0, **settings):
-    return Masking(4, 800, **settings).of(batch, chance(1, step))
+    return Masking(4, 800, **settings).of(batch, step_rng(1, step))
 
 
 def test_two_blocks_of_each_document_are_hidden_and_always_one_is_left(batch):

@@ -44,7 +44,7 @@ def test_a_document_is_encoded_alike_alone_and_among_others(matcher, pair, examp
 
 def test_documents_encoded_in_several_rounds_are_encoded_alike(matcher, pair, monkeypatch):
     before = [e.vector for e in matcher.encode(pair)]
-    monkeypatch.setattr("longmatch.lab.matchers.TrainedMatcher.together", 1)
+    monkeypatch.setattr("longmatch.lab.matchers.TrainedMatcher.tokens_per_batch", 1)
     monkeypatch.setattr("longmatch.lab.papers.smith.encoding.TOKENS", 10)
     done: list[int] = []
     after = [e.vector for e in matcher.encode(pair, done.append)]

@@ -8,16 +8,15 @@ import torch
 
 import longmatch
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.lab.losses import masked_word_loss
-from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.lab.papers.smith.loss import masked_block_loss
 from longmatch.lab.papers.smith.matcher import SmithMatcher
 from longmatch.lab.papers.smith.pretraining import PretrainSettings, SmithPretrainRecipe
 from longmatch.lab.papers.smith.reading import read_masked
+from longmatch.lab.training.masked_words import IGNORED, masked_word_loss
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.made_themes import write_themes
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.themes import write_themes
 
 TINY = {"size": "tiny", "width": 32, "block_tokens": 16, "dropout": 0.0}
 

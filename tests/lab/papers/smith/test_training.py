@@ -14,9 +14,9 @@ from longmatch.lab.papers.smith.shape import SmithShape
 from longmatch.lab.papers.smith.training import SmithRecipe, SmithSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.made_themes import write_themes
-from tests.lab.training.material.two_wordings import THEMES, name_of, write_two_wordings
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.themes import write_themes
+from tests.lab.training.synthetic.wordings import THEMES, name_of, write_two_wordings
 
 TINY = {"size": "tiny", "width": 32, "block_tokens": 16, "dropout": 0.0}
 
@@ -94,7 +94,7 @@ def test_the_loss_is_the_cross_entropy_of_the_chance(make):
     recipe.model.eval()
     batch = recipe.draw(0)
     vectors = recipe._vectors(batch.documents)
-    source, target, label = batch.together
+    source, target, label = batch.targets
     chances = torch.sigmoid(10.0 * (vectors[source] * vectors[target]).sum(1) - 5.0)
     expected = -(label * chances.log() + (1 - label) * (1 - chances).log()).mean()
     assert recipe.backward(recipe.model, batch)["loss"].item() == pytest.approx(expected.item(), abs=1e-4)
@@ -113,17 +113,15 @@ def test_an_epoch_draws_every_pair_once_with_its_label(make):
     recipe = make()
     seen = np.concatenate([recipe._epochs.rows(step) for step in range(recipe.steps_per_epoch)])
     assert sorted(seen.tolist()) == list(range(len(recipe.pairs)))
-    source, target, label = recipe.draw(2).together
+    source, target, label = recipe.draw(2).targets
     assert label.tolist() == recipe.pairs.label[recipe._epochs.rows(2)].tolist()
     assert len(source) == len(target) == 12
 
 
 def test_a_step_is_drawn_alike_each_time_and_otherwise_with_another_seed(make):
     first, again, other = make().draw(3), make().draw(3), make({"seed": 9}).draw(3)
-    assert torch.equal(first.documents.text.ids, again.documents.text.ids) and torch.equal(
-        first.together, again.together
-    )
-    assert not torch.equal(first.together, other.together) or not torch.equal(
+    assert torch.equal(first.documents.text.ids, again.documents.text.ids) and torch.equal(first.targets, again.targets)
+    assert not torch.equal(first.targets, other.targets) or not torch.equal(
         first.documents.text.ids, other.documents.text.ids
     )
 

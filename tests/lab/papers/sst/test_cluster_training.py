@@ -15,7 +15,7 @@ from longmatch.lab.papers.sst.cluster_training import ClusterRecipe, ClusterSett
 from longmatch.lab.papers.sst.network import ClusterModel
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from tests.lab.training.material.two_subtopics import SENTENCES, write_two_subtopics
+from tests.lab.training.synthetic.subtopics import SENTENCES, write_two_subtopics
 
 SHAPE = {"cluster_size": 8, "hidden": 64}
 

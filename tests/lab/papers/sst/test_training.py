@@ -14,13 +14,13 @@ from longmatch.lab.papers.sst.matcher import CLUSTERS, SstMatcher
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
 from longmatch.lab.papers.sst.selection import NetworkClustering
 from longmatch.lab.papers.sst.training import SstRecipe, SstSettings
-from longmatch.lab.training.pairs import pair_measures
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
+from longmatch.lab.training.validation import pair_measures
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import save_learner
-from tests.lab.training.material.made_classes import common_words
-from tests.lab.training.material.two_wordings import write_two_wordings
+from tests.lab.training.synthetic.classes import common_words
+from tests.lab.training.synthetic.wordings import write_two_wordings
 
 pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
 THEMES = 3
@@ -94,7 +94,7 @@ def test_epoch_t_reads_view_t(recipe):
     found = recipe()
     for epoch in (0, 1, 5):
         step = epoch * found.steps_per_epoch + 1
-        pairs = list(found._tokens(found.pairs, found._drawn(step)))
+        pairs = list(found._tokens(found.pairs, found._batch_rows(step)))
         wanted, another = (found.layout.lay_out(pairs, [view]).text.ids for view in (epoch, epoch + 1))
         assert torch.equal(found.draw(step).rows.text.ids, wanted) and not torch.equal(wanted, another)
 
@@ -102,14 +102,14 @@ def test_epoch_t_reads_view_t(recipe):
 def test_without_temporal_aggregation_every_epoch_reads_the_first_view(recipe):
     found = recipe(temporal=False)
     step = 4 * found.steps_per_epoch + 1
-    pairs = list(found._tokens(found.pairs, found._drawn(step)))
+    pairs = list(found._tokens(found.pairs, found._batch_rows(step)))
     assert torch.equal(found.draw(step).rows.text.ids, found.layout.lay_out(pairs, [0]).text.ids)
 
 
 def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe):
     found = recipe(attention=True, views=2)
     before = average_precision(found)
-    pairs = list(found._tokens(found.pairs, found._drawn(4 * found.steps_per_epoch)))
+    pairs = list(found._tokens(found.pairs, found._batch_rows(4 * found.steps_per_epoch)))
     batch = found.draw(4 * found.steps_per_epoch)
     assert torch.equal(batch.rows.text.ids, found.layout.lay_out(pairs, [0, 1]).text.ids)
     assert len(batch.rows) == 2 * len(batch.label) and batch.rows.joined == 2

@@ -33,7 +33,7 @@ from longmatch.matching.sentences import Sentences
 from longmatch.units import Tokens
 from longmatch.units.pieces import pieces_from
 
-TOGETHER = 32  # pairs read at a time
+PAIRS_PER_BATCH = 32  # pairs read at a time
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class CigMatcher(TokenPairMatcher):
         found: float | None = self.model.config.threshold
         return found
 
-    together = TOGETHER
+    pairs_per_batch = PAIRS_PER_BATCH
 
     def score_tokens(self, pairs: Sequence[tuple[Tokens, Tokens]], for_ranking: bool = False) -> Scores:
         """The chance of each pair."""
@@ -157,7 +157,7 @@ class CigMatcher(TokenPairMatcher):
         return graph, float(found[0]), gains / total if total > 0 else np.full(len(gains), 1 / len(gains))
 
     def _margins(self, graphs: Sequence[PairGraph]) -> Tensor:
-        parts = [graphs[start : start + TOGETHER] for start in range(0, len(graphs), TOGETHER)]
+        parts = [graphs[start : start + PAIRS_PER_BATCH] for start in range(0, len(graphs), PAIRS_PER_BATCH)]
         return torch.cat([margins(self.model, GraphBatch.of(part)) for part in parts])
 
     def _vectors(self, a: Tokens, b: Tokens) -> tuple[Tensor, Tensor]:

@@ -23,13 +23,13 @@ from longmatch.lab.baselines.siamese.words import Start
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe
 from longmatch.lab.training.limits import at_least
-from longmatch.lab.training.pairs import looked_at, pair_measures
-from longmatch.lab.training.samplers import Ints
 from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.validation import pair_measures, validation_rows
 from longmatch.lab.words.matrix import Matrices
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.units import Tokens
+from longmatch.units.tokens import Ints
 
 COUNTED = 10_000  # documents, at most, from which it is known how rare a word is
 REMEMBERED = 20_000  # pairs whose graphs are kept
@@ -91,25 +91,27 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
     Settings: ClassVar[type] = CigSettings
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3, "learning_rate": 1e-3}
     model: CigModel
-    own: CigSettings
+    options: CigSettings
 
-    def __init__(self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, own: Any) -> None:
-        super().__init__(data, model, tokenizer, settings, own)
+    def __init__(
+        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
+    ) -> None:
+        super().__init__(data, model, tokenizer, settings, options)
         words = TokenWords.of(tokenizer.backend_tokenizer)
         self.model.know(self._frequencies(words))
-        self.concepts = Concepts(Matrices(words.words), self.model.frequencies, own.keywords)
+        self.concepts = Concepts(Matrices(words.words), self.model.frequencies, options.keywords)
         self._known: OrderedDict[tuple[int, int], ConceptGraph] = OrderedDict()
 
     @classmethod
-    def begin(cls, settings: TrainingSettings, own: CigSettings) -> tuple[CigModel, Any]:
+    def new_model(cls, settings: TrainingSettings, options: CigSettings) -> tuple[CigModel, Any]:
         """A new model for a backbone's tokenizer, with its token vectors."""
-        with checkpoint_errors(f"The backbone {own.backbone}"):
-            tokenizer = open_tokenizer(locate(own.backbone))
-            return CigModel.new(own.backbone, tokenizer, **own.model), tokenizer
+        with checkpoint_errors(f"The backbone {options.backbone}"):
+            tokenizer = open_tokenizer(locate(options.backbone))
+            return CigModel.new(options.backbone, tokenizer, **options.model), tokenizer
 
     def draw(self, step: int) -> LabelledGraphs:
         """Some pairs."""
-        rows = self._drawn(step)
+        rows = self._batch_rows(step)
         return LabelledGraphs(self._graphs(self.pairs, rows), torch.from_numpy(self.pairs.label[rows]))
 
     def backward(self, model: PreTrainedModel, batch: LabelledGraphs) -> dict[str, Tensor]:
@@ -128,7 +130,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
 
     @cached_property
     def _held_out(self) -> LabelledGraphs:
-        rows = looked_at(self.held_out, self.own.validation_pairs)
+        rows = validation_rows(self.held_out, self.options.validation_pairs)
         return LabelledGraphs(self._graphs(self.held_out, rows), torch.from_numpy(self.held_out.label[rows]))
 
     def _graphs(self, table: PairTable, rows: Ints) -> list[PairGraph]:
@@ -146,7 +148,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         return self.concepts.laid_out(self._known[key], *pair)
 
     def _tokens(self, number: int) -> Tokens:
-        return self.data.shelf[number].opening(self.settings.max_tokens)
+        return self.data.shelf[number].truncated(self.settings.max_tokens)
 
     def _frequencies(self, words: TokenWords) -> Frequencies:
         """Of the documents of the training pairs, of every so many where there are many; without words of one alone."""

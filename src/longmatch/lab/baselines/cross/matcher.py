@@ -72,7 +72,7 @@ class CrossMatcher(TokenPairMatcher):
         return found
 
     @property
-    def together(self) -> int:
+    def pairs_per_batch(self) -> int:
         """As many pairs as suit the device."""
         return CPU_PAIRS if self.device.type == "cpu" else GPU_PAIRS
 

@@ -20,9 +20,9 @@ from longmatch.lab.baselines.cross.selection import Opening, Selection
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe
 from longmatch.lab.training.limits import at_least
-from longmatch.lab.training.pairs import looked_at, pair_measures
-from longmatch.lab.training.samplers import Ints
 from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.validation import pair_measures, validation_rows
+from longmatch.units.tokens import Ints
 
 
 @dataclass(frozen=True)
@@ -77,19 +77,21 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3}
     Model: ClassVar[type[CrossModel]] = CrossModel
     model: CrossModel
-    own: CrossSettings
+    options: CrossSettings
 
-    def __init__(self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, own: Any) -> None:
-        super().__init__(data, model, tokenizer, settings, own)
-        self.layout = layout(self.model, self._selection(), special_tokens(tokenizer, locate(own.backbone)))
+    def __init__(
+        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
+    ) -> None:
+        super().__init__(data, model, tokenizer, settings, options)
+        self.layout = layout(self.model, self._selection(), special_tokens(tokenizer, locate(options.backbone)))
 
     @classmethod
-    def begin(cls, settings: TrainingSettings, own: CrossSettings) -> tuple[CrossModel, Any]:
+    def new_model(cls, settings: TrainingSettings, options: CrossSettings) -> tuple[CrossModel, Any]:
         """A new model around a pretrained backbone; the seed of its views is the training's."""
-        with checkpoint_errors(f"The backbone {own.backbone}"):
-            tokenizer = open_tokenizer(locate(own.backbone))
-            facts = own.model(settings.max_tokens)
-            return cls.Model.from_backbone(own.backbone, seed=settings.seed, **facts), tokenizer
+        with checkpoint_errors(f"The backbone {options.backbone}"):
+            tokenizer = open_tokenizer(locate(options.backbone))
+            facts = options.model(settings.max_tokens)
+            return cls.Model.from_backbone(options.backbone, seed=settings.seed, **facts), tokenizer
 
     def _selection(self) -> Selection:
         """Which sentences are read."""
@@ -97,7 +99,7 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
 
     def draw(self, step: int) -> LabelledRows:
         """Some pairs, in the view of the step's epoch."""
-        chosen = self._drawn(step)
+        chosen = self._batch_rows(step)
         rows = self.layout.lay_out(self._tokens(self.pairs, chosen), self._views(step), self.model.joined_views)
         return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
 
@@ -118,18 +120,18 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """The chances of the validation pairs, as the trained model will give them: average precision decides."""
         found = torch.cat([margins(self.model, rows) for rows in self._held_out_rows])
-        chosen, config = looked_at(self.held_out, self.own.validation_pairs), self.model.config
+        chosen, config = validation_rows(self.held_out, self.options.validation_pairs), self.model.config
         scores = chances(found.reshape(len(chosen), -1), config.pool)
         return pair_measures(scores.numpy(), self.held_out.label[chosen])
 
     @cached_property
     def _held_out_rows(self) -> Sequence[CrossBatch]:
         """The validation pairs, all views of each, laid out once: it may take long to choose what is read."""
-        pairs = self._tokens(self.held_out, looked_at(self.held_out, self.own.validation_pairs))
+        pairs = self._tokens(self.held_out, validation_rows(self.held_out, self.options.validation_pairs))
         rows = self.layout.lay_out(pairs, range(self.model.config.views), self.model.joined_views)
         return list(rows.groups(self._budget))
 
     def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
         shelf, most = self.data.shelf, self.settings.max_tokens
         for source, target in np.stack([table.source[rows], table.target[rows]], axis=1).tolist():
-            yield shelf[source].opening(most), shelf[target].opening(most)
+            yield shelf[source].truncated(most), shelf[target].truncated(most)

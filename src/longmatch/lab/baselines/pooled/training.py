@@ -13,8 +13,8 @@ from longmatch.encoders.pretrained import Pooling, locate
 from longmatch.encoders.saving import save_sentence_model
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
+from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import above_zero, at_least
-from longmatch.lab.training.pair_recipe import PairBatch, PairRecipe
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
 
@@ -58,20 +58,20 @@ class Openings:
         return Flat.of([tokens.ids[: self.limit] for tokens in documents], self.specials)
 
 
-class SiameseRecipe(PairRecipe[Flat]):
+class SiameseRecipe(BiEncoderRecipe[Flat]):
     """The model is the backbone itself."""
 
     name: ClassVar[str] = "first"
     Settings: ClassVar[type] = SiameseSettings
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64}
-    own: SiameseSettings
+    options: SiameseSettings
     layout: Openings
 
     @classmethod
-    def begin(cls, settings: TrainingSettings, own: SiameseSettings) -> tuple[Any, Any]:
+    def new_model(cls, settings: TrainingSettings, options: SiameseSettings) -> tuple[Any, Any]:
         """The backbone as it is."""
-        backbone = Backbone.load(own.backbone, device="cpu", precision="float32")
-        return backbone.model, open_tokenizer(locate(own.backbone))
+        backbone = Backbone.load(options.backbone, device="cpu", precision="float32")
+        return backbone.model, open_tokenizer(locate(options.backbone))
 
     @property
     def limit(self) -> int:
@@ -83,10 +83,10 @@ class SiameseRecipe(PairRecipe[Flat]):
         save_sentence_model(folder, self.model, self.tokenizer, self.limit + 2)
 
     def _layout(self) -> Openings:
-        specials = special_tokens(self.tokenizer, locate(self.own.backbone))
+        specials = special_tokens(self.tokenizer, locate(self.options.backbone))
         plain = Pooling()  # whatever length the checkpoint was meant for
         backbone = Backbone(self.model, self.tokenizer.backend_tokenizer, plain, specials, self.name)
-        limits = (self.own.opening - 2, backbone.max_tokens, self.settings.max_tokens)
+        limits = (self.options.opening - 2, backbone.max_tokens, self.settings.max_tokens)
         return Openings(min(limit for limit in limits if limit is not None), specials)
 
     def _vectors(self, documents: Flat) -> Tensor:
@@ -96,7 +96,7 @@ class SiameseRecipe(PairRecipe[Flat]):
         return documents.each(encode)
 
     def _loss(self, vectors: Tensor, batch: PairBatch[Flat]) -> Tensor:
-        if self.own.contrastive:
-            return supervised_contrastive_loss(vectors, batch.together, self.own.loss_temperature)
-        source, target, label = batch.together
-        return pair_cross_entropy_loss(vectors[source], vectors[target], label, self.own.scale, self.own.middle)
+        if self.options.contrastive:
+            return supervised_contrastive_loss(vectors, batch.targets, self.options.loss_temperature)
+        source, target, label = batch.targets
+        return pair_cross_entropy_loss(vectors[source], vectors[target], label, self.options.scale, self.options.middle)

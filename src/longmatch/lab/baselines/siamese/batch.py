@@ -10,7 +10,7 @@ from torch import Tensor
 
 from longmatch.encoders.flat import groups_within
 from longmatch.encoders.ragged import offsets_of, segment_ids
-from longmatch.units.cut import cut_range
+from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
 
@@ -82,13 +82,13 @@ class Layout:
 
     def read(self, tokens: Tokens) -> Tokens:
         """The part of a document that is read: all of it, unless there is a limit."""
-        return tokens.opening(self.max_tokens)
+        return tokens.truncated(self.max_tokens)
 
     def bounds(self, tokens: Tokens) -> Ints:
         """Where the sentences of what is read begin, and the end; those too long cut at words: (sentences + 1,)."""
         offsets, limit = tokens.sentence_offsets, self.sentence_tokens
         long = np.flatnonzero(np.diff(offsets) > limit).tolist()
-        cuts = [cut_range(tokens, int(offsets[s]), int(offsets[s + 1]), limit)[:-1] for s in long]
+        cuts = [piece_ends(tokens, int(offsets[s]), int(offsets[s + 1]), limit)[:-1] for s in long]
         return np.sort(np.concatenate([offsets, *cuts])).astype(np.int64)
 
     def lay_out(self, documents: Sequence[Tokens]) -> Texts:

@@ -35,7 +35,7 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
     """The cosine of one vector a document, explained by what each sentence brings to it."""
 
     model: VectorModel
-    together = 32_768
+    tokens_per_batch = 32_768
 
     def __init__(self, model: VectorModel, tokenizer: Any, precision: Precision | None = None) -> None:
         super().__init__(model, tokenizer, precision)

@@ -17,8 +17,8 @@ from longmatch.lab.baselines.siamese.han import HanModel
 from longmatch.lab.baselines.siamese.long import LongModel
 from longmatch.lab.baselines.siamese.smash import SmashModel
 from longmatch.lab.losses import pair_cross_entropy_loss
+from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import at_least
-from longmatch.lab.training.pair_recipe import PairBatch, PairRecipe
 from longmatch.lab.training.settings import TrainingSettings
 
 
@@ -98,7 +98,7 @@ class LongSettings(BaselineSettings):
         return {**found, "max_tokens": found.pop("opening") - 2}
 
 
-class BaselineRecipe(PairRecipe[Texts]):
+class BaselineRecipe(BiEncoderRecipe[Texts]):
     """Binary cross-entropy of the chance and the label, as in SMITH's fine-tuning; both its numbers are learned too."""
 
     Model: ClassVar[type[VectorModel]]
@@ -106,11 +106,11 @@ class BaselineRecipe(PairRecipe[Texts]):
     model: VectorModel
 
     @classmethod
-    def begin(cls, settings: TrainingSettings, own: BaselineSettings) -> tuple[VectorModel, Any]:
+    def new_model(cls, settings: TrainingSettings, options: BaselineSettings) -> tuple[VectorModel, Any]:
         """A new model for a backbone's tokenizer."""
-        with checkpoint_errors(f"The backbone {own.backbone}"):
-            tokenizer = open_tokenizer(locate(own.backbone))
-            return cls.Model.new(own.backbone, tokenizer, **own.model()), tokenizer
+        with checkpoint_errors(f"The backbone {options.backbone}"):
+            tokenizer = open_tokenizer(locate(options.backbone))
+            return cls.Model.new(options.backbone, tokenizer, **options.model()), tokenizer
 
     def _layout(self) -> Layout:
         """The nearer limit of training and model holds."""
@@ -123,7 +123,7 @@ class BaselineRecipe(PairRecipe[Texts]):
         return vectors
 
     def _loss(self, vectors: Tensor, batch: PairBatch[Texts]) -> Tensor:
-        source, target, label = batch.together
+        source, target, label = batch.targets
         return pair_cross_entropy_loss(vectors[source], vectors[target], label, self.model.scale, self.model.middle)
 
 

@@ -10,8 +10,8 @@ from longmatch.documents.document import Document
 from longmatch.lab.baselines.topics.explanation import Side, explain
 from longmatch.lab.baselines.topics.lda import COUNTS, Lda
 from longmatch.lab.baselines.topics.similarity import Floats, topic_similarity
-from longmatch.lexical.matcher import Kind, LexicalEncoding
-from longmatch.lexical.terms import Counts, terms_of
+from longmatch.lexical.matcher import LexicalEncoding
+from longmatch.lexical.terms import Counts, Kind, terms_of
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentences import Sentences

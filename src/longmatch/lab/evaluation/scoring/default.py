@@ -7,10 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.default.calibration import TITLED
-from longmatch.default.collection import Collection, Rarity
+from longmatch.default.calibration import NEEDS_TITLES
+from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.rarity import Rarity
 from longmatch.lab.evaluation.code import DEFAULT_CODE
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
@@ -73,13 +74,13 @@ class DefaultScorer(Scorer):
 
     def _titles_of(self, corpus: Corpus) -> Sequence[str]:
         """Read where they count."""
-        if not {*TITLED, "named"} & set(self.sides):
+        if not {*NEEDS_TITLES, "named"} & set(self.sides):
             return [""] * len(corpus)
         return corpus.titles
 
     def _vectors_of(self, titles: Sequence[str]) -> Sequence[Tensor | None]:
         """Made where they count."""
-        if "told" not in self.sides:
+        if "cites_title" not in self.sides:
             return [None] * len(titles)
         return title_vectors(titles, self.matcher.backbone).to(scoring_device()).unbind()
 

@@ -99,7 +99,7 @@ class PairScorer(Scorer):
         if not isinstance(self.matcher, TokenPairMatcher):
             documents = [(self._documents[a], self._documents[b]) for a, b in pairs]
             return self.matcher.score_pairs(documents, for_ranking=for_ranking)
-        tokens, size = [(self._tokens[a], self._tokens[b]) for a, b in pairs], self.matcher.together
+        tokens, size = [(self._tokens[a], self._tokens[b]) for a, b in pairs], self.matcher.pairs_per_batch
         parts = (tokens[start : start + size] for start in range(0, len(tokens), size))
         return np.concatenate([np.zeros(0), *(self.matcher.score_tokens(part, for_ranking) for part in parts)])
 

@@ -10,9 +10,8 @@ from torch import Tensor
 from longmatch.encoders.flat import Flat, InPieces
 from longmatch.encoders.ragged import offsets_of
 from longmatch.encoders.transfer import moved
-from longmatch.lab.losses import mask_words
-from longmatch.lab.losses.masked_words import IGNORED
-from longmatch.units.cut import block_ranges
+from longmatch.lab.training.masked_words import IGNORED, mask_words
+from longmatch.units.chunking import block_ranges
 from longmatch.units.tokens import Ints, Tokens
 
 
@@ -57,7 +56,7 @@ class Layout:
 
     def ranges(self, tokens: Tokens) -> tuple[Ints, Ints]:
         """The blocks that are read of a document; one without tokens has one that is empty."""
-        first, last = block_ranges(tokens, self.limit, cut_long=self.cut_long, most=self.most)
+        first, last = block_ranges(tokens, self.limit, cut_long=self.cut_long, max_blocks=self.most)
         return (first, last) if len(first) else (np.zeros(1, np.int64), np.zeros(1, np.int64))
 
     def anywhere(self, tokens: Tokens, random: np.random.Generator) -> tuple[Ints, Ints]:

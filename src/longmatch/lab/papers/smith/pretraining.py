@@ -19,13 +19,13 @@ from longmatch.lab.papers.smith.loss import masked_block_loss
 from longmatch.lab.papers.smith.pretraining_heads import WORDS, SmithForPretraining
 from longmatch.lab.papers.smith.reading import Guesses, layout, read_masked
 from longmatch.lab.papers.smith.shape import SmithShape
-from longmatch.lab.training.caching import cached_backward
 from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.fitting import tokens_at_once
+from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.limits import at_least
-from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.samplers import Epochs, Ints, chance
+from longmatch.lab.training.recipe import Recipe, token_budget
+from longmatch.lab.training.samplers import EpochSampler, step_rng
 from longmatch.lab.training.settings import TrainingSettings
+from longmatch.units.tokens import Ints
 
 COUNTED = 2_000  # documents whose words are counted before training begins
 
@@ -71,23 +71,23 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         model: SmithForPretraining,
         tokenizer: Any,
         settings: TrainingSettings,
-        own: PretrainSettings,
+        options: PretrainSettings,
     ) -> None:
-        self.data, self.model, self.tokenizer, self.settings, self.own = data, model, tokenizer, settings, own
+        self.data, self.model, self.tokenizer, self.settings, self.options = data, model, tokenizer, settings, options
         if tokenizer.mask_token_id is None:
             raise LongmatchError("The tokenizer has no token for a hidden word; name that of a BERT-like encoder.")
         self.layout = layout(model.smith, special_tokens(tokenizer, self.name))
-        self.masking = Masking(tokenizer.mask_token_id, len(tokenizer), own.masked_words, own.masked_blocks)
+        self.masking = Masking(tokenizer.mask_token_id, len(tokenizer), options.masked_words, options.masked_blocks)
         self._documents = data.documents("train")
-        self._epochs = Epochs(len(self._documents), settings.documents, settings.seed)
-        model.words.begin_with(self._word_counts())
+        self._epochs = EpochSampler(len(self._documents), settings.documents, settings.seed)
+        model.words.init_frequencies(self._word_counts())
 
     @classmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: PretrainSettings) -> Self:
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: PretrainSettings) -> Self:
         """A new model; labels are not looked at."""
-        model, tokenizer = own.new(settings.max_tokens)
+        model, tokenizer = options.new(settings.max_tokens)
         found = TrainingData.open(data, tokenizer.backend_tokenizer, cache, seed=settings.seed)
-        return cls(found, SmithForPretraining(model), tokenizer, settings, own)
+        return cls(found, SmithForPretraining(model), tokenizer, settings, options)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -97,7 +97,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
     def draw(self, step: int) -> MaskedBatch:
         """Documents, and what is hidden of them."""
         return self._masked(
-            self._documents[self._epochs.rows(step)], chance(self.settings.seed, step), self.own.anywhere
+            self._documents[self._epochs.rows(step)], step_rng(self.settings.seed, step), self.options.anywhere
         )
 
     def backward(self, model: PreTrainedModel, batch: MaskedBatch) -> dict[str, Tensor]:
@@ -124,12 +124,12 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
                 totals[name] = totals.get(name, 0.0) + value
         words, blocks = max(1.0, totals["words"]), max(1.0, totals["blocks"])
         measures = {"loss": 0.0}
-        if self.own.masked_words:
+        if self.options.masked_words:
             measures |= {
                 "masked_word_loss": totals["word_loss"] / words,
                 "word_accuracy": totals["words_right"] / words,
             }
-        if self.own.masked_blocks:
+        if self.options.masked_blocks:
             measures |= {
                 "masked_block_loss": totals["block_loss"] / blocks,
                 "block_accuracy": totals["blocks_right"] / blocks,
@@ -147,13 +147,15 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
     def facts(self) -> Mapping[str, Any]:
         """For the model card."""
         start = (
-            {"backbone": self.own.backbone} if self.own.backbone else {"vocabulary": self.own.tokenizer or DEFAULT_NAME}
+            {"backbone": self.options.backbone}
+            if self.options.backbone
+            else {"vocabulary": self.options.tokenizer or DEFAULT_NAME}
         )
         return {**start, "weights": self.model.smith.num_parameters(), **self.data.facts}
 
     @property
     def _budget(self) -> int:
-        return tokens_at_once(self.settings, self.model.smith.sentence_level, self.model.device)
+        return token_budget(self.settings, self.model.smith.sentence_level, self.model.device)
 
     def _masked(self, numbers: Ints, random: np.random.Generator, anywhere: bool = False) -> MaskedBatch:
         documents = [self.data.shelf[number] for number in numbers.tolist()]
@@ -162,10 +164,10 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
     @cached_property
     def _held_out(self) -> list[MaskedBatch]:
         """Batches of as many documents as in training, whatever the seed, so that runs can be compared."""
-        numbers = chance(0, 0).permutation(self.data.documents("validation"))[: self.own.validation_documents]
+        numbers = step_rng(0, 0).permutation(self.data.documents("validation"))[: self.options.validation_documents]
         parts = np.array_split(numbers, -(-len(numbers) // self.settings.documents))
-        found = [self._masked(part, chance(0, step)) for step, part in enumerate(parts)]
-        if self.own.masked_blocks and not any(bool(batch.masked.any()) for batch in found):
+        found = [self._masked(part, step_rng(0, step)) for step, part in enumerate(parts)]
+        if self.options.masked_blocks and not any(bool(batch.masked.any()) for batch in found):
             raise LongmatchError(
                 "No document that is kept for validation is longer than one block. Add longer documents, or set "
                 "masked_blocks=0 to learn from words alone."
@@ -200,7 +202,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     def _word_counts(self) -> Tensor:
         """How often each word of the vocabulary stands in some of the training documents."""
-        some = chance(0, 0).permutation(self._documents)[:COUNTED].tolist()
+        some = step_rng(0, 0).permutation(self._documents)[:COUNTED].tolist()
         most = self.layout.limit * int(self.model.config.max_blocks)
         ids = np.concatenate([self.data.shelf.piece(number, 0, most) for number in some])
         return torch.from_numpy(np.bincount(ids, minlength=len(self.model.words.bias)).astype(np.float32))

@@ -7,10 +7,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
-from longmatch.lab.losses import masked_word_loss
-from longmatch.lab.papers.sdr.encoder import WordHead
 from longmatch.lab.papers.smith.config import SmithConfig
 from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.training.masked_words import WordHead, masked_word_loss
 
 WORDS = 8_192  # hidden words whose likelihoods over the whole vocabulary are held at a time
 

@@ -7,10 +7,10 @@ from torch import Tensor
 
 from longmatch.encoders.packed import packs, pooled, read_packed
 from longmatch.encoders.transfer import moved
-from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.lab.papers.smith.batch import BlockBatch, Layout, MaskedBatch
 from longmatch.lab.papers.smith.encoder import SmithModel, SmithOutput
 from longmatch.lab.papers.smith.pretraining_heads import SmithForPretraining
+from longmatch.lab.training.masked_words import IGNORED
 
 
 def layout(model: SmithModel, specials: tuple[int, int]) -> Layout:

@@ -15,9 +15,9 @@ from longmatch.lab.papers.smith.encoder import SmithModel
 from longmatch.lab.papers.smith.opening import open_smith
 from longmatch.lab.papers.smith.reading import layout, read
 from longmatch.lab.papers.smith.shape import OF_THE_ENCODER, SmithShape, fewer
-from longmatch.lab.training.fitting import tokens_at_once
+from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import above_zero, at_least
-from longmatch.lab.training.pair_recipe import PairBatch, PairRecipe
+from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings
 
 
@@ -58,19 +58,19 @@ class SmithSettings(SmithShape):
         return model, tokenizer
 
 
-class SmithRecipe(PairRecipe[BlockBatch]):
+class SmithRecipe(BiEncoderRecipe[BlockBatch]):
     """A batch is labelled pairs (32 in the paper); each document is read once, with nothing hidden."""
 
     name: ClassVar[str] = "smith"
     Settings: ClassVar[type] = SmithSettings
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 5}
     model: SmithModel
-    own: SmithSettings
+    options: SmithSettings
 
     @classmethod
-    def begin(cls, settings: TrainingSettings, own: SmithSettings) -> tuple[SmithModel, Any]:
+    def new_model(cls, settings: TrainingSettings, options: SmithSettings) -> tuple[SmithModel, Any]:
         """A new model, or a pre-trained one."""
-        return own.model(settings.max_tokens)
+        return options.model(settings.max_tokens)
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """And what was learned of the chance."""
@@ -79,9 +79,9 @@ class SmithRecipe(PairRecipe[BlockBatch]):
     @property
     def facts(self) -> Mapping[str, Any]:
         """For the model card."""
-        began = {"backbone": self.own.backbone, "pretrained": self.own.pretrained}
+        began = {"backbone": self.options.backbone, "pretrained": self.options.pretrained}
         known = {key: value for key, value in began.items() if value is not None}
-        words = {} if known else {"vocabulary": self.own.tokenizer or DEFAULT_NAME}
+        words = {} if known else {"vocabulary": self.options.tokenizer or DEFAULT_NAME}
         return {**known, **words, **self.data.facts}
 
     def _layout(self) -> Layout:
@@ -89,7 +89,7 @@ class SmithRecipe(PairRecipe[BlockBatch]):
 
     @property
     def _budget(self) -> int:
-        return tokens_at_once(self.settings, self.model.sentence_level, self.model.device)
+        return token_budget(self.settings, self.model.sentence_level, self.model.device)
 
     def _vectors(self, documents: BlockBatch) -> Tensor:
         found: Tensor = read(self.model, documents).documents
@@ -97,6 +97,6 @@ class SmithRecipe(PairRecipe[BlockBatch]):
 
     def _loss(self, vectors: Tensor, batch: PairBatch[BlockBatch]) -> Tensor:
         """Binary cross-entropy of sigmoid(scale * cos + bias) with the labels."""
-        source, target, label = batch.together
+        source, target, label = batch.targets
         cosines = (vectors[source] * vectors[target]).sum(1)
         return nn.functional.binary_cross_entropy_with_logits(self.model.logits(cosines), label.float())

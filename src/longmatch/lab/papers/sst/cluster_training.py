@@ -26,10 +26,11 @@ from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
 from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
-from longmatch.lab.training.pairs import looked_at
 from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.samplers import Epochs, Ints
+from longmatch.lab.training.samplers import EpochSampler
 from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.validation import validation_rows
+from longmatch.units.tokens import Ints
 
 LAID_OUT = 64  # validation pairs at a time
 
@@ -135,22 +136,22 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         vectors: FirstSentenceVectors,
         model: ClusterModel,
         settings: TrainingSettings,
-        own: Any,
+        options: Any,
     ) -> None:
-        self.data, self.vectors, self.model, self.own = data, vectors, model, own
+        self.data, self.vectors, self.model, self.options = data, vectors, model, options
         self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
         kinds = [np.flatnonzero(self.pairs.label == label) for label in (1, 0)]
         each = max(1, settings.documents // 4)  # pairs of either kind
-        self._kinds = [(rows, Epochs(len(rows), each, settings.seed)) for rows in kinds]
+        self._kinds = [(rows, EpochSampler(len(rows), each, settings.seed)) for rows in kinds]
 
     @classmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: ClusterSettings) -> Self:
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: ClusterSettings) -> Self:
         """Open the pairs, and encode the sentences of their documents unless that was done before."""
-        backbone = Backbone.load(own.backbone, device="cpu" if settings.device == "cpu" else None)
-        model = ClusterModel(own.config(backbone.width))
+        backbone = Backbone.load(options.backbone, device="cpu" if settings.device == "cpu" else None)
+        model = ClusterModel(options.config(backbone.width))
         found = TrainingData.open(data, backbone.tokenizer, cache, **settings.of_data)
-        vectors = FirstSentenceVectors.of_pairs(found, backbone, own.max_sentences)
-        return cls(found, vectors, model, settings, own)
+        vectors = FirstSentenceVectors.of_pairs(found, backbone, options.max_sentences)
+        return cls(found, vectors, model, settings, options)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -184,7 +185,7 @@ class ClusterRecipe(Recipe[LabelledGraph]):
     @property
     def facts(self) -> Mapping[str, Any]:
         """For the model card."""
-        return {"backbone": self.own.backbone or DEFAULT_NAME, **self.data.facts}
+        return {"backbone": self.options.backbone or DEFAULT_NAME, **self.data.facts}
 
     def _losses(self, graph: SentenceGraph) -> Tensor:
         """L_p, L_n and DMoN's loss of each pair, whatever its label: (3, pairs)."""
@@ -192,8 +193,8 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         sizes, clusters = graph.sizes, self.model.config.cluster_counts(graph.sizes)
         return torch.stack(
             [
-                agreement_loss(assignment, sizes, self.own.divergence),
-                separation_loss(assignment, sizes, clusters, self.own.orthogonality),
+                agreement_loss(assignment, sizes, self.options.divergence),
+                separation_loss(assignment, sizes, clusters, self.options.orthogonality),
                 modularity_loss(assignment, graph.edges, graph.weights, sizes, clusters),
             ]
         )
@@ -206,11 +207,11 @@ class ClusterRecipe(Recipe[LabelledGraph]):
             "separation_loss": separation[label == 0].mean(),
             "modularity_loss": modularity.mean(),
         }
-        loss = subtopic_loss(self.own.agreement * agreement, separation, label, self.own.separation)
-        return {"loss": loss + self.own.modularity * terms["modularity_loss"], **terms}
+        loss = subtopic_loss(self.options.agreement * agreement, separation, label, self.options.separation)
+        return {"loss": loss + self.options.modularity * terms["modularity_loss"], **terms}
 
     def _held_out_batches(self) -> Iterator[LabelledGraph]:
-        rows = looked_at(self.held_out, self.own.validation_pairs)
+        rows = validation_rows(self.held_out, self.options.validation_pairs)
         return (self._lay_out(self.held_out, part) for part in np.array_split(rows, -(-len(rows) // LAID_OUT)))
 
     def _lay_out(self, table: PairTable, rows: Ints) -> LabelledGraph:

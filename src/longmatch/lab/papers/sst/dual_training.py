@@ -16,9 +16,10 @@ from longmatch.lab.baselines.cross.reading import read
 from longmatch.lab.baselines.cross.training import LabelledRows
 from longmatch.lab.losses import info_nce_loss
 from longmatch.lab.papers.sst.training import SstRecipe, SstSettings
-from longmatch.lab.training.caching import cached_backward
+from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.limits import above_zero, at_least
-from longmatch.lab.training.samplers import Ints, chance
+from longmatch.lab.training.samplers import step_rng
+from longmatch.units.tokens import Ints
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,11 @@ class DualRecipe(SstRecipe):
     name: ClassVar[str] = "sst-dual"
     Settings: ClassVar[type] = DualSettings
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 128, "epochs": 10, "patience": 3}
-    own: DualSettings
+    options: DualSettings
 
     def draw(self, step: int) -> LabelledRows:
         """Some pairs, in the view of the step's epoch; and which document answers which query: (matches, pairs)."""
-        chosen, batch = self._drawn(step), super().draw(step)
+        chosen, batch = self._batch_rows(step), super().draw(step)
         queries = self.pairs.source[chosen[self.pairs.label[chosen] == 1]]
         related = self.data.related(np.concatenate([queries, self.pairs.target[chosen]]))
         return LabelledRows(batch.rows, torch.from_numpy(related[: len(queries), len(queries) :]))
@@ -69,18 +70,18 @@ class DualRecipe(SstRecipe):
             with torch.autocast(found.device.type, enabled=False):
                 queries, documents = found.float().chunk(2, dim=1)
                 queries = queries[: len(batch.label)]  # the matches come first
-                return info_nce_loss(queries, documents, self.own.loss_temperature, batch.label)
+                return info_nce_loss(queries, documents, self.options.loss_temperature, batch.label)
 
         return {"loss": cached_backward(vectors, list(batch.rows.groups(self._budget)), loss)}
 
-    def _learnt_from(self) -> Ints:
+    def _training_rows(self) -> Ints:
         return np.flatnonzero(self.pairs.label)
 
-    def _drawn(self, step: int) -> Ints:
+    def _batch_rows(self, step: int) -> Ints:
         """Some matches, and then non-matches of the same queries, none twice; fewer where a query has no more."""
-        matches, drawn = super()._drawn(step), chance(self.settings.seed, step)
+        matches, drawn = super()._batch_rows(step), step_rng(self.settings.seed, step)
         queries, counts = np.unique(self.pairs.source[matches], return_counts=True)
-        wanted = zip(queries.tolist(), (self.own.hard_negatives * counts).tolist(), strict=True)
+        wanted = zip(queries.tolist(), (self.options.hard_negatives * counts).tolist(), strict=True)
         others = [drawn.permutation(self._non_matches.get(query, matches[:0]))[:count] for query, count in wanted]
         return np.concatenate([matches, *others])
 

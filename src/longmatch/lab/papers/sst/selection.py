@@ -147,7 +147,7 @@ def sentence_count(tokens: Tokens, most: int | None) -> int:
 
 def first_sentences(tokens: Tokens, most: int | None) -> Tokens:
     """A document as if it ended after so many sentences."""
-    return tokens.opening(int(tokens.sentence_offsets[sentence_count(tokens, most)]))
+    return tokens.truncated(int(tokens.sentence_offsets[sentence_count(tokens, most)]))
 
 
 def _lengths(tokens: Tokens, count: int) -> Ints:

@@ -72,28 +72,28 @@ class SstRecipe(CrossRecipe):
     name: ClassVar[str] = "sst"
     Settings: ClassVar[type] = SstSettings
     Model: ClassVar[type[CrossModel]] = SstModel
-    own: SstSettings
+    options: SstSettings
     network: AdaptiveClustering | None = None
 
     @classmethod
-    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, own: SstSettings) -> Self:
+    def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: SstSettings) -> Self:
         """Open the model and the pairs; for adaptive clustering, encode the sentences of their documents."""
-        made = super().make(data, cache, settings, own)
-        if own.clusters is not None:
-            made._cluster_by(own.clusters, data, cache)
+        made = super().make(data, cache, settings, options)
+        if options.clusters is not None:
+            made._cluster_by(options.clusters, data, cache)
         return made
 
     def _selection(self) -> SubtopicViews:
         return self._views_by(direct_clustering(self.tokenizer, self.model.config))
 
     def _views_by(self, clustering: Clustering) -> SubtopicViews:
-        return SubtopicViews(clustering, self.own.sampling, self.own.sentences)
+        return SubtopicViews(clustering, self.options.sampling, self.options.sentences)
 
     def _cluster_by(self, folder: str, data: Sequence[Path], cache: Path) -> None:
         """From here on the network, on the CPU, finds the subtopics: batches are drawn in other processes."""
         self.network = AdaptiveClustering.load(folder, "cpu" if self.settings.device == "cpu" else None)
         config, backbone = self.network.model.config, self.network.backbone
-        if (config.cluster_size, config.max_sentences) != (self.own.size, self.own.sentences):
+        if (config.cluster_size, config.max_sentences) != (self.options.size, self.options.sentences):
             raise LongmatchError(
                 f"{folder} was trained with clusters of {config.cluster_size:g} sentences, {config.max_sentences} of a "
                 f"document. Add --set size={config.cluster_size:g} --set sentences={config.max_sentences}."
@@ -109,9 +109,9 @@ class SstRecipe(CrossRecipe):
         self.layout = replace(self.layout, selection=self._views_by(NetworkClustering(self.network, made_before)))
 
     def _views(self, step: int) -> Sequence[int]:
-        if self.own.attention:
-            return range(self.own.views)
-        return super()._views(step) if self.own.temporal else [0]
+        if self.options.attention:
+            return range(self.options.views)
+        return super()._views(step) if self.options.temporal else [0]
 
     def save(self, folder: Path) -> None:
         """Config, weights and tokenizer; and the cluster network, so that the folder is all there is to take along."""

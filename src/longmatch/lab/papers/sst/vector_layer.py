@@ -15,7 +15,7 @@ from longmatch.lab.store.files import StoredLayer
 from longmatch.lab.store.layer import Arrays, Layer, Shapes
 from longmatch.lab.store.tokens import TokenCollection, TokenLayer, restore_tokens
 from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.samplers import Ints
+from longmatch.units.tokens import Ints
 
 
 class FirstSentenceLayer(Layer):

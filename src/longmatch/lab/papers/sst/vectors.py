@@ -7,7 +7,7 @@ import numpy as np
 
 from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.units import Tokens
-from longmatch.units.cut import cut_range
+from longmatch.units.chunking import piece_ends
 
 
 def first_sentence_vectors(documents: Sequence[Tokens], backbone: Backbone, most: int) -> Iterator[Vectors]:
@@ -19,7 +19,7 @@ def first_sentence_vectors(documents: Sequence[Tokens], backbone: Backbone, most
     for tokens in documents:
         bounds = list(pairwise(tokens.sentence_offsets[: most + 1].tolist()))
         for start, end in bounds:
-            cuts = [start, *cut_range(tokens, start, end, backbone.max_tokens)]
+            cuts = [start, *piece_ends(tokens, start, end, backbone.max_tokens)]
             pieces += [tokens.ids[a:b] for a, b in pairwise(cuts)]
             lengths.append(len(cuts) - 1)
         counts.append(len(bounds))

@@ -8,7 +8,7 @@ from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.candidates import Candidates
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import Counts
-from longmatch.lexical.weights import TermMatrix, asked_of_bm25, bm25
+from longmatch.lexical.weights import TermMatrix, bm25, bm25_query
 from longmatch.units.tokens import Ints
 
 NEAREST = 40  # as many as a first stage hands on to be ranked anew
@@ -27,7 +27,7 @@ class NearDocuments:
     def nearest(self, queries: Ints, most: int = NEAREST) -> Iterator[Ints]:
         """Of each query the candidates that share most with it, best first; never the query itself."""
         for query in queries.tolist():
-            order = np.argsort(-self._weights.scores(asked_of_bm25(self._counts(query))), kind="stable")
+            order = np.argsort(-self._weights.scores(bm25_query(self._counts(query))), kind="stable")
             best = self.candidates.all[order]
             own = self.candidates.of.get(query)
             best = best if own is None else best[np.isin(best, own)]

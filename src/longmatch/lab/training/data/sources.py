@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from longmatch.documents.document import Document
-from longmatch.documents.jsonl import document_of_line
-from longmatch.documents.read import JSON_LINES, find_files, is_readable, read
+from longmatch.documents.jsonl import parse_line
+from longmatch.documents.read import JSONL_SUFFIXES, find_files, is_readable, read
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES
 from longmatch.lab.datasets.records import iterate_lines
@@ -44,7 +44,7 @@ class Source:
     def items(self) -> Iterator[Item]:
         """The documents, not yet read, one at a time."""
         for file in self.files:
-            if file.name.lower().endswith(JSON_LINES):
+            if file.name.lower().endswith(JSONL_SUFFIXES):
                 lines = ((number, line) for number, line in iterate_lines(file) if line.strip())
                 yield from (Item(file, "", number, line, self.prefix) for number, line in lines)
             else:
@@ -52,7 +52,7 @@ class Source:
 
     def fingerprint(self) -> str:
         """Changes when the documents do; of a single JSON Lines file the digest that evaluation knows it by."""
-        if not self.prefix and len(self.files) == 1 and self.files[0].name.lower().endswith(JSON_LINES):
+        if not self.prefix and len(self.files) == 1 and self.files[0].name.lower().endswith(JSONL_SUFFIXES):
             return _state(self.files[0])[:16]
         digest = hashlib.sha256(self.prefix.encode())
         for file in self.files:
@@ -86,7 +86,7 @@ def _state(file: Path) -> str:
 def read_item(item: Item) -> Document | Unreadable:
     """The document. One in which there is nothing to read is left out; a line that is no document stops everything."""
     try:
-        found = document_of_line(item.line.encode(), item.path, item.number) if item.line else read(item.path, item.id)
+        found = parse_line(item.line.encode(), item.path, item.number) if item.line else read(item.path, item.id)
     except ReadError as error:
         id = item.id or _own_id(item.line)
         if not id:

@@ -1,0 +1,118 @@
+"""How rare words, phrases and titles are in a collection, and how far its language and its titles can be trusted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from longmatch.default.calibration import Calibration
+from longmatch.default.encoding import Encoding
+from longmatch.default.sides import Floats
+from longmatch.default.statistics import Statistics
+from longmatch.lexical.frequencies import Blend, Frequencies
+from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
+from longmatch.lexical.terms import Counts, Hashes, Ints, Kind, Stream
+from longmatch.lexical.weights import Idf
+
+BACKGROUND_DOCUMENTS = 200.0  # of the collection that the background text counts for as a prior
+LEAST_BACKGROUND = 1.0  # in an unknown language, so that what every sentence holds still weighs something
+FAMILIARITY = (0.4, 0.8)  # share of known words up to which the language is foreign, from which it is known
+PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: there rare phrases are quotations
+SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
+TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
+DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
+
+
+@dataclass(frozen=True)
+class Rarity:
+    """Inverse document frequencies over a collection, and what it says about its language and titles."""
+
+    words: Idf
+    phrases: Idf
+    familiarity: float  # share of the running words that the background text knows
+    titles: Titles
+    usual_words: float  # of a document; 0 where too few documents are known
+
+    @staticmethod
+    def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
+        """From documents, with the background text as a prior as far as it knows their words."""
+        familiarity = _familiarity(encodings, statistics.words)
+        split = len(encodings) < SMALL_COLLECTION and familiarity < 0.5  # then sentences stand in for documents
+        words = Frequencies.of(c for e in encodings for c in _texts(e.terms.words, split))
+        phrases = Frequencies.of(c for e in encodings for c in _texts(e.terms.phrases, split))
+        return Rarity(
+            blend("words", words, statistics, familiarity),
+            blend("phrases", phrases, statistics, familiarity),
+            familiarity,
+            Titles.of(stack_titles([e.title_terms for e in encodings])),
+            usual_words(np.array([e.words for e in encodings])),
+        )
+
+    def idf(self, kind: Kind) -> Idf:
+        """The rarity of words, or of phrases."""
+        return self.words if kind == "words" else self.phrases
+
+    @property
+    def trust(self) -> tuple[float, float]:
+        """How far the language is known and how descriptive titles are, each from 0 to 1."""
+        return trust_in(self.familiarity, self.titles)
+
+    def calibration(self, statistics: Statistics) -> Calibration:
+        """The shipped calibration, as far as it can be trusted here."""
+        return statistics.calibration.trusting(*self.trust)
+
+    def of_mentions(self, mentions: Mentions) -> Floats:
+        """The rarity of each title from 0 to 1: that of its rarest term, or of documents with this title."""
+        terms = mentions.terms.ravel()
+        idf = np.minimum(self.words.idf(terms), self.phrases.idf(terms) ** (1 / phrase_power(self.familiarity)))
+        most = self.words.idf(np.array([NO_TERM], dtype=np.uint64))[0]  # ln(1 + n)
+        rarest = idf.reshape(-1, TITLE_TERMS).max(axis=1)
+        return np.asarray(np.clip(np.minimum(rarest, most - np.log(1 + mentions.documents)) / most, 0, 1))
+
+
+def blend(kind: Kind, frequencies: Frequencies, statistics: Statistics, familiarity: float) -> Blend:
+    """A collection's document frequencies with the background's as a prior, as far as it knows the collection's words.
+
+    Rare phrases count by a power of their rarity.
+    """
+    worth = max(LEAST_BACKGROUND, BACKGROUND_DOCUMENTS * familiarity)
+    power = phrase_power(familiarity) if kind == "phrases" else 1.0
+    return Blend(frequencies, statistics.frequencies(kind), worth, power)
+
+
+def phrase_power(familiarity: float) -> float:
+    """The power of a phrase's rarity, by the share of the words that are known."""
+    return float(np.interp(familiarity, FAMILIARITY, PHRASE_POWER))
+
+
+def trust_in(familiarity: float, titles: Titles) -> tuple[float, float]:
+    """How far the language of documents is known, by the share of their words that are, and how descriptive titles are.
+
+    Titles of one or two words are names; longer ones say what a text is about, and in a large collection documents
+    cite each other. What titles are worth was learnt in known languages, so it counts in those.
+    """
+    language = float(np.interp(familiarity, FAMILIARITY, (0, 1)))
+    descriptive = np.interp(titles.mean_terms, DESCRIPTIVE_TITLE, (0, 1))
+    return language, language * float(descriptive * np.interp(len(titles), TITLED_COLLECTION, (0, 1)))
+
+
+def usual_words(words: Ints) -> float:
+    """The mean number of words of documents; 0 for a small collection, which cannot tell what is usual."""
+    return float(words.mean()) if len(words) >= SMALL_COLLECTION else 0.0
+
+
+def _familiarity(encodings: Sequence[Encoding], background: Frequencies) -> float:
+    """The share of the running words that the background text knows: near 1 in its language, near 0 in others."""
+    counts = [encoding.terms.words.counts for encoding in encodings]
+    known = sum(int(c.counts[background(c.ids) > 0].sum()) for c in counts)
+    total = sum(int(c.counts.sum()) for c in counts)
+    return known / total if total else 1.0
+
+
+def _texts(stream: Stream, split: bool) -> list[Counts]:
+    return stream.sentence_counts() if split else [stream.counts]
+
+
+def mentions_of(terms: Hashes, own_title: Hashes, rarity: Rarity) -> Mentions:
+    """The titles of the collection, and the document's own, that its sorted terms mention."""
+    return rarity.titles.mentioned(terms, stack_titles([own_title]))

@@ -1,0 +1,287 @@
+"""Classify blocks: caption, table, contents, footnote, reference, code, or running text."""
+
+import re
+from itertools import pairwise, takewhile, zip_longest
+
+from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, column_runs, ends_sentence, starts_caption
+from longmatch.documents.pdf.lines import Line
+from longmatch.documents.pdf.numbering import read_number
+
+_CONTENTS_ENTRY = re.compile(r".*?(?:(?:[.·…_]\s?){4,}|…{2,})\s*(?:\d{1,4}|[ivxl]{1,6})?$", re.IGNORECASE)
+_CONTENTS_HEADING = re.compile(
+    r"(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|目\s*录|目\s*次", re.IGNORECASE
+)
+_REFERENCES_HEADING = re.compile(
+    r"(?:references?(?: cited)?|bibliography|works cited|literature(?: cited)?|literatur(?:verzeichnis)?"
+    r"|références|bibliographie|bibliografía|参考文献)\s*[:.：]?",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(r"(?:\d{1,3}|[*∗†‡§¶]+)[.)]?\s*\S")
+_ENTRY_LABEL = re.compile(r"\[[^\]]{1,12}\]|\(?\d{1,3}[.)]\s")
+
+
+def mark_captions_and_tables(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
+    """Mark captions, contents, tables with their headers, and the text inside figures, before headings are found."""
+    for block in blocks:
+        if block.kind == "text" and starts_caption(block.first, body):
+            block.kind = "caption"
+        elif block.kind != "caption" and _is_contents(block):
+            block.kind = "contents"
+    _spread_contents(blocks)
+    _absorb_table_headers(blocks)
+    _mark_figure_text(blocks, body)
+    _mark_small_text_near_captions(blocks, body)
+    return _merge_tables(blocks)
+
+
+def _is_contents(block: LayoutBlock) -> bool:
+    entries = sum(bool(_CONTENTS_ENTRY.fullmatch(line.text)) for line in block.lines)
+    return entries > 0 and 2 * entries >= len(block.lines)
+
+
+def _spread_contents(blocks: list[LayoutBlock]) -> None:
+    """Mark blocks between entries, and those under the heading "Contents" that end in a page number, as entries."""
+    entries = [index for index, block in enumerate(blocks) if block.kind == "contents"]
+    for above, below in pairwise(entries):
+        if below - above <= 3:
+            for block in blocks[above:below]:
+                if len(block.lines) <= 3 and block.kind in ("text", "table"):
+                    block.kind = "contents"
+    for index, block in enumerate(blocks):
+        if _CONTENTS_HEADING.fullmatch(block.raw.strip()):
+            for other in blocks[index + 1 :]:
+                if not all(re.search(r"\s(?:\d{1,4}|[ivxl]{1,6})$", line.text) for line in other.lines):
+                    break
+                other.kind = "contents"
+
+
+def _absorb_table_headers(blocks: list[LayoutBlock]) -> None:
+    """Add to tables their header and stub lines, which are close to the rows but have no wide gaps themselves."""
+    for step in (1, -1):
+        ordered = blocks[::-step]
+        for table, block in pairwise(ordered):
+            if table.kind == "table" and block.kind == "text" and _is_part_of_table(table, block):
+                block.kind = "table"
+
+
+def _is_part_of_table(table: LayoutBlock, block: LayoutBlock) -> bool:
+    if table.first.column != block.first.column or len(block.lines) > 3 or ends_sentence(block.raw):
+        return False
+    gap = max(table.first.y - block.last.y, block.first.y - table.last.y)
+    left, right = min(line.x0 for line in table.lines), max(line.x1 for line in table.lines)
+    inside = all(line.x0 > left - line.size and line.x1 < right + line.size for line in block.lines)
+    same_size = abs(block.first.size - table.first.size) < 0.2 * table.first.size
+    return gap < 2 * table.first.size and same_size and inside and not read_number(block.raw)
+
+
+def _mark_figure_text(blocks: list[LayoutBlock], body: Body) -> None:
+    """Mark short lines in another style on a page with a caption: axes, legends and boxes of a figure."""
+    captioned = {block.first.page for block in blocks if block.kind == "caption"}
+    for block, after in zip_longest(blocks, blocks[1:]):
+        if block.kind != "text" or block.first.page not in captioned or _is_above_text(block, after, body):
+            continue
+        other_style = all(
+            abs(line.size - body.size) > 0.05 * body.size or line.font != body.font for line in block.lines
+        )
+        small = all(line.size < 0.93 * body.size for line in block.lines)
+        narrow = all(line.width < 0.6 * (line.right - line.left) for line in block.lines)
+        letters = sum(map(str.isalpha, block.raw))
+        numeric = letters < 0.4 * len(block.raw.replace(" ", "")) or not re.search(r"\w{3}", block.raw)
+        if (
+            not ends_sentence(block.raw)
+            and not block.first.marked
+            and ((small and narrow) or (other_style and narrow and numeric))
+        ):
+            block.kind = "table"
+
+
+def _is_above_text(block: LayoutBlock, after: LayoutBlock | None, body: Body) -> bool:
+    """Whether a block in bold, italics or capitals has running text directly below: a heading, not part of a figure."""
+    if after is None or after.first.column != block.first.column or len(block.lines) > 3:
+        return False
+    emphasised = all(line.bold or line.upper or line.italic for line in block.lines)
+    text = abs(after.first.size - body.size) < 0.05 * body.size and (
+        len(after.lines) > 1 or bool(LIST_ITEM.match(after.raw))
+    )
+    return emphasised and text and after.first.y - block.last.y < 4 * body.size
+
+
+def _mark_small_text_near_captions(blocks: list[LayoutBlock], body: Body) -> None:
+    """Mark small text directly above or below a caption: a table of sentences, text in a figure."""
+    for ordered in (blocks, blocks[::-1]):
+        for index, block in enumerate(ordered):
+            if block.kind != "caption":
+                continue
+            previous = block
+            for other in ordered[index + 1 :]:
+                gap = max(other.first.y - previous.last.y, previous.first.y - other.last.y)
+                small = all(line.size < 0.93 * body.size for line in other.lines) and not other.first.marked
+                if other.first.page != block.first.page or gap > 3 * body.size or not small:
+                    break
+                if other.kind not in ("text", "table"):
+                    break
+                other.kind = "table"
+                previous = other
+
+
+def _merge_tables(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
+    merged: list[LayoutBlock] = []
+    for block in blocks:
+        last = merged[-1] if merged else None
+        if (
+            last
+            and block.kind == last.kind
+            and block.kind in ("table", "contents")
+            and block.first.page == last.last.page
+        ):
+            last.lines += block.lines
+        else:
+            merged.append(block)
+    return merged
+
+
+def mark_footnotes(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
+    """Mark small text at the foot of a column, from the first block with a footnote mark on; one block per note."""
+    by_column: dict[int, list[LayoutBlock]] = {}
+    by_page: dict[int, list[LayoutBlock]] = {}
+    for block in blocks:
+        by_column.setdefault(block.first.column, []).append(block)
+        by_page.setdefault(block.first.page, []).append(block)
+    for column in by_column.values():
+        page = by_page[column[0].first.page]
+        middle = (min(block.first.y for block in page) + max(block.last.y for block in page)) / 2
+        foot: list[LayoutBlock] = []
+        for block in reversed(column):
+            if block.kind == "caption" and not foot:
+                continue  # a figure at the foot of the page, below the notes
+            small = all(line.size < 0.95 * body.size for line in block.lines) and not _has_text_below(block, page)
+            if block.kind not in ("text", "table") or not small or block.first.y < middle:
+                break
+            foot.append(block)
+            if block.kind == "text" and (block.first.marked or _is_note(block)):
+                for note in foot:
+                    note.kind = "footnote"
+    return _join_notes(blocks)
+
+
+def _is_note(block: LayoutBlock) -> bool:
+    """Whether a block is a note whose mark is not superscript: a number, then words."""
+    letters = sum(map(str.isalpha, block.raw))
+    return bool(_NOTE.match(block.raw)) and len(block.raw) > 20 and letters > 0.55 * len(block.raw)
+
+
+def _join_notes(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
+    """Rejoin the lines of a note that are set differently, such as web addresses."""
+    result: list[LayoutBlock] = []
+    for block in blocks:
+        last = result[-1] if result else None
+        if (
+            last is not None
+            and block.kind == last.kind == "footnote"
+            and not block.first.marked
+            and not _is_note(block)
+            and block.first.column == last.first.column
+        ):
+            last.lines += block.lines
+        else:
+            result.append(block)
+    return result
+
+
+def _has_text_below(block: LayoutBlock, blocks: list[LayoutBlock]) -> bool:
+    """Whether running text follows below the block on its page; `blocks` are those of the page."""
+    last = block.last
+    return any(
+        line.y > last.y and line.x0 < last.x1 and line.x1 > last.x0
+        for other in blocks
+        if (other.kind in ("heading", "caption") or (other.kind == "text" and len(other.lines) > 1))
+        and other.first.column != block.first.column
+        for line in (other.last,)
+    )
+
+
+def mark_references(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
+    """Split the text under a heading like "References" into one block per entry.
+
+    The heading becomes part of the reference list and is not a section heading.
+    """
+    result: list[LayoutBlock] = []
+    listed: list[LayoutBlock] | None = None  # blocks of the current reference list
+    for block in blocks:
+        if block.kind == "heading":
+            if listed:
+                result += _split_entries(listed)
+            number = read_number(block.raw)
+            text = block.raw[number.length if number else 0 :].strip()
+            result.append(block)
+            listed, heading = ([], block) if _REFERENCES_HEADING.fullmatch(text) else (None, block)
+        elif listed is not None and (
+            block.kind in ("text", "table") or (block.kind == "footnote" and not block.first.marked)
+        ):
+            if not listed:
+                heading.kind = "reference"
+            listed.append(block)
+        else:
+            result.append(block)
+    result += _split_entries(listed) if listed else []
+    if not any(block.kind == "reference" for block in result):
+        _mark_unheaded_references(result)
+    return result
+
+
+def _mark_unheaded_references(blocks: list[LayoutBlock]) -> None:
+    """Mark a list [1], [2], [3] ... of entries with years at the end of the document that has no heading."""
+    starts = [index for index, block in enumerate(blocks) if block.raw.startswith("[1] ")]
+    if not starts:
+        return
+    after = takewhile(lambda block: block.kind != "heading", blocks[starts[-1] :])
+    tail = [block for block in after if block.kind in ("text", "footnote") and not block.first.marked]
+    labels = [int(label[1]) for block in tail if (label := re.match(r"\[(\d{1,3})\] ", block.raw))]
+    dated = sum(bool(re.search(r"\b(?:19|20)\d\d\b", block.raw)) for block in tail)
+    if len(labels) >= 3 and labels == list(range(1, len(labels) + 1)) and dated > 0.6 * len(labels):
+        for block in tail:
+            block.kind = "reference"
+
+
+def _split_entries(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
+    lines = [line for block in blocks for line in block.lines]
+    starts = _entry_starts(lines, {id(block.first) for block in blocks})
+    entries: list[LayoutBlock] = []
+    for line, start in zip(lines, starts, strict=True):
+        if start or not entries:
+            entries.append(LayoutBlock([line], "reference"))
+        else:
+            entries[-1].lines.append(line)
+    return entries
+
+
+def _entry_starts(lines: list[Line], block_starts: set[int]) -> list[bool]:
+    """Which lines begin an entry: by labels if entries have them, by hanging indents, else by the original blocks."""
+    labels = [bool(_ENTRY_LABEL.match(line.text)) for line in lines]
+    if sum(labels) >= 0.15 * len(lines) and sum(labels) >= 2:
+        return labels
+    starts: list[bool] = []
+    hanging = 0
+    for column in column_runs(lines):
+        edge = min(line.x0 for line in column)
+        at_edge = [line.x0 < edge + 0.5 * line.size for line in column]
+        hanging += len(at_edge) - sum(at_edge)
+        starts += at_edge
+    if 0.25 * len(lines) <= hanging <= 0.9 * len(lines):
+        return starts
+    return [
+        id(line) in block_starts
+        and (index == 0 or line.column == lines[index - 1].column or ends_sentence(lines[index - 1].text))
+        for index, line in enumerate(lines)
+    ]
+
+
+def mark_code(blocks: list[LayoutBlock]) -> None:
+    """Mark blocks in a fixed-width font as code, unless most of the document is set in one."""
+    text = [block for block in blocks if block.kind == "text"]
+    mono = sum(all(line.mono for line in block.lines) for block in text)
+    if 2 * mono > len(text):
+        return
+    for block in text:
+        if all(line.mono for line in block.lines) and (len(block.lines) > 1 or re.search(r"[{}();=<>]", block.raw)):
+            block.kind = "code"

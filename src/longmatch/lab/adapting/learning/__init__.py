@@ -1,1 +1,0 @@
-"""A low-rank change of a backbone, learnt from the passages of unlabelled documents."""

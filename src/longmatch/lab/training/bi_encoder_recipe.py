@@ -1,0 +1,144 @@
+"""Base class of the recipes for bi-encoders: document vectors learnt from labelled pairs, in bounded memory."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from longmatch.encoders.transfer import moved
+from longmatch.lab.training.data import TrainingData
+from longmatch.lab.training.gradient_cache import cached_backward
+from longmatch.lab.training.labelled_recipe import LabelledRecipe, LabelledSettings
+from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.validation import cosine_measures
+from longmatch.units import Tokens
+from longmatch.units.tokens import Ints
+
+LAID_OUT = 64  # documents laid out at a time for validation
+
+
+class DocumentBatch(Protocol):
+    """Documents, laid out as the model reads them."""
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens the model reads."""
+
+    def to(self, device: torch.device) -> Self:
+        """A copy on another device."""
+
+    def groups(self, budget: int) -> Iterator[Self]:
+        """Runs of whole documents of at most `budget` tokens; a longer document is a group by itself."""
+
+
+D = TypeVar("D", bound=DocumentBatch)
+D_co = TypeVar("D_co", bound=DocumentBatch, covariant=True)
+
+
+class DocumentLayout(Protocol[D_co]):
+    """How documents are laid out for a model."""
+
+    def lay_out(self, documents: Sequence[Tokens]) -> D_co:
+        """Documents as one batch, in their order."""
+
+
+class BiEncoderSettings(LabelledSettings, Protocol):
+    """The settings that all such recipes have."""
+
+    @property
+    def contrastive(self) -> bool:
+        """Whether the loss contrasts all documents of a batch; then only matches are sampled."""
+
+
+@dataclass(frozen=True)
+class PairBatch(Generic[D]):
+    """The distinct documents of some pairs, and the labels: pair by pair, or for every two documents."""
+
+    documents: D
+    targets: Tensor  # (3, pairs): places of both documents in the batch, label; or (rows, rows): 1 for a match
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens the model reads."""
+        return self.documents.tokens
+
+    def to(self, device: torch.device) -> "PairBatch[D]":
+        """A copy on another device."""
+        return PairBatch(self.documents.to(device), moved(self.targets, device))
+
+
+class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
+    """A subclass defines the layout of documents, their vectors, and the loss over these.
+
+    With a contrastive loss only matches are sampled.
+    """
+
+    options: BiEncoderSettings
+    layout: DocumentLayout[D]
+
+    def __init__(
+        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
+    ) -> None:
+        super().__init__(data, model, tokenizer, settings, options)
+        self.layout = self._layout()
+
+    @abstractmethod
+    def _layout(self) -> DocumentLayout[D]:
+        """How documents are laid out for the model."""
+
+    @abstractmethod
+    def _vectors(self, documents: D) -> Tensor:
+        """The vectors that the loss compares, one or more rows per document: (rows, width)."""
+
+    @abstractmethod
+    def _loss(self, vectors: Tensor, batch: PairBatch[D]) -> Tensor:
+        """The loss over the vectors of the whole batch, in full precision."""
+
+    def _validation_vectors(self, documents: D) -> Tensor:
+        """The vectors that validation compares: (documents, width)."""
+        return self._vectors(documents)
+
+    def draw(self, step: int) -> PairBatch[D]:
+        """The documents of a step's pairs, each once, with their labels."""
+        rows = self._batch_rows(step)
+        numbers, places = self.pairs.documents(rows)
+        if self.options.contrastive:
+            targets = self.data.related(numbers)
+        else:
+            targets = np.stack([*places, self.pairs.label[rows]])
+        return PairBatch(self._lay_out(numbers), torch.from_numpy(targets))
+
+    def backward(self, model: PreTrainedModel, batch: PairBatch[D]) -> dict[str, Tensor]:
+        """One pass if the device holds the whole batch; otherwise several, by gradient caching."""
+
+        def loss(vectors: Tensor) -> Tensor:
+            with torch.autocast(vectors.device.type, enabled=False):
+                return self._loss(vectors, batch)
+
+        return {"loss": cached_backward(self._vectors, self._pieces(batch.documents), loss)}
+
+    def validate(self, model: PreTrainedModel) -> dict[str, float]:
+        """The measures of the validation pairs' cosines; average precision selects the weights."""
+        return cosine_measures(self.held_out, self._document_vectors, self.options.validation_pairs)
+
+    def _training_rows(self) -> Ints:
+        return np.flatnonzero(self.pairs.label) if self.options.contrastive else super()._training_rows()
+
+    def _lay_out(self, numbers: Ints) -> D:
+        return self.layout.lay_out([self.data.shelf[number] for number in numbers.tolist()])
+
+    def _pieces(self, documents: D) -> list[D]:
+        """Runs of documents that the device can hold at a time."""
+        return list(documents.groups(self._budget))
+
+    @torch.no_grad()
+    def _document_vectors(self, numbers: Ints) -> Tensor:
+        """The vectors of documents, computed within the token budget: (documents, width), on the CPU."""
+        parts = np.array_split(numbers, -(-len(numbers) // LAID_OUT))
+        pieces = (piece.to(self.model.device) for part in parts for piece in self._pieces(self._lay_out(part)))
+        return torch.cat([self._validation_vectors(piece).float().cpu() for piece in pieces])

@@ -1,0 +1,84 @@
+"""Step 2: candidates. The best documents by words, by phrases and by document vector, from the index alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.default.sides import Floats
+from longmatch.lexical.terms import KINDS, Ints, Kind
+from longmatch.library.index.index import Index
+from longmatch.library.search.encode import Query
+
+CANDIDATES = 60
+"""The number of documents of each kind (words, phrases, vector) that are scored exactly."""
+
+Nearest = Callable[[npt.NDArray[np.float32], int], Sequence[str]]
+"""The ids of the documents nearest to a vector, by the store's approximate index."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The documents that a search covers: their ids, and their rows in the index."""
+
+    names: npt.NDArray[np.object_]
+    rows: Ints
+
+    @staticmethod
+    def of(index: Index, allowed: set[str] | None = None, without: str | None = None) -> "Scope":
+        """All documents of an index, or those allowed, `without` the query itself."""
+        roster = index.roster
+        wanted = roster.alive.copy()
+        if allowed is not None:
+            wanted &= np.fromiter((name in allowed for name in roster.names), bool, len(wanted))
+        if without is not None and without in roster.rows:
+            wanted[roster.rows[without]] = False
+        rows = np.flatnonzero(wanted)
+        return Scope(roster.names[rows], rows)
+
+    @property
+    def ids(self) -> list[str]:
+        """The documents' ids."""
+        return [str(name) for name in self.names]
+
+    def covers(self, id: str, index: Index) -> bool:
+        """Whether a document is one of them."""
+        row = index.roster.rows.get(id)
+        position = int(np.searchsorted(self.rows, row)) if row is not None else len(self.rows)
+        return position < len(self.rows) and bool(self.rows[position] == row)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def find_candidates(query: Query, scope: Scope, count: int, nearest: Nearest | None = None) -> list[str]:
+    """The `count` best documents by words, by phrases and by document vector, each once."""
+    rankings = [term_scores(kind, query)[scope.rows] for kind in KINDS]
+    if nearest is None:
+        rankings.append(vector_scores(query.vector, query.index)[scope.rows])
+    best = {int(i) for scores in rankings for i in _best(scores, count)}
+    ids = [str(scope.names[i]) for i in sorted(best)]
+    if nearest is not None:
+        ids += [id for id in nearest(query.vector, count + 1) if scope.covers(id, query.index)]
+    return list(dict.fromkeys(ids))
+
+
+def term_scores(kind: Kind, query: Query) -> Floats:
+    """The cosine with every document of the index, removed ones too, from their heaviest words or phrases."""
+    parts = [segment.scores(kind, query.terms[kind]) for segment in query.index.segments]
+    return np.concatenate(parts or [np.zeros(0)])
+
+
+def vector_scores(vector: npt.NDArray[np.float32], index: Index) -> Floats:
+    """The cosine of the document vectors with every document of the index, removed ones too."""
+    parts = [np.asarray(s["means"] @ vector, dtype=np.float64) for s in index.segments if len(s)]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _best(scores: Floats, count: int) -> Ints:
+    """The positions of the largest scores; those of 0 have nothing in common with the query."""
+    if len(scores) > count:
+        chosen = np.argpartition(-scores, count)[:count]
+        return np.asarray(chosen[scores[chosen] > 0])
+    return np.flatnonzero(scores > 0)

@@ -1,0 +1,115 @@
+"""Step 1: the query. What a user asks with becomes an encoding, and its terms are weighed by the whole collection."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
+from longmatch.documents.document import Document, content_hash
+from longmatch.documents.read import read
+from longmatch.errors import ReadError
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
+from longmatch.library.errors import LibraryError
+from longmatch.library.files import Sources
+from longmatch.library.index.index import Index
+from longmatch.library.index.terms import QueryTerms
+from longmatch.library.rows import ENCODED, Row
+from longmatch.library.store import Store
+
+QueryLike: TypeAlias = Document | Encoding | str | os.PathLike[str]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A document to search with; its terms are weighed by the whole collection when they are first needed."""
+
+    id: str
+    text_terms: Terms
+    title_words: Counts
+    title_terms: Hashes
+    vector: npt.NDArray[np.float32]
+    index: Index
+    encoded: Encoding | None = None  # None where terms and vector are enough
+    stored_id: str | None = None  # of the library's document that it is, if it is one
+
+    @staticmethod
+    def of(encoding: Encoding, index: Index, stored_id: str | None = None) -> "Query":
+        """From an encoding."""
+        title = encoding.title_words, encoding.title_terms
+        return Query(encoding.document.id, encoding.terms, *title, encoding.mean.numpy(), index, encoding, stored_id)
+
+    @staticmethod
+    def of_row(row: Row, index: Index) -> "Query":
+        """From the terms and the vector of a document of the store."""
+        return Query(row.id, row.terms(), row.title(), row.name(), row.array("mean"), index, None, row.id)
+
+    @property
+    def encoding(self) -> Encoding:
+        """The encoding of a query that has one."""
+        if self.encoded is None:
+            raise ValueError(f"{self.id} was read for its terms alone")
+        return self.encoded
+
+    @property
+    def words(self) -> int:
+        """The number of words."""
+        return len(self.text_terms.words.ids)
+
+    @cached_property
+    def terms(self) -> Mapping[Kind, QueryTerms]:
+        """Words and phrases with their weights, the terms of the title among them."""
+        return {kind: self.index.query_terms(kind, self.text_terms.of(kind).counts, self.title_terms) for kind in KINDS}
+
+
+@dataclass(frozen=True)
+class QueryEncoder:
+    """Encodes what a user asks with: a file, a Document, the id of a stored document, or an encoding."""
+
+    store: Store
+    sources: Sources
+    matcher: Callable[[], HybridMatcher]  # opened when something has to be encoded
+
+    def encode(self, query: QueryLike) -> tuple[Encoding, str | None]:
+        """The encoding, and the id of the document of the library that it is, if it is one."""
+        if isinstance(query, Encoding):
+            return query, self.stored_id(query.document)
+        if isinstance(query, str) and self.has(query):
+            return self.stored([query])[0], query
+        document = query if isinstance(query, Document) else self.read(query)
+        id = self.stored_id(document)
+        if id is not None:
+            return self.stored([id])[0], id
+        return self.matcher().encode([document])[0], None
+
+    def has(self, id: str) -> bool:
+        """Whether the library has a document of that id."""
+        return bool(self.store.fetch([id], ["id"]))
+
+    def stored(self, ids: Sequence[str]) -> list[Encoding]:
+        """Documents as they were encoded when they were added."""
+        return [row.encoding() for row in self.store.fetch(ids, ENCODED)]
+
+    def stored_id(self, document: Document) -> str | None:
+        """The id under which the library has this very document."""
+        rows = self.store.read(["id", "source"], f"hash = '{content_hash(document)}'").to_pylist()
+        source = self.sources.name(Path(document.source)) if document.source else ""
+        return next((r["id"] for r in rows if source == r["source"] or (not source and r["id"] == document.id)), None)
+
+    def read(self, path: str | os.PathLike[str]) -> Document:
+        """The file of that name."""
+        try:
+            return read(os.fspath(path))
+        except ReadError as error:
+            if Path(path).exists() or "#" in os.fspath(path):
+                raise
+            raise LibraryError(
+                f"{path} is neither a file nor the id of a document in {self.store.address}. "
+                f"Check the name, or list the ids: longmatch show {self.store.address}."
+            ) from error

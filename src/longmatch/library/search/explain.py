@@ -1,0 +1,60 @@
+"""Step 4: the hits. The best candidates as a user sees them, each with the passages that carry its score."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from longmatch.default.encoding import Encoding
+from longmatch.default.sides import Floats
+from longmatch.documents.document import Document
+from longmatch.library.errors import LibraryError
+from longmatch.library.search.encode import Query
+from longmatch.matching.match import Alignment
+from longmatch.matching.matcher import Hit, Matcher, Progress
+from longmatch.matching.reranking import rerank
+
+PASSAGES = 3  # shown for each hit
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The best candidates, best first, and what explains each of them."""
+
+    query: Query
+    candidates: Sequence[Encoding]
+    scores: Floats
+    percentiles: Floats  # share of the documents searched that score lower, in percent
+    total: int  # documents searched
+    explain: Callable[[Encoding], tuple[Alignment, ...]]
+
+    @staticmethod
+    def empty(query: Query) -> "Ranking":
+        """The ranking of no documents."""
+        return Ranking(query, (), np.zeros(0), np.zeros(0), 0, lambda candidate: ())
+
+    def reranked(self, matcher: Matcher, k: int, progress: Progress | None = None) -> "Ranking":
+        """The k best by the score of another model, which reads the texts; what explains them stays."""
+        query = self.query.encoding.document
+        documents = [candidate.document for candidate in self.candidates]
+        for document in (query, *documents):
+            if not document.text.strip():
+                raise LibraryError(
+                    f"The library holds no text of {document.id}, so {matcher.name} cannot read it. "
+                    "Remove it and index its file again, or rank without a second model."
+                )
+        best = rerank(matcher, query, documents, k, self.total, progress)
+        return replace(
+            self,
+            candidates=[self.candidates[ranked.place] for ranked in best],
+            scores=np.array([ranked.score for ranked in best]),
+            percentiles=np.array([ranked.percentile for ranked in best]),
+        )
+
+    def hits(self, present: Callable[[Document], Document]) -> list[Hit]:
+        """The hits with their passages; `present` makes a stored document one that a user can open."""
+        rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), strict=True)
+        return [
+            Hit(present(candidate.document), score, percentile, self.explain(candidate))
+            for candidate, score, percentile in rows
+        ]

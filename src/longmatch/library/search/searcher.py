@@ -1,0 +1,94 @@
+"""A search over one version of a library, from the query to the hits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from longmatch.default.collection import Collection
+from longmatch.default.encoding import Encoding
+from longmatch.default.explanation import Explanation
+from longmatch.default.rarity import Rarity
+from longmatch.default.sides import Floats
+from longmatch.default.statistics import Statistics
+from longmatch.library.filters import condition
+from longmatch.library.index.index import Index
+from longmatch.library.rows import ENCODED
+from longmatch.library.search.candidates import Nearest, Scope, find_candidates
+from longmatch.library.search.encode import Query
+from longmatch.library.search.explain import PASSAGES, Ranking
+from longmatch.library.search.score import score_candidates
+from longmatch.library.store import Store
+from longmatch.matching.match import Alignment
+from longmatch.matching.matcher import percentile
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """The store, an index of the same version, and the statistics behind the score."""
+
+    store: Store
+    index: Index
+    statistics: Statistics
+    candidates: int  # of each kind that are scored exactly
+    exact_below: int  # documents: from there on document vectors are searched by an approximate index
+
+    def scope(self, where: str | None = None, without: str | None = None) -> Scope:
+        """The documents that fulfil a user's condition, `without` the query itself."""
+        return Scope.of(self.index, self.store.filtered(where) if where else None, without)
+
+    def nearest(self, documents: int, where: str | None = None) -> Nearest | None:
+        """How to find the nearest vectors among many documents; None where they are few enough to compare with all."""
+        if documents < self.exact_below or not self.store.has_vector_index():
+            return None
+        filtered = condition(where) if where else None
+        return lambda vector, count: self.store.nearest(vector, count, filtered)
+
+    def rank(self, query: Query, k: int, where: str | None = None) -> Ranking:
+        """The k documents with the best default score, of those that fulfil a user's condition.
+
+        Of a small library all documents are scored, as in memory; of a large one the candidates.
+        """
+        scope = self.scope(where, without=query.stored_id)
+        if where is None and len(scope) <= 3 * self.candidates:
+            return self._rank_all(query, scope.ids, k)
+        ids = find_candidates(query, scope, self.candidates, self.nearest(len(scope), where))
+        best, scores = score_candidates(query, ids, self.store, self.statistics)
+        encodings = self.encodings(best[:k])
+        not_lower = np.searchsorted(-scores, -scores[:k], side="right")
+        percentiles = 100.0 * (len(scope) - not_lower) / max(1, len(scope))
+        rarity = self.index.rarity([query.encoding, *encodings])
+        return self._ranking(query, encodings, scores[:k], percentiles, rarity, len(scope))
+
+    def _rank_all(self, query: Query, ids: Sequence[str], k: int) -> Ranking:
+        encodings = self.encodings(sorted(ids))
+        if not encodings:
+            return Ranking.empty(query)
+        collection = Collection.of(encodings, self.statistics)
+        scores = collection.scores(query.encoding, self.statistics)
+        best = np.argsort(-scores, kind="stable")[:k]
+        percentiles = np.array([percentile(scores, int(i)) for i in best])
+        candidates = [encodings[i] for i in best]
+        return self._ranking(query, candidates, scores[best], percentiles, collection.rarity, len(encodings))
+
+    def _ranking(
+        self,
+        query: Query,
+        candidates: Sequence[Encoding],
+        scores: Floats,
+        percentiles: Floats,
+        rarity: Rarity,
+        total: int,
+    ) -> Ranking:
+        def explain(candidate: Encoding) -> tuple[Alignment, ...]:
+            return self.explain(query.encoding, candidate, rarity).alignments(PASSAGES)
+
+        return Ranking(query, candidates, scores, percentiles, total, explain)
+
+    def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
+        """Two documents compared, by the terms of the whole library unless another rarity is given."""
+        return Explanation.of(a, b, self.statistics, rarity or self.index.rarity([a, b]))
+
+    def encodings(self, ids: Sequence[str]) -> list[Encoding]:
+        """Documents as they were encoded when they were added."""
+        return [row.encoding() for row in self.store.fetch(ids, ENCODED)]
