@@ -28,7 +28,7 @@ from longmatch.lab.default.features import BEST, DEPTH, FLOORS, QueryLists
 from longmatch.lab.default.weights import fit_weights, ndcg
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
-from longmatch.lab.evaluation.protocols import Task
+from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lab.store.store import LayerStore
 from longmatch.lexical.frequencies import Floats
@@ -189,7 +189,7 @@ def _columns(
     rare: Mapping[str, Floats],
     lengths: Floats,
 ) -> Columns:
-    task = Task.of(corpus, split, pairs=False, limit=queries if split == "train" else None)
+    task = EvaluationTask.of(corpus, split, pairs=False, limit=queries if split == "train" else None)
     each = {key: named @ value**2 for key, value in rare.items()}
     usual = {key: float(np.mean(value**2)) for key, value in rare.items()}
     parts = []

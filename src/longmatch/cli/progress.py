@@ -26,7 +26,7 @@ def progress(what: str, total: int | None = None) -> Iterator["Report"]:
 def load_model(name: str) -> "Matcher":
     """Open a model under a spinner: loading the libraries takes seconds."""
     with progress("loading the model"):
-        from longmatch.load import load
+        from longmatch.loading import load
 
         return load(name)
 

@@ -10,16 +10,16 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
 from longmatch.lab.benchmarks.stored_runs import rounded
 from longmatch.lab.evaluation.measures import Verdicts
-from longmatch.lab.evaluation.rows import make_rows
-from longmatch.lab.evaluation.runs import Run
-from tests.lab.evaluation.test_rows import run
+from longmatch.lab.evaluation.result_rows import make_rows
+from longmatch.lab.evaluation.runs import ModelRun
+from tests.lab.evaluation.test_result_rows import run
 
 
-def changed(one: Run, **changes: object) -> Run:
-    return Run(**{**vars(one), **changes})
+def changed(one: ModelRun, **changes: object) -> ModelRun:
+    return ModelRun(**{**vars(one), **changes})
 
 
-def save(folder: Path, *runs: Run) -> Path:
+def save(folder: Path, *runs: ModelRun) -> Path:
     for one in runs:
         one.save(folder)
     return folder

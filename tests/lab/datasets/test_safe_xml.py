@@ -22,13 +22,13 @@ def elements(xml: str, tag: str | None = "page") -> list[str]:
 
 @pytest.mark.parametrize("xml", [LAUGHS, OUTSIDE], ids=["billion laughs", "outside file"])
 def test_entities_of_the_files_own_are_refused(xml):
-    with pytest.raises(ReadError, match=r"x\.xml declares entities of its own"):
+    with pytest.raises(ReadError, match=r"x\.xml declares custom entities"):
         elements(xml)
 
 
 def test_a_quadratic_blow_up_is_refused_too():
     xml = f'<!DOCTYPE x [<!ENTITY a "{"a" * 50_000}">]><x><page>{"&a;" * 10_000}</page></x>'
-    with pytest.raises(ReadError, match="declares entities"):
+    with pytest.raises(ReadError, match="declares custom entities"):
         elements(xml)
 
 

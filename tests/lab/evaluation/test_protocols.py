@@ -10,7 +10,7 @@ from longmatch.documents import Document
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures import parse
-from longmatch.lab.evaluation.protocols import Outcome, Task, run
+from longmatch.lab.evaluation.protocols import EvaluationTask, TaskOutcome, score_task
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.matching.matcher import Encoder, Progress, Scores
 
@@ -37,12 +37,12 @@ class Alphabet(Encoder[str, list[str]]):
         raise NotImplementedError
 
 
-def answered(folder: Path, **options: object) -> tuple[Outcome, Task, AnyScorer]:
+def answered(folder: Path, **options: object) -> tuple[TaskOutcome, EvaluationTask, AnyScorer]:
     corpus = Corpus(DataFolder(folder))
-    task = Task.of(corpus, "test", **options)
+    task = EvaluationTask.of(corpus, "test", **options)
     scorer = AnyScorer(Alphabet())
     scorer.open([], corpus)
-    return run(task, corpus, scorer), task, scorer
+    return score_task(task, corpus, scorer), task, scorer
 
 
 LETTERS = dict.fromkeys("abcdef", "Some text here.")
@@ -116,6 +116,6 @@ def test_a_pair_with_an_unhandled_document_is_said_not_to_belong(make_data: Make
 def test_a_limit_takes_the_same_queries_for_the_same_seed(make_data: Make) -> None:
     folder = make_data(LETTERS, qrels=[("test", q, d, 1) for q, d in ("ab", "bc", "cd", "de", "ef")])
     corpus = Corpus(DataFolder(folder))
-    first, again, other = (list(Task.of(corpus, "test", limit=2, seed=seed).qrels) for seed in (1, 1, 2))
+    first, again, other = (list(EvaluationTask.of(corpus, "test", limit=2, seed=seed).qrels) for seed in (1, 1, 2))
     assert len(first) == 2
     assert first == again != other

@@ -11,13 +11,13 @@ import numpy as np
 
 from longmatch.lab.evaluation.measures import Answers, Verdicts
 from longmatch.lab.evaluation.measures.answers import Ints
-from longmatch.lab.evaluation.runs import Run
+from longmatch.lab.evaluation.runs import ModelRun
 
 DIGITS = 6  # of numbers
 KEPT = ("model", "trained", "seed", "documents", "unhandled", "encoding_seconds", "scoring_seconds", "device", "study")
 
 
-def labels_of(run: Run) -> dict[str, list[Any]]:
+def labels_of(run: ModelRun) -> dict[str, list[Any]]:
     """The labels a run was evaluated on: the grades of each query's relevant documents, each pair's source and label.
 
     Queries and sources are numbered in the order of their ids; the ids themselves are not needed.
@@ -30,7 +30,7 @@ def labels_of(run: Run) -> dict[str, list[Any]]:
     }
 
 
-def run_to_dict(run: Run) -> dict[str, Any]:
+def run_to_dict(run: ModelRun) -> dict[str, Any]:
     """For the file of its set."""
     result = {key: rounded(getattr(run, key)) for key in KEPT}
     result["depth"] = run.facts.get("model", {}).get("depth")
@@ -42,13 +42,13 @@ def run_to_dict(run: Run) -> dict[str, Any]:
     return result
 
 
-def run_from_dict(stored: Mapping[str, Any], labels: Mapping[str, list[Any]], **group: Any) -> Run:
+def run_from_dict(stored: Mapping[str, Any], labels: Mapping[str, list[Any]], **group: Any) -> ModelRun:
     """Read it back; `group` is the set, split and limit."""
     answers = {
         _id(number): Answers(_ints(ranks), _ints(grades), _ints(labels["wanted"][number]), ranked)
         for number, (ranks, grades, ranked) in enumerate(stored.get("answers", ()))
     }
-    return Run(
+    return ModelRun(
         **{key: stored[key] for key in KEPT},
         **group,
         facts={} if stored["depth"] is None else {"model": {"depth": stored["depth"]}},

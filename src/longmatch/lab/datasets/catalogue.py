@@ -78,7 +78,7 @@ ENTRIES: tuple[Entry, ...] = (
         source="a Wikipedia dump (dumps.wikimedia.org, pages-articles)",
         licence="CC BY-SA 4.0 and GFDL",
         size="English: about 20 GB packed; the papers keep 60,000 articles",
-        files="enwiki-<date>-pages-articles.xml.bz2 (any language); its checksum is published beside it",
+        files="enwiki-<date>-pages-articles.xml.bz2 (any language); its checksum is published next to it",
         module="wiki_dump",
     ),
     Entry(
@@ -86,16 +86,16 @@ ENTRIES: tuple[Entry, ...] = (
         what="patents, claims and description, CPC codes",
         paper="CoLDE PAT",
         source="USPTO patent grant full text (Open Data Portal)",
-        licence="public domain, with exceptions the USPTO states",
+        licence="public domain, with exceptions stated by the USPTO",
         size="about 6,000 patents a week, 700 MB unpacked; the paper keeps 3,000",
-        files="ipg<yymmdd>.zip of one week or several; your own labels.tsv if you have any",
+        files="ipg<yymmdd>.zip of one or more weeks; your own labels.tsv, if any",
         module="pat",
     ),
     Entry(
         name="gwikimatch",
-        what="pairs of Wikipedia articles judged by people",
+        what="pairs of Wikipedia articles with human labels",
         paper="SMITH",
-        source="google-research: gwikimatch (addresses and labels), with a Wikipedia dump for the text",
+        source="google-research: gwikimatch (URLs and labels), with a Wikipedia dump for the text",
         licence="CC BY 4.0 (labels); " + _WIKIPEDIA,
         size="14,661 pairs",
         files="the train, eval and test .tsv files and a pages-articles dump, in one folder",
@@ -103,7 +103,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         name="sdr-games",
-        what="articles on video games, an expert's similar ones",
+        what="articles on video games, similar ones chosen by an expert",
         paper="SDR",
         source="microsoft/SDR (labels) and Zenodo record 4812962 (articles)",
         licence="MIT (labels); CC BY-SA (Wikipedia's text)",
@@ -114,7 +114,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         name="sdr-wines",
-        what="articles on wines, an expert's similar ones",
+        what="articles on wines, similar ones chosen by an expert",
         paper="SDR",
         source="microsoft/SDR (labels) and Zenodo record 4812960 (articles)",
         licence="MIT (labels); CC BY-SA (Wikipedia's text)",
@@ -165,7 +165,7 @@ ENTRIES: tuple[Entry, ...] = (
         source="THUIR/LeCaRDv2 (Li et al. 2024)",
         licence="MIT",
         size="800 queries, 55,192 candidates",
-        files="the repository's query/ and label/, and the candidates its candidate/README.md leads to",
+        files="the repository's query/ and label/, and the candidates its candidate/README.md links to",
         module="lecard_v2",
     ),
     Entry(
@@ -173,10 +173,10 @@ ENTRIES: tuple[Entry, ...] = (
         what="Canadian judgments, the cases they notice",
         paper="SST COLIEE 2023",
         source="COLIEE task 1, the year's organisers",
-        licence="the organisers' agreement: no passing on",
+        licence="the organisers' agreement; no redistribution",
         size="2023: 959 training and 319 test queries, 5,735 cases",
         files="task1_train_files_<year>, task1_train_labels_<year>.json, and the same for test",
-        steps="Ask the COLIEE organisers for the task 1 data, sign the agreement they send, unpack what comes back.",
+        steps="Ask the COLIEE organisers for the task 1 data, sign the agreement they send, and unpack the files.",
         module="coliee",
     ),
     Entry(
@@ -204,7 +204,7 @@ ENTRIES: tuple[Entry, ...] = (
         what="arXiv papers, citations",
         paper="AAN at larger size",
         source="PeerRead (allenai/PeerRead)",
-        licence="the authors' own; evaluation only",
+        licence="varies by author; evaluation only",
         size="about 11,000 parsed papers",
         files="the repository's data folder",
         module="peerread",
@@ -232,9 +232,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         name="peps",
         what="Python Enhancement Proposals, references",
-        paper="small and quick, for trying things out",
+        paper="small and fast, for trying things out",
         source="python/peps",
-        licence="public domain or CC0, each says which",
+        licence="public domain or CC0, stated in each",
         size="about 700 proposals",
         files="the repository",
         module="peps",
@@ -256,7 +256,7 @@ def find(name: str) -> Entry:
     """The entry with that name or alias.
 
     >>> find("peps").licence, find("legal-zh").name
-    ('public domain or CC0, each says which', 'lecard')
+    ('public domain or CC0, stated in each', 'lecard')
     """
     wanted = name.lower().replace("_", "-")
     for entry in ENTRIES:

@@ -70,10 +70,10 @@ class _Collector:
         self._builder.data(text)
 
     def _entity(self, *_: object) -> None:
-        raise _Rejected("declares entities of its own, which are not expanded")
+        raise _Rejected("declares custom entities, which are not expanded")
 
     def _external(self, *_: object) -> int:
-        raise _Rejected("refers to a file outside, which is not fetched")
+        raise _Rejected("refers to an external file, which is not fetched")
 
     def _skipped(self, name: str, parameter: bool) -> None:
         """Resolve a name such as &nbsp;, which the document type (not read) would declare."""

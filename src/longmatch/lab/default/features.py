@@ -15,7 +15,7 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures.answers import Floats
-from longmatch.lab.evaluation.protocols import Task
+from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
 from longmatch.lab.store.store import LayerStore
 
@@ -95,7 +95,7 @@ class QueryLists:
 
 def query_lists(corpus: Corpus, scorer: SideScorer, split: Split, limit: int | None = None) -> QueryLists:
     """The best documents of each query by any of the finders, with all sides and grades; of at most `limit` queries."""
-    task = Task.of(corpus, split, pairs=False, limit=limit)
+    task = EvaluationTask.of(corpus, split, pairs=False, limit=limit)
     lists = []
     for number, sides in scorer.each(task.numbers(corpus)):
         id = corpus.ids[number]

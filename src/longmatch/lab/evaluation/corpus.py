@@ -1,7 +1,12 @@
-"""A data folder's documents, numbered in the order of their file, and those nothing can be read from."""
+"""The documents of a data folder, numbered in file order, unreadable ones included.
+
+Their sections can be shuffled, for CoLDE's study of perturbed texts (section 4.4.3).
+"""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -9,24 +14,24 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, Paragraph, Section
 from longmatch.documents.jsonl import parse_line
 from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import iterate_lines
-from longmatch.lab.evaluation.shuffle import shuffled
 from longmatch.lab.store.documents import DocumentSource
 from longmatch.lab.store.layer import Unreadable
 from longmatch.parallel import parallel_map
 
-SHUFFLED = "-shuffled"  # ends the name of a set whose sections are in random order
+SHUFFLED = "-shuffled"  # suffix of the name of a set with shuffled sections
+GAP = "\n\n"  # between shuffled sections
 
 
 class Corpus:
-    """The documents of a data folder. They are streamed; ids, numbers and lengths stay in memory.
+    """The documents of a data folder: streamed, with ids, numbers and lengths kept in memory.
 
-    With a number for `shuffle`, the sections of each document stand in a random order drawn from it.
+    `shuffle` is the seed of a random order of each document's sections; None keeps their order.
     """
 
     def __init__(self, folder: DataFolder, shuffle: int | None = None) -> None:
@@ -39,19 +44,19 @@ class Corpus:
 
     @property
     def name(self) -> str:
-        """What the set is called in tables."""
+        """The set's name in tables."""
         return self.folder.name + ("" if self.shuffle is None else SHUFFLED)
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
-        """The place of each document among the ids in their order; ties of scores are broken by it."""
+        """The rank of each document's id in sorted order, which breaks ties between scores."""
         order = np.empty(len(self), dtype=np.int64)
         order[np.argsort(np.array(self.ids, dtype=object), kind="stable")] = np.arange(len(self))
         return order
 
     @cached_property
     def titles(self) -> list[str]:
-        """The title of each document; empty where it has none."""
+        """Each document's title, empty if it has none."""
         return [record.title for record in self.folder.records()]
 
     @cached_property
@@ -67,7 +72,7 @@ class Corpus:
         return DocumentSource(self.name, self.fingerprint, self._lines, _read)
 
     def words(self, ids: Iterable[str]) -> dict[str, int]:
-        """The lengths of these documents in words (Chinese and Japanese: characters)."""
+        """The lengths of these documents in words (for Chinese and Japanese: in characters)."""
         return {id: self._words[id] for id in dict.fromkeys(ids)}
 
     @cached_property
@@ -75,7 +80,7 @@ class Corpus:
         return {r.id: sum(count_words(part.text) for part in r.parts) for r in self.folder.records()}
 
     def documents(self, ids: Iterable[str]) -> dict[str, Document]:
-        """The documents of these ids, by id; unreadable ones are left out."""
+        """The documents with these ids, by id; unreadable ones are left out."""
         wanted = set(ids)
         every = parallel_map(_read, self._lines())
         return {d.id: d for d in every if isinstance(d, Document) and d.id in wanted}
@@ -103,4 +108,47 @@ def _read(line: _Line) -> Document | Unreadable:
     except ReadError as error:
         return Unreadable(line.id, str(error))
     assert document is not None
-    return document if line.shuffle is None else shuffled(document, line.shuffle)
+    return document if line.shuffle is None else shuffle_sections(document, line.shuffle)
+
+
+def shuffle_sections(document: Document, seed: int) -> Document:
+    """The document with its sections in random order, drawn from the seed and its id; all spans are adjusted.
+
+    >>> from longmatch.documents.draft import Draft
+    >>> draft = Draft()
+    >>> for heading in "ABC":
+    ...     draft.heading(heading)
+    ...     draft.paragraph(f"Text of {heading}.")
+    >>> shuffled = shuffle_sections(draft.document("d"), seed=4)
+    >>> [(s.heading, s.paragraphs[0].of(shuffled.text)) for s in shuffled.sections]
+    [('C', 'Text of C.'), ('A', 'Text of A.'), ('B', 'Text of B.')]
+    """
+    order = list(document.sections)
+    random.Random(f"{seed} {document.id}").shuffle(order)
+    return replace(
+        document,
+        text=_joined(document.text, order),
+        plain=_joined(document.plain, order) if document.plain else "",
+        sections=tuple(_laid_out(order)),
+    )
+
+
+def _joined(text: str, order: Sequence[Section]) -> str:
+    return GAP.join(section.of(text) for section in order)
+
+
+def _laid_out(order: Sequence[Section]) -> list[Section]:
+    """The sections one after another, from the start of the text."""
+    sections: list[Section] = []
+    start = 0
+    for section in order:
+        shift = start - section.start
+        paragraphs = tuple(_shifted(paragraph, shift) for paragraph in section.paragraphs)
+        sections.append(replace(section, start=start, end=section.end + shift, paragraphs=paragraphs))
+        start = sections[-1].end + len(GAP)
+    return sections
+
+
+def _shifted(paragraph: Paragraph, shift: int) -> Paragraph:
+    sentences = tuple(replace(s, start=s.start + shift, end=s.end + shift) for s in paragraph.sentences)
+    return replace(paragraph, start=paragraph.start + shift, end=paragraph.end + shift, sentences=sentences)

@@ -1,6 +1,6 @@
-"""Losses that several models share: one a file, each a function of embeddings and labels, testable without a model.
+"""Losses that several models share, one per file, as functions of embeddings and labels.
 
-The losses of one paper alone lie in that paper's folder.
+Losses of a single paper are in that paper's folder.
 """
 
 from longmatch.lab.losses.cosine import cosine_loss

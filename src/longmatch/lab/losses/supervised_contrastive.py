@@ -7,7 +7,7 @@ from torch import Tensor, nn
 def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: float = 0.5) -> Tensor:
     """Supervised contrastive loss (Khosla et al., 2020; CoLDE section 3.3), averaged over the anchors.
 
-    For each anchor i, with positives P(i) the other rows of its label:
+    For each anchor i, with positives P(i), the other rows of its label:
 
         L_i = -1 / |P(i)| * sum over p in P(i) of log( exp(z_i z_p / t) / sum over k != i of exp(z_i z_k / t) )
 

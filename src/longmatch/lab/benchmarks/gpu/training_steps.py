@@ -23,7 +23,6 @@ from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.config import ColdeConfig
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.smith import reading as smith_reading
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SIZES, SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
@@ -120,7 +119,7 @@ def smith(documents: list[Tokens], sizes: Sizes) -> Workload:
     inner = sentence_level(VOCABULARY, sizes.layers or layers, width, heads, 32)
     model = SmithModel(SmithConfig(sentence_level=inner, document_layers=sizes.layers or document_layers))
     chosen = (documents * -(-sizes.smith // len(documents)))[: sizes.smith]
-    batch = smith_reading.layout(model, SPECIALS).lay_out(chosen)
+    batch = model.layout(SPECIALS).lay_out(chosen)
     source = torch.arange(0, len(chosen) - 1, 2, device=DEVICE)
     label = (source // 2 % 2).float()
 
@@ -130,7 +129,7 @@ def smith(documents: list[Tokens], sizes: Sizes) -> Workload:
 
     def read(model: SmithModel, piece: BlockBatch | PaddedBlocks) -> Tensor:
         documents: Tensor = (
-            piece.vectors(model) if isinstance(piece, PaddedBlocks) else smith_reading.read(model, piece).documents
+            piece.vectors(model) if isinstance(piece, PaddedBlocks) else model.encode_batch(piece).documents
         )
         return documents
 

@@ -1,4 +1,4 @@
-"""LDA as a matcher: its topics are those of the collection that is asked."""
+"""LDA as a matcher: topics are fitted on the collection being searched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.lab.baselines.topics.explanation import Side, explain
+from longmatch.lab.baselines.topics.explanation import TopicProfile, explain
 from longmatch.lab.baselines.topics.lda import COUNTS, Lda
 from longmatch.lab.baselines.topics.similarity import Floats, topic_similarity
 from longmatch.lexical.matcher import LexicalEncoding
@@ -19,14 +19,14 @@ from longmatch.matching.sentences import Sentences
 
 @dataclass(frozen=True)
 class LdaCollection:
-    """The topics of a collection (None where no word tells its documents apart) and the documents' shares of them."""
+    """The topics of a collection (None if its vocabulary is empty), and the documents' topic proportions."""
 
     lda: Lda | None
-    shares: Floats  # (documents, topics)
+    proportions: Floats  # (documents, topics)
 
 
 class LdaMatcher(Encoder[LexicalEncoding, LdaCollection]):
-    """Documents are alike as far as they have the same topics: 1 less the Jensen-Shannon divergence of their shares."""
+    """Similarity of topic proportions: 1 minus their Jensen-Shannon divergence."""
 
     name = "lda"
     kind: Kind = "words"
@@ -44,30 +44,30 @@ class LdaMatcher(Encoder[LexicalEncoding, LdaCollection]):
         return encodings
 
     def collect(self, encodings: Sequence[LexicalEncoding]) -> LdaCollection:
-        """Learn the collection's topics, and each document's shares of them."""
+        """Fit the collection's topics, and compute each document's proportions."""
         counts = [e.stream.counts for e in encodings]
         lda = Lda.fit(counts, self.counts)
-        return LdaCollection(lda, lda.shares_of(counts) if lda else np.zeros((len(counts), 1)))
+        return LdaCollection(lda, lda.proportions_of(counts) if lda else np.zeros((len(counts), 1)))
 
     def score(self, query: LexicalEncoding, collection: LdaCollection) -> Scores:
-        """The similarity of a query's topics with those of every document."""
+        """The topic similarity of a query with every document."""
         if collection.lda is None:
-            return np.zeros(len(collection.shares))
-        asked = collection.lda.shares_of([query.stream.counts])
-        return np.asarray(topic_similarity(asked, collection.shares)[0])
+            return np.zeros(len(collection.proportions))
+        query_row = collection.lda.proportions_of([query.stream.counts])
+        return np.asarray(topic_similarity(query_row, collection.proportions)[0])
 
     def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LdaCollection | None = None) -> Match:
-        """By the collection's topics; a lone pair has those of the paragraphs of both."""
+        """By the collection's topics; for a single pair, by those of both documents' paragraphs."""
         lda = collection.lda if collection else Lda.fit([*_paragraphs(a), *_paragraphs(b)], self.counts)
-        return explain(_side(a, lda), _side(b, lda), self.name)
+        return explain(_profile(a, lda), _profile(b, lda), self.name)
 
 
-def _side(encoding: LexicalEncoding, lda: Lda | None) -> Side:
+def _profile(encoding: LexicalEncoding, lda: Lda | None) -> TopicProfile:
     sentences = encoding.stream.sentence_counts()
     if lda is None:
-        return Side(encoding.sentences, np.zeros((len(sentences), 1)), np.zeros(1))
-    own = lda.shares_of([encoding.stream.counts])[0]
-    return Side(encoding.sentences, lda.spoken(sentences, own), own)
+        return TopicProfile(encoding.sentences, np.zeros((len(sentences), 1)), np.zeros(1))
+    document = lda.proportions_of([encoding.stream.counts])[0]
+    return TopicProfile(encoding.sentences, lda.topic_weights(sentences, document), document)
 
 
 def _paragraphs(encoding: LexicalEncoding) -> list[Counts]:

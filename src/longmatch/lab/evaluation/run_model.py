@@ -1,4 +1,4 @@
-"""One model on one set: encode and score what is missing, and keep what it answered."""
+"""Evaluate one model on one data set: encode and score, and save the run."""
 
 import hashlib
 import time
@@ -11,10 +11,10 @@ from typing import Any, Protocol
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.entrants import Entrant
-from longmatch.lab.evaluation.protocols import Task, Wanted, run
-from longmatch.lab.evaluation.provenance import made
-from longmatch.lab.evaluation.runs import Run, run_path, verdicts_of
+from longmatch.lab.evaluation.model_spec import ModelSpec
+from longmatch.lab.evaluation.protocols import ActiveProtocols, EvaluationTask, score_task
+from longmatch.lab.evaluation.provenance import provenance
+from longmatch.lab.evaluation.runs import ModelRun, pair_results, run_path
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.digests import code_digest
@@ -22,66 +22,67 @@ from longmatch.lab.store.store import LayerStore
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 
-ASKED = ("ranking", "pairs")  # of the facts: a run that answered more than is asked for will do
+PROTOCOL_FACTS = ("ranking", "pairs")  # a run of both protocols also serves where one is needed
 
 
-class Watch(Protocol):
-    """Shows how far a piece of work is."""
+class ShowProgress(Protocol):
+    """Opens a progress display for `total` steps; the context yields a callback for the steps done."""
 
     def __call__(self, what: str, total: int | None) -> AbstractContextManager[Progress]:
-        """Begin to show it."""
+        """Open it."""
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of every model on a set."""
+class EvaluationSetup:
+    """A data set and the conditions under which every model is evaluated on it."""
 
     corpus: Corpus
     split: Split
-    wanted: Wanted
+    protocols: ActiveProtocols
     limit: int | None
     seed: int
-    depth: int = DEPTH  # of re-ranking, for models that read two documents together
+    depth: int = DEPTH  # of reranking, for models that read both documents together
 
     def facts(self, scorer: Scorer) -> dict[str, Any]:
-        """All that a model's answers depend on."""
+        """Everything a model's results depend on."""
         return {
             "documents": self.corpus.fingerprint,
             "labels": _labels_digest(self.corpus.folder),
             "layers": [layer.key for layer in scorer.layers],
             "model": dict(scorer.facts),
             "code": code_digest(*scorer.code, "lab/evaluation/scoring", "lab/evaluation/protocols.py"),
-            **asdict(self.wanted),
+            **asdict(self.protocols),
             "seed": self.seed if self.limit else None,
         }
 
 
-def answer(question: Question, entrant: Entrant, matcher: Matcher, out: Path, command: str, watch: Watch) -> None:
-    """Score one model on one set and save the run, unless that is done."""
-    corpus, name = question.corpus, entrant.name(question.corpus.name)
-    scorer = scorer_of(matcher, question.depth)
-    facts = question.facts(scorer)
-    path = run_path(out, corpus.name, name, question.split, question.limit, entrant.seed)
-    if path.exists() and _suffices(Run.load(path).facts, facts):
+def run_model(
+    setup: EvaluationSetup, spec: ModelSpec, matcher: Matcher, out: Path, command: str, show_progress: ShowProgress
+) -> None:
+    """Score one model and save the run under `out`, unless an up-to-date one exists."""
+    corpus, name = setup.corpus, spec.name(setup.corpus.name)
+    scorer = scorer_of(matcher, setup.depth)
+    facts = setup.facts(scorer)
+    path = run_path(out, corpus.name, name, setup.split, setup.limit, spec.seed)
+    if path.exists() and _is_current(ModelRun.load(path).facts, facts):
         return
-    task = Task.of(
-        corpus, question.split, question.wanted.ranking, question.wanted.pairs, question.limit, question.seed
-    )
-    with watch(f"{corpus.name}: encoding for {name}", len(corpus)) as progress:
+    protocols = setup.protocols
+    task = EvaluationTask.of(corpus, setup.split, protocols.ranking, protocols.pairs, setup.limit, setup.seed)
+    with show_progress(f"{corpus.name}: encoding for {name}", len(corpus)) as progress:
         store = LayerStore.of(out / "encodings", corpus.source)
         stored = store.build(scorer.layers, progress)
         scorer.open(stored, corpus)
     started = time.perf_counter()
-    with watch(f"{corpus.name}: scoring with {name}", task.steps(corpus, scorer)) as progress:
-        outcome = run(task, corpus, scorer, progress)
+    with show_progress(f"{corpus.name}: scoring with {name}", task.steps(corpus, scorer)) as progress:
+        outcome = score_task(task, corpus, scorer, progress)
     seconds = time.perf_counter() - started
-    verdicts, sources = verdicts_of(outcome, task)
-    Run(
+    verdicts, sources = pair_results(outcome, task)
+    ModelRun(
         data=corpus.name,
         model=name,
-        split=question.split,
-        seed=question.seed,
-        limit=question.limit,
+        split=setup.split,
+        seed=setup.seed,
+        limit=setup.limit,
         facts=facts,
         answers=outcome.answers,
         verdicts=verdicts,
@@ -92,19 +93,18 @@ def answer(question: Question, entrant: Entrant, matcher: Matcher, out: Path, co
         scoring_seconds=seconds,
         device=_device(),
         words=corpus.words([*outcome.answers, *sources]),
-        trained=entrant.seed,
-        study=asdict(entrant.study) if entrant.study else None,
-        made=made(command, matcher),
+        trained=spec.seed,
+        study=asdict(spec.study) if spec.study else None,
+        made=provenance(command, matcher),
     ).save(out)
 
 
-def _suffices(had: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
-    """Whether the answers at hand depend on the same, and are of every kind asked for."""
-    if any(needed[kind] and not had.get(kind) for kind in ASKED):
+def _is_current(stored: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
+    """Whether a stored run depends on the same facts and covers every protocol needed."""
+    if any(needed[protocol] and not stored.get(protocol) for protocol in PROTOCOL_FACTS):
         return False
-    return {key: had.get(key) for key in {*had, *needed} - {*ASKED}} == {
-        key: needed.get(key) for key in {*had, *needed} - {*ASKED}
-    }
+    keys = {*stored, *needed} - {*PROTOCOL_FACTS}
+    return all(stored.get(key) == needed.get(key) for key in keys)
 
 
 def _labels_digest(folder: DataFolder) -> str:

@@ -4,16 +4,18 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import longmatch
 from longmatch.default import statistics as background
 from longmatch.documents import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.load import FIXED, MODELS, load
+from longmatch.loading import FIXED, MODELS, load
 from longmatch.sdr.matcher import SdrMatcher
 
 
@@ -61,6 +63,10 @@ def test_a_trained_model_of_the_hub_in_the_cache_opens_by_its_id(trained, tmp_pa
     settings = {"HF_HUB_CACHE": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1", "OMP_WAIT_POLICY": "PASSIVE"}
     done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=False)
     assert done.stdout == "people/model True 32\n", done.stderr
+
+
+def test_the_public_function_is_not_hidden_by_a_module_of_its_name():
+    assert not any(find_spec(f"longmatch.{name}") for name in longmatch.__all__)
 
 
 def refused(name: str | Path) -> str:

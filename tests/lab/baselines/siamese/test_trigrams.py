@@ -8,8 +8,8 @@ import torch
 
 from longmatch.documents import read_text_string
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.baselines.siamese.batch import Layout
-from longmatch.lab.baselines.siamese.letters import FACTOR, PRIME, letters_of, trigrams
+from longmatch.lab.baselines.siamese.batch import SentenceLayout
+from longmatch.lab.baselines.siamese.trigrams import FACTOR, PRIME, token_letters, trigrams
 from tests.lab.baselines.siamese.tiny_baselines import tokens_of
 
 BUCKETS = 10**9  # so many that no two share one
@@ -23,8 +23,8 @@ def numbers(text):
 
 
 def found(documents, backbone):
-    texts = Layout().lay_out(tokens_of(documents, backbone))
-    return texts, trigrams(texts, *letters_of(open_tokenizer(str(backbone))), BUCKETS)
+    texts = SentenceLayout().lay_out(tokens_of(documents, backbone))
+    return texts, trigrams(texts, *token_letters(open_tokenizer(str(backbone))), BUCKETS)
 
 
 @pytest.mark.parametrize("backbone", ["tiny_bert", "tiny_roberta"])

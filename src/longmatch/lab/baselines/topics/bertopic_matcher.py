@@ -1,4 +1,4 @@
-"""BERTopic's steps as a matcher: the paragraphs of the collection that is asked are clustered into its topics."""
+"""BERTopic as a matcher: topics are clusters of the collection's paragraphs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from torch import Tensor
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.baselines.topics.clusters import ClusterTopics
-from longmatch.lab.baselines.topics.explanation import Side, explain
-from longmatch.lab.baselines.topics.similarity import Floats, shares, topic_similarity
+from longmatch.lab.baselines.topics.explanation import TopicProfile, explain
+from longmatch.lab.baselines.topics.similarity import Floats, proportions, topic_similarity
 from longmatch.lab.baselines.topics.vocabulary import digest
 from longmatch.lexical.terms import Counts, Stream, terms_of
 from longmatch.matching.match import Match
@@ -21,33 +21,33 @@ from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.matching.sentences import Sentences
 from longmatch.sdr.paragraphs import whole_paragraphs
 
-LEARNING = 5_000  # paragraphs that are clustered
+MAX_PARAGRAPHS = 5_000  # clustered
 
 
 @dataclass(frozen=True)
 class TopicEncoding:
-    """A document's sentences, their words, and a vector for each paragraph."""
+    """A document's sentences, their words, and one vector per paragraph."""
 
     sentences: Sentences
     stream: Stream
     paragraphs: Tensor  # (paragraphs, width)
 
     def words_of_paragraphs(self) -> list[Counts]:
-        """The words of each paragraph."""
+        """The word counts of each paragraph."""
         bounds = self.stream.offsets[self.sentences.paragraphs.numpy()].tolist()
         return [Counts.of(self.stream.ids[start:end]) for start, end in pairwise(bounds)]
 
 
 @dataclass(frozen=True)
 class TopicCollection:
-    """The topics of a collection (None where its paragraphs form no clusters), and the documents' shares of them."""
+    """The topics of a collection (None if its paragraphs form no clusters), and the documents' topic proportions."""
 
     topics: ClusterTopics | None
-    shares: Floats  # (documents, topics)
+    proportions: Floats  # (documents, topics)
 
 
 class BertopicMatcher(Encoder[TopicEncoding, TopicCollection]):
-    """Documents are alike as far as they have the same topics: 1 less the Jensen-Shannon divergence of their shares."""
+    """Similarity of topic proportions: 1 minus their Jensen-Shannon divergence."""
 
     name = "bertopic"
 
@@ -56,23 +56,23 @@ class BertopicMatcher(Encoder[TopicEncoding, TopicCollection]):
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[TopicEncoding]:
         """Count the words of each document, and encode its paragraphs."""
-        return [_encoding(*found) for found in sentence_vectors(documents, self.backbone, progress)]
+        return [_encoding(*encoded) for encoded in sentence_vectors(documents, self.backbone, progress)]
 
     def collect(self, encodings: Sequence[TopicEncoding]) -> TopicCollection:
-        """Cluster the collection's paragraphs; of many, those with the lowest digests."""
+        """Cluster the collection's paragraphs; beyond MAX_PARAGRAPHS, those with the lowest digests."""
         topics = _fit(encodings)
-        found = [_side(encoding, topics).shares for encoding in encodings]
-        return TopicCollection(topics, np.stack(found) if found else np.zeros((0, 1)))
+        rows = [_profile(encoding, topics).proportions for encoding in encodings]
+        return TopicCollection(topics, np.stack(rows) if rows else np.zeros((0, 1)))
 
     def score(self, query: TopicEncoding, collection: TopicCollection) -> Scores:
-        """The similarity of a query's topics with those of every document."""
-        asked = _side(query, collection.topics).shares
-        return np.asarray(topic_similarity(asked[None], collection.shares)[0])
+        """The topic similarity of a query with every document."""
+        query_row = _profile(query, collection.topics).proportions[None]
+        return np.asarray(topic_similarity(query_row, collection.proportions)[0])
 
     def explain(self, a: TopicEncoding, b: TopicEncoding, collection: TopicCollection | None = None) -> Match:
-        """By the collection's topics; a lone pair has those of the paragraphs of both."""
+        """By the collection's topics; for a single pair, by those of both documents' paragraphs."""
         topics = collection.topics if collection else _fit([a, b])
-        return explain(_side(a, topics), _side(b, topics), self.name)
+        return explain(_profile(a, topics), _profile(b, topics), self.name)
 
 
 def _encoding(sentences: Sentences, vectors: Tensor) -> TopicEncoding:
@@ -86,11 +86,11 @@ def _fit(encodings: Sequence[TopicEncoding]) -> ClusterTopics | None:
     if not texts:
         return None
     vectors = torch.cat([encoding.paragraphs for encoding in encodings]).double().numpy()
-    some = sorted(range(len(texts)), key=lambda n: digest(texts[n]))[:LEARNING]
-    return ClusterTopics.fit([texts[n] for n in some], vectors[some])
+    sample = sorted(range(len(texts)), key=lambda n: digest(texts[n]))[:MAX_PARAGRAPHS]
+    return ClusterTopics.fit([texts[n] for n in sample], vectors[sample])
 
 
-def _side(encoding: TopicEncoding, topics: ClusterTopics | None) -> Side:
+def _profile(encoding: TopicEncoding, topics: ClusterTopics | None) -> TopicProfile:
     counts = encoding.stream.sentence_counts()
-    spoken = topics.spoken(counts) if topics else np.zeros((len(counts), 1))
-    return Side(encoding.sentences, spoken, shares(spoken.sum(0, keepdims=True))[0])
+    weights = topics.topic_weights(counts) if topics else np.zeros((len(counts), 1))
+    return TopicProfile(encoding.sentences, weights, proportions(weights.sum(0, keepdims=True))[0])
