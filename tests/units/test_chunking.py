@@ -130,8 +130,8 @@ def test_the_first_blocks_are_those_of_the_whole_document(tokenizer, document, l
 
 def test_a_shelf_s_tokens_are_filled_into_the_same_blocks(wordpiece, examples, tmp_path):
     documents = list(examples.values())[:4]
-    shelf = token_collection(tmp_path / "shelf", documents, wordpiece)
-    for document, kept in zip(documents, shelf, strict=True):
+    tokens = token_collection(tmp_path / "store", documents, wordpiece)
+    for document, kept in zip(documents, tokens, strict=True):
         pieces = blocks(tokenize(document, wordpiece), 30)
         first, last = block_ranges(kept, 30)
         assert first.tolist() == pieces.first.tolist() and last.tolist() == pieces.last.tolist()

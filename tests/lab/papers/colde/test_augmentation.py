@@ -151,12 +151,12 @@ def test_reading_gives_what_the_model_gives_for_one_padded_block(tiny_bert, docu
         assert torch.allclose(fast[level], plain[level], atol=1e-5)
 
 
-def test_a_shelf_of_tokens_is_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
+def test_stored_tokens_are_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
     tokenizer = tiny_matcher(tiny_bert).tokenizer.backend_tokenizer
-    shelf = token_collection(tmp_path / "shelf", [tokens.document for tokens in documents], tokenizer)
+    tokens = token_collection(tmp_path / "store", [tokens.document for tokens in documents], tokenizer)
     for limit in (None, 100):
         plan = ChunkLayout(2, 46, (FIRST, LAST), limit)
-        kept, fresh = plan.lay_out(list(shelf)), plan.lay_out(documents)
+        kept, fresh = plan.lay_out(list(tokens)), plan.lay_out(documents)
         assert torch.equal(kept.text.ids, fresh.text.ids) and torch.equal(kept.text.lengths, fresh.text.lengths)
         for name in ("section", "position", "document"):
             assert torch.equal(getattr(kept, name), getattr(fresh, name))

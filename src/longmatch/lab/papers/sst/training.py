@@ -106,7 +106,7 @@ class SstRecipe(CrossRecipe):
             torch.nn.Module.to(done, "cpu")
 
         def made_before(documents: Sequence[Tokens]) -> list[Vectors]:
-            return [vectors[found.shelf.number(tokens.document.id)] for tokens in documents]
+            return [vectors[found.tokens.number(tokens.document.id)] for tokens in documents]
 
         self.layout = replace(self.layout, selection=self._views_by(NetworkClustering(self.network, made_before)))
 

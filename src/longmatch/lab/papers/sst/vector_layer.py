@@ -68,7 +68,7 @@ class FirstSentenceVectors:
         """The same for all documents of the training and validation pairs."""
         pairs = [data.pairs("train"), data.pairs("validation")]
         numbers = np.unique(np.concatenate([side for table in pairs for side in (table.source, table.target)]))
-        return cls.build(data.shelf, numbers, backbone, most)
+        return cls.build(data.tokens, numbers, backbone, most)
 
     def __getitem__(self, number: int) -> Vectors:
         """The vectors of one document: (sentences, width)."""

@@ -28,7 +28,7 @@ class Item(NamedTuple):
     id: str  # of a file; a line has its own
     number: int  # of the line
     line: str
-    prefix: str  # of the id, where documents of several sources lie on one shelf
+    prefix: str  # of the id, where documents come from several sources
 
 
 @dataclass(frozen=True)
