@@ -27,10 +27,10 @@ from longmatch.lab.datasets.records import Split
 from longmatch.lab.default.features import BEST, DEPTH, FLOORS, QueryLists
 from longmatch.lab.default.weights import fit_weights, ndcg
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
-from longmatch.lab.evaluation.encodings.store import Store
+from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
 from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
+from longmatch.lab.store.store import LayerStore
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.mentions import EXTRA_WORDS, WORDS_PER_MENTION, self_mentions, stack_titles
 from longmatch.lexical.terms import Terms
@@ -148,10 +148,10 @@ def _lists(columns: Columns, similarity: Similarity | None) -> QueryLists:
 def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> Iterator[tuple[Split, Columns]]:
     """The lists of a set's queries."""
     corpus = Corpus(DataFolder(path))
-    (stored,) = Store(layers, corpus).build([Words()])
+    (stored,) = LayerStore.of(layers, corpus.source).build([WordLayer()])
     titles = {record.id: record.title for record in corpus.folder.records()}
     nothing = SentenceVectors(torch.empty(0), torch.empty(0))
-    streams = (restore_stream(arrays) for arrays in stored.each("words", "bounds"))
+    streams = (restore_stream(arrays) for arrays in stored.documents("words", "bounds"))
     encodings = [
         Encoding(no_sentences(titles[id]), nothing, Terms(s)) for id, s in zip(corpus.ids, streams, strict=True)
     ]
