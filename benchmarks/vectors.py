@@ -23,7 +23,7 @@ from rich.table import Table
 
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import SPLITS, Split
-from longmatch.lab.evaluation.measures.answers import find_answers
+from longmatch.lab.evaluation.measures.answers import rank_query
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.facts import Facts
@@ -56,7 +56,7 @@ def values(library: Library, qrels: Grades) -> dict[str, Values]:
     searcher = library._searcher()
     found = [_scores(searcher, query) for query in qrels]
     return {
-        name: nDCG(10).each([find_answers(qrels[query], both[name]) for query, both in zip(qrels, found, strict=True)])
+        name: nDCG(10).each([rank_query(qrels[query], both[name]) for query, both in zip(qrels, found, strict=True)])
         for name in ("default", "meaning alone")
     }
 
