@@ -68,15 +68,15 @@ def main() -> None:
     parser.add_argument("--split", choices=("train", "validation"), default="train")
     parser.add_argument("--layers", type=Path, default=LAYERS)
     options = parser.parse_args()
-    found: dict[tuple[str, str], Columns] = {}
+    sets: dict[tuple[str, str], Columns] = {}
     for name in options.sets:
         for split, columns in columns_of(
             options.data / name, options.layers, {"train", options.split}, options.queries
         ):
-            found[name, split] = columns
+            sets[name, split] = columns
     table = Table("rarity", "divided by", "floor", *options.sets, "mean")
     for label, similarity, floor in variants() if options.split == "train" else (NONE, TAKEN):
-        values = [100 * left_out(name, options.split, found, similarity, floor) for name in options.sets]
+        values = [100 * left_out(name, options.split, sets, similarity, floor) for name in options.sets]
         table.add_row(*label, f"{floor:g}", *(f"{value:.2f}" for value in [*values, np.mean(values)]))
     Console(width=120).print(table)
 
@@ -127,14 +127,14 @@ TAKEN: Variant = (("rarest term", "words"), _by_words("rarest term", EXTRA_WORDS
 
 
 def left_out(
-    name: str, split: str, found: Mapping[tuple[str, str], Columns], similarity: Similarity | None, floor: float
+    name: str, split: str, sets: Mapping[tuple[str, str], Columns], similarity: Similarity | None, floor: float
 ) -> float:
     """nDCG@10 of one set, with weights learnt on the others."""
     floors = {**FLOORS, "named": floor}
     sides = ("words", "phrases") if similarity is None else ("words", "phrases", "named")
-    others = [_lists(columns, similarity) for (other, s), columns in found.items() if s == "train" and other != name]
+    others = [_lists(columns, similarity) for (other, s), columns in sets.items() if s == "train" and other != name]
     weights = fit_weights(others, sides, floors=floors)
-    return float(np.mean(ndcg(_lists(found[name, split], similarity), sides, weights, floors)))
+    return float(np.mean(ndcg(_lists(sets[name, split], similarity), sides, weights, floors)))
 
 
 def _lists(columns: Columns, similarity: Similarity | None) -> QueryLists:
