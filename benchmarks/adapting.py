@@ -19,7 +19,7 @@ from longmatch.documents.document import Document, Section
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.lab.adapting.adapt import adapt
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.evaluation.measures.answers import find_answers
+from longmatch.lab.evaluation.measures.answers import rank_query
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.library import Library
@@ -79,7 +79,7 @@ def ndcg_of(library: Library, folder: DataFolder) -> list[float]:
         if row.grade and row.query in names and row.document in names:
             wanted[names[row.query]][names[row.document]] = row.grade
     ranked = ({hit.id: hit.score for hit in library.rank(query, k=10)} for query in wanted)
-    return [nDCG(10)(find_answers(grades, hits)) for grades, hits in zip(wanted.values(), ranked, strict=True)]
+    return [nDCG(10)(rank_query(grades, hits)) for grades, hits in zip(wanted.values(), ranked, strict=True)]
 
 
 if __name__ == "__main__":

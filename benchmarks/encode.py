@@ -38,7 +38,7 @@ from spread import spread_documents
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.choosing import cosines
+from longmatch.encoders.engine_selection import row_cosines
 from longmatch.encoders.openvino import is_installed
 from longmatch.encoders.pretrained import default_folder
 from longmatch.matching.sentence_vectors import sentence_vectors
@@ -109,9 +109,7 @@ def our_way(name: str, backbone: Backbone) -> Way:
         found = [vectors.numpy() for _, vectors in sentence_vectors(turn.documents, backbone)]
         return np.concatenate(found)
 
-    return Way(
-        name, backbone.computes, lambda turn: backbone.encode_texts(_fitting(turn.passages, backbone)), documents
-    )
+    return Way(name, backbone.runtime, lambda turn: backbone.encode_texts(_fitting(turn.passages, backbone)), documents)
 
 
 def _fitting(texts: list[str], backbone: Backbone) -> list[str]:
@@ -155,7 +153,7 @@ def _rows(text: str, ways: list[Way], turns: list[Turn], processor: str) -> list
                 rates[way.name].append(turn.tokens / (time.perf_counter() - start))
                 work[way.name].append(turn.tokens / (time.process_time() - began))
         for way in ways:
-            near[way.name] += cosines(found[way.name], found["float32"]).tolist()
+            near[way.name] += row_cosines(found[way.name], found["float32"]).tolist()
     return [_row(processor, text, way, rates, work, near[way.name]) for way in ways]
 
 

@@ -37,7 +37,7 @@ from rich.table import Table
 from torch import Tensor
 from transformers import AutoModel
 
-from longmatch.encoders.flat import Flat
+from longmatch.encoders.flat import FlatTokens
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.siamese.batch import TextBatch
@@ -54,10 +54,10 @@ VOCABULARY = 30_522
 Step = tuple[Any, Callable[[], Tensor]]  # the model, and a forward pass that ends in the documents' vectors
 
 
-def pieces(tokens: int, documents: int, size: int) -> Flat:
+def pieces(tokens: int, documents: int, size: int) -> FlatTokens:
     """Documents of so many tokens in full pieces, the special tokens of each piece counted."""
     drawn = np.random.default_rng(0).integers(1000, VOCABULARY, (documents * tokens // size, size - 2))
-    return Flat.of(list(drawn), SPECIALS)
+    return FlatTokens.of(list(drawn), SPECIALS)
 
 
 def smith(tokens: int, documents: int, backbone: bool = False) -> Step:

@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
 
-from longmatch.encoders.flat import Flat
+from longmatch.encoders.flat import FlatTokens
 from longmatch.lab.benchmarks.gpu.padded import CHUNK, PaddedChunks
 from longmatch.lab.benchmarks.gpu.timing import timed
 from longmatch.lab.benchmarks.gpu.workload import DEVICE, autocast
@@ -127,7 +127,7 @@ def memory(documents: int, chunks: int, budget: int | None) -> int:
     numbers = torch.arange(documents * chunks)
     place = numbers % chunks
     batch = ChunkBatch(
-        Flat.of(pieces, (101, 102)), (place >= chunks // 2).long(), place % (chunks // 2), numbers // chunks
+        FlatTokens.of(pieces, (101, 102)), (place >= chunks // 2).long(), place % (chunks // 2), numbers // chunks
     ).to(DEVICE)
     labels = torch.arange(documents, device=DEVICE).div(2, rounding_mode="floor").repeat_interleave(2)
     if DEVICE.type == "cuda":

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from filelock import FileLock
 
-from longmatch.encoders.backbone import Backbone, Progress, Vectors
+from longmatch.encoders.backbone import Backbone, TokenProgress, Vectors
 
 Piece = npt.NDArray[np.int64]
 
@@ -27,7 +27,7 @@ class RememberingBackbone(Backbone):
         backbone.folder, backbone._opened, backbone._known = folder, set(), {}
         return backbone
 
-    def encode(self, pieces: Sequence[Piece], progress: Progress | None = None) -> Vectors:
+    def encode(self, pieces: Sequence[Piece], progress: TokenProgress | None = None) -> Vectors:
         keys = [np.asarray(piece, dtype=np.int64).tobytes() for piece in pieces]
         if not self._known.keys() >= set(keys):
             with FileLock(self.folder / "lock"):

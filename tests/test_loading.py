@@ -129,7 +129,7 @@ def test_the_default_reads_with_the_packaged_backbone_as_it_was_published():
 
 def test_what_unrelated_sentences_have_in_common_is_not_known_of_a_changed_backbone():
     backbone = load("sdr").backbone
-    assert background.background_of(backbone.changed({}, "digest")) is None
+    assert background.background_of(backbone.with_change({}, "digest")) is None
 
 
 def test_the_default_with_a_backbone_it_knows_nothing_of_says_what_is_missing(tiny_bert):

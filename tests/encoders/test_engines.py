@@ -12,8 +12,8 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.choosing import FAITHFUL, cosines, multiplies_bfloat16
-from longmatch.encoders.openvino import cache_folder, converted
+from longmatch.encoders.engine_selection import MIN_COSINE, has_fast_bfloat16, row_cosines
+from longmatch.encoders.openvino import cache_folder, converted_model
 from longmatch.encoders.threads import usable_cores
 from longmatch.errors import LongmatchError
 
@@ -52,11 +52,11 @@ def cached(tmp_path: Path, monkeypatch) -> Path:
 
 def test_no_vector_of_real_text_is_further_than_0_9999_from_that_of_float32(vectors, exact):
     assert len(vectors) > 150
-    assert cosines(vectors, exact).min() > 0.9999
+    assert row_cosines(vectors, exact).min() > 0.9999
 
 
 def test_the_default_keeps_the_vectors_of_float32(texts, exact):
-    assert cosines(Backbone.load(device="cpu").encode_texts(texts), exact).min() > 0.9999
+    assert row_cosines(Backbone.load(device="cpu").encode_texts(texts), exact).min() > 0.9999
 
 
 @pytest.mark.parametrize("budget", [700, 5_000])
@@ -64,7 +64,7 @@ def test_vectors_do_not_depend_on_the_order_or_the_size_of_batches(way, texts, v
     monkeypatch.setattr(way, "token_budget", budget)
     last = len(texts) - 5  # from here on they are the shortest, the longest and the Chinese
     some = np.random.default_rng(0).permutation([*range(0, last, 10), *range(last, last + 5)])
-    assert cosines(way.encode_texts([texts[i] for i in some]), vectors[some]).min() > 0.9999
+    assert row_cosines(way.encode_texts([texts[i] for i in some]), vectors[some]).min() > 0.9999
 
 
 def test_the_same_call_gives_the_same_vectors(way, texts):
@@ -73,16 +73,16 @@ def test_the_same_call_gives_the_same_vectors(way, texts):
 
 
 def test_what_is_chosen_follows_the_processor_and_what_is_installed(monkeypatch):
-    fast = "mixed" if multiplies_bfloat16() else "float32"
-    assert Backbone.load(device="cpu").computes == f"{fast}, openvino on cpu"
+    fast = "mixed" if has_fast_bfloat16() else "float32"
+    assert Backbone.load(device="cpu").runtime == f"{fast}, openvino on cpu"
     monkeypatch.setitem(sys.modules, "openvino", None)  # cannot be imported
-    assert Backbone.load(device="cpu").computes == f"{fast}, torch on cpu"
-    assert Backbone.load(device="cpu", precision="float32").computes == "float32, torch on cpu"
+    assert Backbone.load(device="cpu").runtime == f"{fast}, torch on cpu"
+    assert Backbone.load(device="cpu", precision="float32").runtime == "float32, torch on cpu"
 
 
 def test_the_environment_says_what_computes_where_the_call_does_not(tiny_bert: Path, monkeypatch):
     def computes(**asked: str) -> str:
-        return Backbone.load(str(tiny_bert), device="cpu", **asked).computes
+        return Backbone.load(str(tiny_bert), device="cpu", **asked).runtime
 
     monkeypatch.setenv("LONGMATCH_ENGINE", "torch")
     monkeypatch.setenv("LONGMATCH_PRECISION", "bfloat16")
@@ -107,9 +107,9 @@ def test_a_model_that_bfloat16_would_change_is_read_in_float32(tiny_bert: Path, 
     draw = np.random.default_rng(1)
     pieces = [draw.integers(5, 700, size=length) for length in range(1, 41)]
     exact = Backbone.load(str(tmp_path / "sharp"), device="cpu", precision="float32").encode(pieces)
-    assert cosines(sharp.encode(pieces), exact).min() > FAITHFUL
+    assert row_cosines(sharp.encode(pieces), exact).min() > MIN_COSINE
     coarse = Backbone.load(str(tmp_path / "sharp"), device="cpu", precision="mixed").encode(pieces)
-    assert cosines(coarse, exact).min() < FAITHFUL
+    assert row_cosines(coarse, exact).min() < MIN_COSINE
 
 
 @pytest.mark.parametrize("family", ["tiny_bert", "tiny_roberta"])
@@ -123,20 +123,20 @@ def test_openvino_in_float32_gives_torchs_vectors_up_to_the_longest_piece(family
 
 @pytest.mark.parametrize("mode", ["cls", "max"])
 def test_pooling_is_the_same_whatever_reads(way, backbone, mode, texts):
-    found = way.pooled(mode).encode_texts(texts[:20])
-    assert way.pooled(mode).engine is way.engine
-    assert cosines(found, backbone.pooled(mode).encode_texts(texts[:20])).min() > 0.999
+    found = way.with_pooling(mode).encode_texts(texts[:20])
+    assert way.with_pooling(mode).engine is way.engine
+    assert row_cosines(found, backbone.with_pooling(mode).encode_texts(texts[:20])).min() > 0.999
 
 
 def test_a_model_is_converted_once_and_a_damaged_copy_is_made_again(tiny_bert, cached):
     model = AutoModel.from_pretrained(tiny_bert).eval()
-    converted(model, "tiny")
+    converted_model(model, "tiny")
     graph = cached / "tiny" / "graph.xml"
     made = graph.stat().st_mtime_ns
-    assert len(converted(model, "tiny").inputs) == 2
+    assert len(converted_model(model, "tiny").inputs) == 2
     assert graph.stat().st_mtime_ns == made
     graph.write_text("no graph")
-    assert len(converted(model, "tiny").inputs) == 2
+    assert len(converted_model(model, "tiny").inputs) == 2
 
 
 def test_what_is_opened_again_is_not_compiled_again(tiny_bert, cached):
@@ -160,14 +160,14 @@ def test_what_is_opened_again_is_not_tried_again(tiny_bert):
 def test_a_cache_that_cannot_be_written_does_no_harm(tiny_bert, cached):
     cached.parent.mkdir(parents=True)
     cached.write_text("a file where the folder would be")
-    assert len(converted(AutoModel.from_pretrained(tiny_bert).eval(), "tiny").inputs) == 2
+    assert len(converted_model(AutoModel.from_pretrained(tiny_bert).eval(), "tiny").inputs) == 2
 
 
 def test_a_missing_extra_is_one_sentence_with_the_install_line(tiny_bert, monkeypatch):
     monkeypatch.setitem(sys.modules, "openvino", None)
     with pytest.raises(LongmatchError) as error:
         Backbone.load(str(tiny_bert), engine="openvino")
-    assert str(error.value) == "Reading with OpenVINO needs openvino. Install it: pip install 'longmatch[fast]'."
+    assert str(error.value) == "The OpenVINO engine needs openvino. Install it: pip install 'longmatch[fast]'."
 
 
 def test_openvino_in_numbers_it_does_not_offer_is_refused(tiny_bert):
@@ -189,10 +189,10 @@ def test_threads_are_no_more_than_the_cores_of_this_process(python: Callable[[st
     code = """
         import os
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-        from longmatch.encoders.threads import set_threads
+        from longmatch.encoders.threads import limit_threads
         import torch
         torch.set_num_threads(2)
-        print(set_threads(), torch.get_num_threads(), os.environ["OMP_WAIT_POLICY"])
+        print(limit_threads(), torch.get_num_threads(), os.environ["OMP_WAIT_POLICY"])
     """
     assert python(code) == "1 1 PASSIVE"
     assert usable_cores() <= os.cpu_count()

@@ -1,4 +1,4 @@
-"""Flat pieces give back what they hold, padded by length, and fall into groups within a budget."""
+"""FlatTokens pieces give back what they hold, padded by length, and fall into groups within a budget."""
 
 import numpy as np
 import torch
@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.flat import CPU_BUDGET, Flat, groups_within, mean_of_tokens
+from longmatch.encoders.flat import CPU_BUDGET, FlatTokens, groups_within, mean_pool
 
 PIECES = st.lists(st.lists(st.integers(5, 50), max_size=300).map(np.array), min_size=1, max_size=12)
 
 
 @given(PIECES)
 def test_every_piece_is_read_once_between_its_start_and_end_tokens(pieces):
-    flat = Flat.of([piece.astype(np.int64) for piece in pieces], (1, 2))
+    flat = FlatTokens.of([piece.astype(np.int64) for piece in pieces], (1, 2))
     seen = {}
     for rows, places, mask in flat.by_length():
         assert len(rows) == 1 or mask.numel() <= CPU_BUDGET
@@ -24,23 +24,23 @@ def test_every_piece_is_read_once_between_its_start_and_end_tokens(pieces):
 
 @given(PIECES, st.data())
 def test_a_run_of_pieces_is_those_pieces(pieces, data):
-    flat = Flat.of(pieces, (1, 2))
+    flat = FlatTokens.of(pieces, (1, 2))
     first = data.draw(st.integers(0, len(pieces) - 1))
     last = data.draw(st.integers(first + 1, len(pieces)))
-    part, same = flat.between(first, last), Flat.of(pieces[first:last], (1, 2))
+    part, same = flat.between(first, last), FlatTokens.of(pieces[first:last], (1, 2))
     assert part.ids.tolist() == same.ids.tolist() and part.lengths.tolist() == same.lengths.tolist()
 
 
 @given(PIECES)
 def test_each_piece_has_its_own_vector_whichever_are_read_together(pieces):
-    flat = Flat.of(pieces, (1, 2))
-    found = flat.each(lambda ids, mask, rows: torch.stack([ids.sum(1), mask.sum(1), rows], dim=1))
+    flat = FlatTokens.of(pieces, (1, 2))
+    found = flat.encode_each(lambda ids, mask, rows: torch.stack([ids.sum(1), mask.sum(1), rows], dim=1))
     assert found.tolist() == [[piece.sum() + 3, len(piece) + 2, i] for i, piece in enumerate(pieces)]
 
 
 @given(PIECES, st.integers(1, 900))
 def test_groups_are_runs_of_pieces_within_the_budget(pieces, budget):
-    flat = Flat.of(pieces, (1, 2))
+    flat = FlatTokens.of(pieces, (1, 2))
     groups = list(flat.groups(budget))
     assert torch.cat([group.ids for group in groups]).tolist() == flat.ids.tolist()
     assert all(len(group) == 1 or group.tokens <= budget for group in groups)
@@ -57,11 +57,11 @@ def test_groups_cover_all_in_order_and_keep_to_the_budget(lengths, budget):
 def test_the_mean_is_that_of_the_backbones_own_vectors(tiny_bert):
     backbone = Backbone.load(str(tiny_bert), precision="float32")
     pieces = [np.arange(10, 10 + n) for n in (3, 17, 8)]
-    flat = Flat.of(pieces, (backbone.first_token, backbone.last_token))
+    flat = FlatTokens.of(pieces, (backbone.first_token, backbone.last_token))
     found = torch.zeros(3, backbone.width)
     with torch.no_grad():
         for rows, places, mask in flat.by_length():
             hidden = backbone.model(input_ids=flat.ids[places], attention_mask=mask).last_hidden_state
-            found[rows] = mean_of_tokens(hidden, mask)
+            found[rows] = mean_pool(hidden, mask)
     unit = torch.nn.functional.normalize(found, dim=1)
     assert np.abs(unit.numpy() - backbone.encode(pieces)).max() < 1e-5

@@ -12,12 +12,12 @@ from transformers import AutoModel, BertConfig, BertModel
 from longmatch.encoders import openvino
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.low_rank import (
-    add_change,
+    add_low_rank_layers,
+    apply_change,
     change_from_bytes,
-    change_of,
     change_to_bytes,
-    joined,
-    make_changeable,
+    combine_changes,
+    low_rank_change,
 )
 
 
@@ -34,7 +34,7 @@ def outcome(model: nn.Module) -> torch.Tensor:
 
 def changed_at_random(model: nn.Module, rank: int = 4) -> nn.Module:
     torch.manual_seed(1)
-    for parameter in make_changeable(model, rank):
+    for parameter in add_low_rank_layers(model, rank):
         # halves, so that saving in half precision loses nothing
         parameter.data.copy_((0.1 * torch.randn_like(parameter)).half().float())
     return model
@@ -43,13 +43,13 @@ def changed_at_random(model: nn.Module, rank: int = 4) -> nn.Module:
 def test_nothing_changes_at_first() -> None:
     plain = small_bert()
     expected = outcome(plain)
-    make_changeable(plain, 4)
+    add_low_rank_layers(plain, 4)
     assert torch.equal(outcome(plain), expected)
 
 
 def test_only_the_change_can_be_learnt() -> None:
     model = small_bert()
-    learnt = make_changeable(model, 4)
+    learnt = add_low_rank_layers(model, 4)
     assert {id(p) for p in learnt} == {id(p) for p in model.parameters() if p.requires_grad}
     assert len(learnt) == 2 * 6 * 2  # two layers of six matrices, down and up
 
@@ -58,7 +58,7 @@ def test_kept_as_bytes_and_added_to_the_plain_network_it_gives_the_same_vectors(
     plain = small_bert()
     changed = changed_at_random(deepcopy(plain))
     before = outcome(plain)
-    add_change(plain, change_from_bytes(change_to_bytes(change_of(changed))))
+    apply_change(plain, change_from_bytes(change_to_bytes(low_rank_change(changed))))
     assert not torch.allclose(outcome(plain), before, atol=1e-3)
     assert torch.allclose(outcome(plain), outcome(changed), atol=1e-5)
 
@@ -66,22 +66,22 @@ def test_kept_as_bytes_and_added_to_the_plain_network_it_gives_the_same_vectors(
 def test_a_change_of_another_network_is_refused() -> None:
     wider = BertModel(BertConfig(vocab_size=50, hidden_size=32, num_hidden_layers=2, num_attention_heads=2))
     with pytest.raises(ValueError, match="no layer"):
-        add_change(wider, change_of(changed_at_random(small_bert())))
+        apply_change(wider, low_rank_change(changed_at_random(small_bert())))
 
 
 @pytest.fixture
 def tiny_change(tiny_bert: Path) -> dict[str, torch.Tensor]:
     """A change of the tiny BERT."""
-    return change_of(changed_at_random(AutoModel.from_pretrained(tiny_bert).eval()))
+    return low_rank_change(changed_at_random(AutoModel.from_pretrained(tiny_bert).eval()))
 
 
 def test_a_changed_backbone_says_which_change_it_has(tiny_bert: Path, tiny_change: dict[str, torch.Tensor]) -> None:
     plain = Backbone.load(str(tiny_bert), device="cpu", precision="float32")
-    changed = plain.changed(tiny_change, "digest")
+    changed = plain.with_change(tiny_change, "digest")
     assert changed.pooled("cls").change == changed.change == "digest"
     pieces = [np.arange(5, 15), np.arange(7, 40)]
     assert not np.allclose(plain.encode(pieces), changed.encode(pieces), atol=1e-3)
-    add_change(plain.model, tiny_change)
+    apply_change(plain.model, tiny_change)
     assert np.allclose(plain.encode(pieces), changed.encode(pieces), atol=1e-6)
 
 
@@ -92,28 +92,28 @@ def test_openvino_reads_with_the_change_and_keeps_it_apart_from_the_plain_networ
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     asked = {"device": "cpu", "precision": "float32"}
     plain = Backbone.load(str(tiny_bert), engine="openvino", **asked)
-    changed = plain.changed(tiny_change, "digest")
+    changed = plain.with_change(tiny_change, "digest")
     pieces = [np.arange(5, 15), np.arange(7, 40)]
-    expected = Backbone.load(str(tiny_bert), **asked).changed(tiny_change, "digest").encode(pieces)
+    expected = Backbone.load(str(tiny_bert), **asked).with_change(tiny_change, "digest").encode(pieces)
     assert np.abs(changed.encode(pieces) - expected).max() < 1e-5
     assert np.abs(plain.encode(pieces) - expected).max() > 1e-3
     assert openvino.digest(plain.model, "1") != openvino.digest(changed.model, "1")
 
 
 def test_two_changes_joined_do_what_they_do_after_each_other() -> None:
-    first, second = (change_of(changed_at_random(small_bert(), rank)) for rank in (4, 2))
+    first, second = (low_rank_change(changed_at_random(small_bert(), rank)) for rank in (4, 2))
     after_each_other, at_once = small_bert(), small_bert()
-    add_change(after_each_other, first)
-    add_change(after_each_other, second)
-    add_change(at_once, change_from_bytes(change_to_bytes(joined(first, second))))
+    apply_change(after_each_other, first)
+    apply_change(after_each_other, second)
+    apply_change(at_once, change_from_bytes(change_to_bytes(combine_changes(first, second))))
     assert torch.allclose(outcome(at_once), outcome(after_each_other), atol=1e-5)
     assert not torch.allclose(outcome(at_once), outcome(small_bert()), atol=1e-3)
 
 
 def test_a_share_of_the_layers_is_the_last_ones() -> None:
     model = small_bert()
-    make_changeable(model, 2, upper=0.5)
-    names = change_of(model)
+    add_low_rank_layers(model, 2, upper=0.5)
+    names = low_rank_change(model)
     assert names and all(name.startswith("encoder.layer.1.") for name in names)
 
 
@@ -121,9 +121,9 @@ def test_a_changed_backbone_leaves_the_one_it_was_made_of_as_it_was(tiny_bert: P
     plain = Backbone.load(str(tiny_bert), precision="float32")
     before = plain.encode_texts(["The river rose."])
     model = deepcopy(plain.model)
-    for parameter in make_changeable(model, 2):
+    for parameter in add_low_rank_layers(model, 2):
         parameter.data.normal_(std=0.2)
-    changed = plain.changed(change_of(model), "digest")
+    changed = plain.with_change(low_rank_change(model), "digest")
     assert (changed.change, plain.change) == ("digest", "")
     assert not np.allclose(changed.encode_texts(["The river rose."]), before, atol=1e-3)
     assert np.array_equal(plain.encode_texts(["The river rose."]), before)

@@ -8,7 +8,7 @@ import torch
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.engine import Batch, TorchEngine
-from longmatch.encoders.threads import one_core_each
+from longmatch.encoders.threads import single_core_pool
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_what_goes_wrong_in_one_batch_is_raised_and_the_others_are_not_left_runn
 
 def test_torch_computes_on_one_core_in_each_thread_and_elsewhere_as_before():
     before, elsewhere = torch.get_num_threads(), []
-    with one_core_each(3) as pool:
+    with single_core_pool(3) as pool:
         assert list(pool.map(lambda _: torch.get_num_threads(), range(6))) == [1] * 6
         assert torch.get_num_threads() == before
         thread = Thread(target=lambda: elsewhere.append(torch.get_num_threads()))

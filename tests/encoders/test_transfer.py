@@ -2,10 +2,10 @@
 
 import torch
 
-from longmatch.encoders.transfer import fetched, moved
+from longmatch.encoders.transfer import fetch_async, to_device
 
 
 def test_on_a_processor_numbers_stay_where_they_are():
     numbers, processor = torch.arange(5), torch.device("cpu")
-    assert moved(numbers, processor) is numbers
-    assert fetched(numbers)() is numbers
+    assert to_device(numbers, processor) is numbers
+    assert fetch_async(numbers)() is numbers

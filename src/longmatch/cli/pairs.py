@@ -18,10 +18,10 @@ def pairs(
 ) -> None:
     """Find the most similar pairs of documents, and the groups they form."""
     from longmatch.library.library import Library
-    from longmatch.library.store import beside
+    from longmatch.library.store import locate_library
     from longmatch.matching.render.terminal.printable import printable
 
-    opened = Library(beside(library), create=False)
+    opened = Library(locate_library(library), create=False)
     with progress("comparing", total=len(opened)) as report:
         found = opened.pairs(minimum, report)
     if as_json:

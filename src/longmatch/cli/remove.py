@@ -12,7 +12,7 @@ def remove(
     """Remove documents from a library; their files stay as they are."""
     from longmatch.cli.progress import warn
     from longmatch.library.library import Library
-    from longmatch.library.store import beside
+    from longmatch.library.store import locate_library
 
-    Library(beside(library), create=False, tell=warn).remove(ids)
+    Library(locate_library(library), create=False, on_message=warn).remove(ids)
     typer.echo(f"{library}: {len(set(ids)):,} removed")

@@ -32,10 +32,10 @@ class Asker:
 
     def ready(self) -> None:
         """Open the library and the model."""
-        from longmatch.encoders.threads import set_threads
+        from longmatch.encoders.threads import limit_threads
         from longmatch.library.library import Library
 
-        set_threads(self._threads)
+        limit_threads(self._threads)
         self._library = Library(self._address, self._make(), create=False)
 
     def answer(self, queries: Sequence[Document]) -> list[list[Hit]]:

@@ -1,8 +1,9 @@
-"""Pretrained backbones, token-budget batches, and reductions over ragged arrays."""
+"""Text to vectors: pretrained backbones, token-budget batches, and reductions over ragged arrays."""
 
 import os
 
-# Read when torch loads, which this package does next.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads that wait must not spin beside another busy process
-os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")  # what is kept for a product of one size, about 1 MB:
-os.environ.setdefault("LRU_CACHE_CAPACITY", "16")  # batches have a thousand sizes, and torch would keep all of them
+# torch reads these when it is imported, which this package does next.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads must not spin while another process is busy
+# A cached matrix product takes about 1 MB per shape; batches have a thousand shapes, and torch would cache them all.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+os.environ.setdefault("LRU_CACHE_CAPACITY", "16")

@@ -1,4 +1,4 @@
-"""What computes a backbone's token vectors: torch, in float32 or with products of bfloat16, or OpenVINO."""
+"""Engines, which compute a backbone's token vectors, and the padded batches they take."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -11,14 +11,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.batches import padded
-from longmatch.encoders.threads import one_core_each
+from longmatch.encoders.batches import padded_lengths
+from longmatch.encoders.threads import single_core_pool
 
 Precision = Literal["float32", "bfloat16"]
-Numbers = Precision | Literal["mixed"]
-"""What a backbone computes in.
+EnginePrecision = Precision | Literal["mixed"]
+"""The precision an engine computes in.
 
-mixed: products of bfloat16 between sums, norms and residuals of float32; bfloat16: all of it, the weights too.
+mixed: linear layers in bfloat16, sums, norms and residuals in float32; bfloat16: everything, weights included.
 """
 
 Ints = npt.NDArray[np.int64]
@@ -26,21 +26,21 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Batch:
-    """Pieces padded to one length."""
+    """Pieces padded to the same length."""
 
-    rows: Ints  # (pieces,) which of the pieces asked for
+    rows: Ints  # (pieces,) index of each piece in the whole input
     ids: Tensor  # (pieces, tokens)
-    mask: Tensor  # (pieces, tokens) True where there is a token
+    mask: Tensor  # (pieces, tokens), False for padding
 
     @staticmethod
-    def of(rows: Ints, pieces: list[Ints], specials: tuple[int, int], most: int) -> "Batch":
-        """Put the start and end tokens around each piece and pad it; `most` tokens are the longest the model reads.
+    def of(rows: Ints, pieces: list[Ints], specials: tuple[int, int], longest: int) -> "Batch":
+        """Put the start and end tokens (`specials`) around each piece and pad; the model takes `longest` tokens.
 
-        >>> Batch.of(np.array([0]), [np.array([7])], (1, 2), most=5).ids.tolist()
+        >>> Batch.of(np.array([0]), [np.array([7])], (1, 2), longest=5).ids.tolist()
         [[1, 7, 2, 0, 0]]
         """
         lengths = np.array([len(piece) for piece in pieces], dtype=np.int64) + 2
-        width = int(padded(lengths, most).max())
+        width = int(padded_lengths(lengths, longest).max())
         ids = np.zeros((len(pieces), width), dtype=np.int64)
         ids[:, 0] = specials[0]
         for row, piece in zip(ids, pieces, strict=True):
@@ -49,68 +49,71 @@ class Batch:
         return Batch(rows, torch.from_numpy(ids), torch.from_numpy(np.arange(width) < lengths[:, None]))
 
     def to(self, device: torch.device) -> "Batch":
-        """The same on another device."""
+        """Copy to a device."""
         return Batch(self.rows, self.ids.to(device), self.mask.to(device))
 
 
 class Engine(Protocol):
-    """Reads batches of tokens."""
+    """Computes token vectors of padded batches."""
 
     name: str
-    precision: Numbers
+    precision: EnginePrecision
     device: torch.device
 
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-        """The vectors of all tokens of each batch (pieces, tokens, width) on `device`, good until the next is asked."""
+        """Token vectors of each batch (pieces, tokens, width) on `device`, in order, valid until the next is taken."""
 
 
-B = TypeVar("B")
-F = TypeVar("F")
+T = TypeVar("T")
+R = TypeVar("R")
 
 
-def several_at_once(batches: Iterable[B], start: Callable[[B], Callable[[], F]], most: int) -> Iterator[tuple[B, F]]:
-    """Up to `most` batches under way, handed out in their order; `start` begins one and returns what waits for it."""
-    busy: deque[tuple[B, Callable[[], F]]] = deque()
+def pipelined(items: Iterable[T], start: Callable[[T], Callable[[], R]], depth: int) -> Iterator[tuple[T, R]]:
+    """Each item with its result, in order, with up to `depth` items in progress.
 
-    def first_done() -> tuple[B, F]:
-        batch, wait = busy.popleft()
-        return batch, wait()
+    `start` begins work on an item and returns a function that waits for the result.
+    """
+    busy: deque[tuple[T, Callable[[], R]]] = deque()
+
+    def oldest() -> tuple[T, R]:
+        item, wait = busy.popleft()
+        return item, wait()
 
     try:
-        for batch in batches:
-            if len(busy) == most:
-                yield first_done()
-            busy.append((batch, start(batch)))
+        for item in items:
+            if len(busy) == depth:
+                yield oldest()
+            busy.append((item, start(item)))
         while busy:
-            yield first_done()
+            yield oldest()
     finally:
         for _, wait in busy:
             wait()
 
 
 class TorchEngine:
-    """The Hugging Face module as it is; on a processor one batch on each core, or all cores on a single one."""
+    """Runs the Hugging Face module itself; on a CPU one batch per core, or a single batch on all cores."""
 
     name = "torch"
 
-    def __init__(self, model: nn.Module, precision: Numbers | None = None) -> None:
+    def __init__(self, model: nn.Module, precision: EnginePrecision | None = None) -> None:
         parameter = next(model.parameters())
         self.model, self.device = model, parameter.device
-        self.precision: Numbers = precision or ("bfloat16" if parameter.dtype == torch.bfloat16 else "float32")
+        self.precision: EnginePrecision = precision or ("bfloat16" if parameter.dtype == torch.bfloat16 else "float32")
 
     def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-        """In their order."""
+        """Token vectors of each batch, in order."""
         rest = iter(batches)
         first = list(islice(rest, 2))
         threads = torch.get_num_threads() if self.device.type == "cpu" and len(first) == 2 else 1
-        moved = (batch.to(self.device) for batch in chain(first, rest))
+        on_device = (batch.to(self.device) for batch in chain(first, rest))
         if threads == 1:
-            yield from ((batch, self._vectors(batch)) for batch in moved)
+            yield from ((batch, self._vectors(batch)) for batch in on_device)
             return
-        with one_core_each(threads) as pool:
-            yield from several_at_once(moved, lambda batch: pool.submit(self._vectors, batch).result, threads + 1)
+        with single_core_pool(threads) as pool:
+            yield from pipelined(on_device, lambda batch: pool.submit(self._vectors, batch).result, threads + 1)
 
     @torch.inference_mode()
     def _vectors(self, batch: Batch) -> Tensor:
-        found: Tensor = self.model(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
-        return found
+        vectors: Tensor = self.model(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
+        return vectors

@@ -1,7 +1,7 @@
-"""A small change to a large network: to each matrix a product of two narrow ones is added (LoRA, Hu et al., 2021).
+"""Low-rank changes to a network: the product of two narrow matrices is added to each matrix (LoRA, Hu et al., 2021).
 
-While it is learnt, the network itself stays as it is. Afterwards the products are added to the matrices once, so that
-the changed network costs what the plain one does.
+The network itself is frozen during training. Afterwards the products are added to its matrices once, so that the
+changed network costs no more than the plain one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,26 +14,26 @@ DOWN, UP = ".down", ".up"
 
 
 class LowRankLinear(nn.Module):
-    """A layer W x + b and what is learnt beside it: (W + U D) x + b."""
+    """A frozen layer W x + b with a learnt low-rank update: (W + U D) x + b."""
 
     def __init__(self, plain: nn.Linear, rank: int) -> None:
         super().__init__()
         self.plain = plain.requires_grad_(False)
         self.down = nn.Parameter(torch.empty(rank, plain.in_features))
-        self.up = nn.Parameter(torch.zeros(plain.out_features, rank))  # so that nothing changes at first
+        self.up = nn.Parameter(torch.zeros(plain.out_features, rank))  # so that the update starts at zero
         nn.init.kaiming_uniform_(self.down, a=5**0.5)
 
     def forward(self, x: Tensor) -> Tensor:
-        """As the plain layer, changed."""
-        small = nn.functional.linear(nn.functional.linear(x, self.down.to(x.dtype)), self.up.to(x.dtype))
-        changed: Tensor = self.plain(x) + small
-        return changed
+        """The updated layer."""
+        update = nn.functional.linear(nn.functional.linear(x, self.down.to(x.dtype)), self.up.to(x.dtype))
+        out: Tensor = self.plain(x) + update
+        return out
 
 
-def make_changeable(model: nn.Module, rank: int, upper: float = 1.0) -> list[nn.Parameter]:
-    """Freeze a network but for a change of that rank to each linear layer, or to the last share of them.
+def add_low_rank_layers(model: nn.Module, rank: int, upper: float = 1.0) -> list[nn.Parameter]:
+    """Freeze a network and add a trainable update of the given rank to each linear layer.
 
-    Returned is what can be learnt.
+    `upper` is the share of layers, counted from the top, that get one. Returns the trainable parameters.
     """
     model.requires_grad_(False)
     layers = list(_linear_layers(model))
@@ -42,37 +42,37 @@ def make_changeable(model: nn.Module, rank: int, upper: float = 1.0) -> list[nn.
     return [p for p in model.parameters() if p.requires_grad]
 
 
-def change_of(model: nn.Module) -> dict[str, Tensor]:
-    """What was learnt, by the names the plain network has for its matrices, in half precision."""
-    found = {}
+def low_rank_change(model: nn.Module) -> dict[str, Tensor]:
+    """The learnt change in half precision, keyed by the plain network's names of its matrices."""
+    change = {}
     for name, module in model.named_modules():
         if isinstance(module, LowRankLinear):
-            found[name + DOWN] = module.down.detach().half().cpu().contiguous()
-            found[name + UP] = module.up.detach().half().cpu().contiguous()
-    return found
+            change[name + DOWN] = module.down.detach().half().cpu().contiguous()
+            change[name + UP] = module.up.detach().half().cpu().contiguous()
+    return change
 
 
 def change_to_bytes(change: Mapping[str, Tensor]) -> bytes:
-    """A change as safetensors."""
+    """Serialise a change as safetensors."""
     return save(dict(change))
 
 
 def change_from_bytes(content: bytes) -> dict[str, Tensor]:
-    """Read what `change_to_bytes` made."""
+    """Inverse of `change_to_bytes`."""
     return load(content)
 
 
-def joined(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """One change that does what two do after each other: their products are summed, so their ranks add up."""
-    found = dict(first) | dict(second)
+def combine_changes(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """One change equal to applying both: the products are summed, so the ranks add up."""
+    combined = dict(first) | dict(second)
     for key in first.keys() & second.keys():
-        found[key] = torch.cat([first[key], second[key]], dim=0 if key.endswith(DOWN) else 1).contiguous()
-    return found
+        combined[key] = torch.cat([first[key], second[key]], dim=0 if key.endswith(DOWN) else 1).contiguous()
+    return combined
 
 
 @torch.no_grad()
-def add_change(model: nn.Module, change: Mapping[str, Tensor]) -> None:
-    """Add a change to a plain network's matrices, for good."""
+def apply_change(model: nn.Module, change: Mapping[str, Tensor]) -> None:
+    """Add a change to a plain network's matrices, in place."""
     layers = dict(model.named_modules())
     for name in sorted({key.rpartition(".")[0] for key in change}):
         layer = layers.get(name)

@@ -1,4 +1,4 @@
-"""Where a backbone's files lie: the packaged default, a folder, or a Hugging Face id; and how it pools."""
+"""Locating a backbone (the packaged default, a folder, or a Hugging Face id) and reading how it pools."""
 
 import hashlib
 import json
@@ -21,20 +21,20 @@ DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 
 @dataclass(frozen=True)
 class Pooling:
-    """How token vectors become one: a sentence-transformers folder says so, plain checkpoints take the mean."""
+    """How token vectors become one: as a sentence-transformers folder says, else the mean."""
 
     mode: str = "mean"  # mean, cls or max
     max_length: int | None = None
 
 
 def locate(name: str | None) -> str:
-    """The folder or hub id to load: the packaged default for None, else the name itself."""
+    """The folder or hub id to load: the packaged default for None, else `name` itself."""
     return str(default_folder()) if name in (None, DEFAULT_NAME) else str(name)
 
 
 @contextmanager
 def checkpoint_errors(what: str, advice: str = "") -> Iterator[None]:
-    """While a checkpoint is opened: whatever is wrong with its files becomes a sentence.
+    """Turn whatever is wrong with a checkpoint's files into a one-sentence error that starts with `what`.
 
     >>> with checkpoint_errors("The model x", "Name another."):
     ...     raise OSError("no file.")
@@ -51,7 +51,7 @@ def checkpoint_errors(what: str, advice: str = "") -> Iterator[None]:
 
 @cache
 def default_folder() -> Path:
-    """The packaged all-MiniLM-L6-v2, its weights checked against the known sum."""
+    """Folder of the packaged all-MiniLM-L6-v2, after verifying the checksum of its weights."""
     found = find_spec(DEFAULT_PACKAGE)
     if found is None or found.origin is None:
         raise LongmatchError(
@@ -59,7 +59,7 @@ def default_folder() -> Path:
         )
     folder = Path(found.origin).parent / "model"
     weights = folder / "model.safetensors"
-    actual = file_digest(weights) if weights.is_file() else "of no file"
+    actual = file_digest(weights) if weights.is_file() else "missing"
     if actual != DEFAULT_SHA256:
         raise LongmatchError(
             f"{weights} is not the expected file (sha256 {actual[:12]}...). "
@@ -69,13 +69,13 @@ def default_folder() -> Path:
 
 
 def file_digest(path: Path) -> str:
-    """The SHA-256 sum of a file."""
+    """SHA-256 checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_pooling(place: str) -> Pooling:
-    """What a sentence-transformers model, in a folder or on the hub, says of pooling and length; else the mean."""
+    """Pooling and maximum length of a sentence-transformers model, local or on the hub; otherwise the mean."""
     modules = _json(place, "modules.json")
     if not isinstance(modules, list):
         return Pooling()
@@ -85,7 +85,9 @@ def read_pooling(place: str) -> Pooling:
         if kind == "Pooling":
             mode = _pooling_mode(_json(place, f"{module['path']}/config.json") or {}, place)
         elif kind not in ("Transformer", "Normalize"):
-            raise LongmatchError(f"The model {place} has a {kind} layer, which longmatch does not know. Name another.")
+            raise LongmatchError(
+                f"The model {place} has a {kind} layer, which longmatch does not support. Choose another model."
+            )
     length = (_json(place, "sentence_bert_config.json") or {}).get("max_seq_length")
     return Pooling(mode, length or (_json(place, "tokenizer_config.json") or {}).get("model_max_length"))
 
@@ -96,12 +98,12 @@ def _pooling_mode(config: dict[str, Any], place: str) -> str:
     chosen = [mode for key, mode in names.items() if config.get(key)] + [o for o in others if o != "include_prompt"]
     chosen = chosen or [config.get("pooling_mode", "mean")]
     if len(chosen) != 1 or chosen[0] not in names.values():
-        raise LongmatchError(f"The model {place} pools its tokens by {chosen}; longmatch knows one of mean, cls, max.")
+        raise LongmatchError(f"The model {place} pools its tokens by {chosen}; longmatch supports mean, cls or max.")
     return str(chosen[0])
 
 
 def _json(place: str, name: str) -> Any:
-    """A file of a local folder, or of a hub id's cached or downloaded files; None where there is none."""
+    """A JSON file of a local folder or hub id; None if there is none."""
     from transformers.utils.hub import cached_file
 
     found = cached_file(

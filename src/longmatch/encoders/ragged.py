@@ -1,7 +1,7 @@
-"""Reductions over runs of rows. Many short lists are one flat array and the offsets at which each list begins.
+"""Segment reductions. Many short lists are stored as one flat array plus the offset at which each list begins.
 
 Rows are the long axis (the units of a whole collection) and columns the short one (the units of one document), so that
-every reduction walks through memory in order.
+every reduction scans memory in order.
 """
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def offsets_of(lengths: Tensor) -> Tensor:
-    """Where each run begins, and the end.
+    """The start of each segment, and the end of the last.
 
     >>> offsets_of(torch.tensor([2, 0, 3])).tolist()
     [0, 2, 2, 5]
@@ -18,35 +18,35 @@ def offsets_of(lengths: Tensor) -> Tensor:
 
 
 def segment_ids(offsets: Tensor, rows: int | None = None) -> Tensor:
-    """The run each row belongs to; told how many rows there are, nothing waits for a GPU to say so.
+    """The segment of each row. Passing the number of `rows` avoids a GPU synchronisation.
 
     >>> segment_ids(torch.tensor([0, 2, 2, 5])).tolist()
     [0, 0, 2, 2, 2]
     """
-    runs = torch.arange(len(offsets) - 1, device=offsets.device)
-    return torch.repeat_interleave(runs, offsets.diff(), output_size=rows)
+    segments = torch.arange(len(offsets) - 1, device=offsets.device)
+    return torch.repeat_interleave(segments, offsets.diff(), output_size=rows)
 
 
 def segment_max(values: Tensor, offsets: Tensor) -> Tensor:
-    """Maximum of each run of rows: (units, columns) -> (groups, columns). Empty groups give -inf.
+    """Maximum of each segment: (units, columns) -> (groups, columns). Empty groups give -inf.
 
     >>> segment_max(torch.tensor([[1.0], [3.0], [2.0]]), torch.tensor([0, 2, 3])).tolist()
     [[3.0], [2.0]]
     """
-    if values.device.type == "cuda":  # a run a thread: no two write to the same place
+    if values.device.type == "cuda":  # one thread per segment, so no write conflicts
         return torch.segment_reduce(values, "max", offsets=offsets, axis=0, unsafe=True, initial=float("-inf"))
     out = values.new_full((len(offsets) - 1, values.shape[1]), float("-inf"))
     return out.scatter_reduce_(0, _row_index(values, offsets), values, "amax")
 
 
 def segment_sum(values: Tensor, offsets: Tensor) -> Tensor:
-    """Sum of each run of rows: (units, columns) -> (groups, columns). Empty groups give 0."""
+    """Sum of each segment: (units, columns) -> (groups, columns). Empty groups give 0."""
     out = values.new_zeros((len(offsets) - 1, values.shape[1]))
     return out.scatter_add_(0, _row_index(values, offsets), values)
 
 
 def segment_mean(values: Tensor, offsets: Tensor) -> Tensor:
-    """Mean of each run of rows: (units, columns) -> (groups, columns). Empty groups give 0."""
+    """Mean of each segment: (units, columns) -> (groups, columns). Empty groups give 0."""
     lengths = offsets.diff().clamp(min=1)
     return segment_sum(values, offsets) / lengths[:, None].to(values.dtype)
 

@@ -1,4 +1,4 @@
-"""How many threads encoding takes: set when a model is opened, by what this process may use."""
+"""How many threads encoding uses: limited, when a model is loaded, to the cores this process may use."""
 
 import os
 from collections.abc import Iterator
@@ -9,29 +9,29 @@ from threading import Barrier
 
 import torch
 
-QUOTA = Path("/sys/fs/cgroup/cpu.max")  # what a container may use: microseconds of work a period
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # a container's CPU time: microseconds per period
 
 
-def set_threads(share: int | None = None) -> int:
-    """No more threads than this process has cores, or than its share of them; how many that is.
+def limit_threads(count: int | None = None) -> int:
+    """Limit torch to `count` threads, and to the cores this process may use; returns the number of threads.
 
-    A smaller number that was set stays. Left alone, torch takes all cores of the machine, in a container or beside
-    `taskset` too: they would then wait for each other.
+    A smaller number already set is kept. By default torch starts a thread for every core of the machine, even in a
+    container or under `taskset`, and the threads then wait for each other.
     """
     cores = usable_cores()
-    most = min(share or cores, cores)
-    if torch.get_num_threads() > most:
-        torch.set_num_threads(most)
+    limit = min(count or cores, cores)
+    if torch.get_num_threads() > limit:
+        torch.set_num_threads(limit)
     return torch.get_num_threads()
 
 
 @contextmanager
-def one_core_each(count: int) -> Iterator[ThreadPoolExecutor]:
-    """So many threads, in each of which torch computes on one core; elsewhere it goes on as before."""
+def single_core_pool(count: int) -> Iterator[ThreadPoolExecutor]:
+    """A pool of `count` threads in each of which torch uses one core; other threads keep their setting."""
     before, ready = torch.get_num_threads(), Barrier(count + 1)
 
     def begin() -> None:
-        torch.get_num_threads()  # a thread's first question sets its number to the last that was set anywhere
+        torch.get_num_threads()  # the first call in a thread resets its number to the one set last in any thread
         torch.set_num_threads(1)
         ready.wait()
 
@@ -44,15 +44,15 @@ def one_core_each(count: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def usable_cores() -> int:
-    """The cores this process may run on, and no more than its container is given."""
+    """Number of cores this process may run on, within its container's quota."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, quota(QUOTA.read_text(encoding="utf-8")) if QUOTA.is_file() else cores))
+    return max(1, min(cores, cores_in_quota(QUOTA.read_text(encoding="utf-8")) if QUOTA.is_file() else cores))
 
 
-def quota(line: str) -> int:
-    """Whole cores of a container's `cpu.max`, a part of one counting as one.
+def cores_in_quota(line: str) -> int:
+    """Cores granted by a container's `cpu.max`, rounded up.
 
-    >>> quota("150000 100000"), quota("max 100000") > 1000
+    >>> cores_in_quota("150000 100000"), cores_in_quota("max 100000") > 1000
     (2, True)
     """
     work, period = line.split()

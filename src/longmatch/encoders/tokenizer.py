@@ -1,4 +1,4 @@
-"""A checkpoint's tokenizer, opened so that it cuts nothing, and the special tokens around what is read."""
+"""A checkpoint's tokenizer, without truncation, and its start and end tokens."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from longmatch.errors import LongmatchError
 
 
 def open_tokenizer(place: str) -> Any:
-    """The fast tokenizer of a folder or hub id; it neither truncates nor pads."""
+    """Load the fast tokenizer of a folder or hub id; it neither truncates nor pads."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
@@ -16,7 +16,7 @@ def open_tokenizer(place: str) -> Any:
 
 
 def special_tokens(tokenizer: Any, place: str) -> tuple[int, int]:
-    """The start and end tokens."""
+    """Ids of the start and end tokens."""
     first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
     if first is None or last is None:

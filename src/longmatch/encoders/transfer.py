@@ -1,4 +1,4 @@
-"""From the processor to a device and back, neither waiting for the other."""
+"""Copies between CPU and GPU that do not block either."""
 
 from collections.abc import Callable
 
@@ -6,20 +6,20 @@ import torch
 from torch import Tensor
 
 
-def moved(numbers: Tensor, device: torch.device) -> Tensor:
-    """On the device, without waiting until that has done all its work, as `to` alone would."""
-    if device.type != "cuda" or numbers.device.type != "cpu":
-        return numbers.to(device)
-    return numbers.pin_memory().to(device, non_blocking=True)
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """Copy a tensor to a device; unlike plain `to`, it does not wait for the GPU to finish its queue."""
+    if device.type != "cuda" or tensor.device.type != "cpu":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
 
 
-def fetched(numbers: Tensor) -> Callable[[], Tensor]:
-    """Begin to bring numbers to the CPU; what waits for them."""
-    if numbers.device.type != "cuda":
-        return lambda: numbers
-    copied = torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True).copy_(numbers, non_blocking=True)
+def fetch_async(tensor: Tensor) -> Callable[[], Tensor]:
+    """Start copying a tensor to the CPU; returns a function that waits for the copy and returns it."""
+    if tensor.device.type != "cuda":
+        return lambda: tensor
+    copied = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
     done = torch.cuda.Event()
-    done.record(torch.cuda.current_stream(numbers.device))
+    done.record(torch.cuda.current_stream(tensor.device))
 
     def wait() -> Tensor:
         done.synchronize()

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -10,6 +11,8 @@ from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision, native_precision
+from longmatch.encoders.pretrained import checkpoint_errors
+from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.matching.align import Floats, Ints
 from longmatch.matching.matcher import Encoder, Progress, Scores
@@ -86,6 +89,19 @@ class TrainedMatcher(Encoder[V, Tensor]):
                 batch, size = [], 0
         if batch:
             yield batch
+
+
+def open_trained(model_class: Any, folder: str | Path, device: str | None = None, name: str = "") -> tuple[Any, Any]:
+    """A trained model, in float32 and on its device, and its tokenizer; `name` is for the error message."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    with checkpoint_errors(f"The model {folder}", f"Name a folder written by `{f'longmatch train {name}'.rstrip()}`."):
+        model = model_class.from_pretrained(folder, dtype=torch.float32)
+        tokenizer = open_tokenizer(str(folder))
+    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    return model.to(place), tokenizer
 
 
 def tokens_of(document: Document, tokenizer: Any) -> Tokens:

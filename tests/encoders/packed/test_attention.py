@@ -3,9 +3,9 @@
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from longmatch.encoders.packed import plain
-from longmatch.encoders.packed.attention import attend, error
-from longmatch.encoders.packed.kernel_check import NEAR
+from longmatch.encoders.packed import plain_attention as plain
+from longmatch.encoders.packed.attention import attend, attention_error
+from longmatch.encoders.packed.kernel_check import MAX_ERROR
 
 LENGTHS = (1, 7, 20, 3)
 
@@ -39,7 +39,7 @@ def test_the_gradient_is_that_of_each_sequence_alone():
     assert torch.allclose(ours, judge)
 
 
-def test_the_way_back_drops_what_the_way_forth_dropped():
+def test_the_backward_pass_drops_what_the_forward_pass_dropped():
     qkv, offsets, longest = sequences()
     share, step = torch.randn(len(qkv), 2, 8, dtype=qkv.dtype), 1e-5 * torch.randn_like(qkv)
 
@@ -63,7 +63,7 @@ def test_dropout_takes_its_share_of_the_weights():
     assert abs(left.mean() - 1) < 0.02 and 0.05 < left[..., 0].std() < 0.12
 
 
-def test_a_way_that_gives_other_numbers_is_told_from_one_that_does_not():
+def test_a_backend_that_gives_other_numbers_is_detected():
     class Other:
         backward = staticmethod(plain.backward)
 
@@ -73,4 +73,4 @@ def test_a_way_that_gives_other_numbers_is_told_from_one_that_does_not():
             return out + 0.1 * (torch.arange(len(out)) == 3)[:, None, None], *rest
 
     kind = ((5, 2), torch.float32, 16, torch.device("cpu"))
-    assert error(plain, *kind) < 1e-6 and error(Other, *kind) > NEAR
+    assert attention_error(plain, *kind) < 1e-6 and attention_error(Other, *kind) > MAX_ERROR

@@ -7,9 +7,9 @@ from transformers import AutoModel
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.engine import TorchEngine
-from longmatch.encoders.flat import Flat, mean_of_tokens
-from longmatch.encoders.packed import PackedEngine, packs, pooled, read_packed
-from longmatch.encoders.packed.reading import _filled
+from longmatch.encoders.flat import FlatTokens, mean_pool
+from longmatch.encoders.packed import PackedEngine, forward_packed, pool_packed, uses_packing
+from longmatch.encoders.packed.bert import _padded
 
 LENGTHS = (1, 62, 5, 17, 1, 33, 2, 62)  # of at most 62, with a start and an end token
 
@@ -19,18 +19,18 @@ def model(request):
     return AutoModel.from_pretrained(request.getfixturevalue(request.param)).eval()
 
 
-def flat_of(lengths=LENGTHS, seed=0) -> Flat:
+def flat_of(lengths=LENGTHS, seed=0) -> FlatTokens:
     draw = np.random.default_rng(seed)
-    return Flat.of([draw.integers(5, 500, size=length) for length in lengths], (2, 3))
+    return FlatTokens.of([draw.integers(5, 500, size=length) for length in lengths], (2, 3))
 
 
-def padded(flat: Flat, padding: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+def padded(flat: FlatTokens, padding: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
     rows = flat.ids.split(flat.lengths.tolist())
     ids = torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True, padding_value=padding)
     return ids, torch.arange(ids.shape[1]) < flat.lengths[:, None]
 
 
-def judge(model, flat: Flat) -> torch.Tensor:
+def judge(model, flat: FlatTokens) -> torch.Tensor:
     """The Hugging Face model over padded sequences, the padding left out."""
     ids, mask = padded(flat)
     return model(input_ids=ids, attention_mask=mask.long()).last_hidden_state[mask]
@@ -39,14 +39,14 @@ def judge(model, flat: Flat) -> torch.Tensor:
 def test_the_token_vectors_are_those_of_padded_sequences(model):
     flat = flat_of()
     with torch.no_grad():
-        assert (read_packed(model, flat) - judge(model, flat)).abs().max() < 1e-5
+        assert (forward_packed(model, flat) - judge(model, flat)).abs().max() < 1e-5
 
 
 def test_the_gradients_are_those_of_padded_sequences(model):
     flat = flat_of()
     share = torch.randn(flat.tokens, model.config.hidden_size, generator=torch.Generator().manual_seed(1))
     found = []
-    for read in (read_packed, judge):
+    for read in (forward_packed, judge):
         model.zero_grad()
         (read(model, flat) * share).sum().backward()
         weights = ((name, weight.grad) for name, weight in model.named_parameters())
@@ -60,23 +60,23 @@ def test_the_gradients_are_those_of_padded_sequences(model):
 def test_order_and_what_is_read_together_change_nothing(model):
     flat, order = flat_of(), [3, 0, 7, 5, 1, 6, 2, 4]
     texts = flat.ids.split(flat.lengths.tolist())
-    mixed = Flat(torch.cat([texts[i] for i in order]), flat.lengths[order])
+    mixed = FlatTokens(torch.cat([texts[i] for i in order]), flat.lengths[order])
     with torch.no_grad():
-        together = read_packed(model, flat).split(flat.lengths.tolist())
-        other = read_packed(model, mixed).split(mixed.lengths.tolist())
+        together = forward_packed(model, flat).split(flat.lengths.tolist())
+        other = forward_packed(model, mixed).split(mixed.lengths.tolist())
         for place, number in enumerate(order):
-            alone = read_packed(model, Flat(texts[number], flat.lengths[number : number + 1]))
+            alone = forward_packed(model, FlatTokens(texts[number], flat.lengths[number : number + 1]))
             assert (other[place] - together[number]).abs().max() < 1e-5
             assert (alone - together[number]).abs().max() < 1e-5
 
 
 def test_filling_up_with_padding_changes_no_vector(model):
     flat = flat_of()
-    filled = _filled(flat)
+    filled = _padded(flat)
     assert filled.tokens % 512 == 0 and filled.lengths.max() == flat.lengths.max()
     assert filled.lengths.sum() == filled.tokens
     with torch.no_grad():
-        assert (read_packed(model, filled)[: flat.tokens] - read_packed(model, flat)).abs().max() < 1e-5
+        assert (forward_packed(model, filled)[: flat.tokens] - forward_packed(model, flat)).abs().max() < 1e-5
 
 
 def test_what_is_added_to_a_sequence_is_added_to_each_of_its_words(model):
@@ -88,7 +88,7 @@ def test_what_is_added_to_a_sequence_is_added_to_each_of_its_words(model):
         first = 0 if model.config.model_type == "bert" else 2
         places = torch.arange(first, first + ids.shape[1])[None]
         hidden = model(inputs_embeds=words, attention_mask=mask.long(), position_ids=places).last_hidden_state
-        assert (read_packed(model, flat, added) - hidden[mask]).abs().max() < 1e-5
+        assert (forward_packed(model, flat, added) - hidden[mask]).abs().max() < 1e-5
 
 
 @pytest.mark.parametrize("mode", ["mean", "cls", "max"])
@@ -98,17 +98,17 @@ def test_pooling_is_that_of_padded_sequences(mode):
     hidden = torch.nn.utils.rnn.pad_sequence(list(states.split(flat.lengths.tolist())), batch_first=True)
     mask = padded(flat)[1]
     wanted = {
-        "mean": mean_of_tokens(hidden, mask),
+        "mean": mean_pool(hidden, mask),
         "cls": hidden[:, 0],
         "max": hidden.masked_fill(~mask[..., None], float("-inf")).amax(1),
     }
-    assert (pooled(states, flat, mode) - wanted[mode]).abs().max() < 1e-6
+    assert (pool_packed(states, flat, mode) - wanted[mode]).abs().max() < 1e-6
 
 
 @pytest.mark.parametrize("mode", ["mean", "cls", "max"])
 @pytest.mark.parametrize("budget", [10, 200, 10_000])
 def test_a_backbone_that_packs_gives_the_vectors_of_one_that_pads(tiny_bert, mode, budget):
-    backbone = Backbone.load(str(tiny_bert), device="cpu", precision="float32").pooled(mode)
+    backbone = Backbone.load(str(tiny_bert), device="cpu", precision="float32").with_pooling(mode)
     assert isinstance(backbone.engine, TorchEngine) and not isinstance(backbone.engine, PackedEngine)
     specials = backbone.first_token, backbone.last_token
     packing = Backbone(
@@ -119,17 +119,17 @@ def test_a_backbone_that_packs_gives_the_vectors_of_one_that_pads(tiny_bert, mod
     pieces = [draw.integers(5, 700, size=length) for length in (*LENGTHS, *range(1, 40))]
     assert np.abs(packing.encode(pieces, seen.append) - backbone.encode(pieces)).max() < 1e-5
     assert sum(seen) == sum(len(piece) for piece in pieces)
-    assert packing.computes == "float32, torch on cpu"
+    assert packing.runtime == "float32, torch on cpu"
 
 
 def test_dropout_is_the_same_with_and_without_gradients(model):
     model.train()
     flat = flat_of()
     torch.manual_seed(5)
-    learning = read_packed(model, flat)
+    learning = forward_packed(model, flat)
     torch.manual_seed(5)
     with torch.no_grad():
-        looking = read_packed(model, flat)
+        looking = forward_packed(model, flat)
     assert learning.requires_grad and not looking.requires_grad
     assert torch.equal(learning, looking)
     assert (learning - judge(model.eval(), flat)).abs().max() > 0.1
@@ -138,21 +138,21 @@ def test_dropout_is_the_same_with_and_without_gradients(model):
 def test_autocast_reads_in_bfloat16(model):
     flat = flat_of()
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        states = read_packed(model, flat)
+        states = forward_packed(model, flat)
     assert states.dtype == torch.bfloat16
     assert torch.cosine_similarity(states.float(), judge(model, flat)).min() > 0.999
 
 
 def test_on_a_processor_a_bert_is_packed_where_that_is_asked_for(model, monkeypatch):
-    assert not packs(model)
+    assert not uses_packing(model)
     with torch.autocast("cpu", torch.bfloat16):
-        assert not packs(model)
+        assert not uses_packing(model)
     monkeypatch.setenv("LONGMATCH_PACKED", "0")
-    assert not packs(model)
+    assert not uses_packing(model)
     monkeypatch.setenv("LONGMATCH_PACKED", "1")
-    assert packs(model) and not packs(torch.nn.Linear(2, 2))
+    assert uses_packing(model) and not uses_packing(torch.nn.Linear(2, 2))
     model.config.hidden_act = "relu"
-    assert not packs(model)
+    assert not uses_packing(model)
 
 
 class OnGpu:
@@ -170,9 +170,9 @@ class OnGpu:
 
 def test_on_a_gpu_a_bert_is_packed_in_16_bits_unless_told_otherwise(model, monkeypatch):
     half, full = OnGpu(model.config, torch.bfloat16), OnGpu(model.config, torch.float32)
-    assert packs(half) and not packs(full)
+    assert uses_packing(half) and not uses_packing(full)
     monkeypatch.setenv("LONGMATCH_PACKED", "0")
-    assert not packs(half)
+    assert not uses_packing(half)
 
 
 def test_vectors_may_stand_in_the_place_of_words_each_with_its_position(model):
@@ -185,5 +185,5 @@ def test_vectors_may_stand_in_the_place_of_words_each_with_its_position(model):
     first = 0 if model.config.model_type == "bert" else 2
     with torch.no_grad():
         hidden = model(inputs_embeds=shown, attention_mask=mask.long(), position_ids=places + first).last_hidden_state
-        ours = read_packed(model, Flat(places[mask], flat.lengths), words=words)
+        ours = forward_packed(model, FlatTokens(places[mask], flat.lengths), words=words)
         assert (ours - hidden[mask]).abs().max() < 1e-5

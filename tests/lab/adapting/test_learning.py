@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
-from longmatch.encoders.low_rank import change_of
+from longmatch.encoders.low_rank import low_rank_change
 from longmatch.errors import LongmatchError
 from longmatch.lab.adapting.learning import (
     MeaningScore,
@@ -68,7 +68,7 @@ def test_the_network_itself_stays_as_it_was(paired: Halves) -> None:
     learn(model, batches(paired, SHAPE, (1, 2), seed=0), Pace(steps=2))
     after = {name.replace(".plain", ""): value for name, value in model.state_dict().items()}
     assert all(torch.equal(after[name], value) for name, value in before.items())
-    assert any(value.abs().sum() > 0 for name, value in change_of(model).items() if name.endswith(".up"))
+    assert any(value.abs().sum() > 0 for name, value in low_rank_change(model).items() if name.endswith(".up"))
 
 
 def test_the_same_seed_learns_the_same(paired: Halves) -> None:
@@ -78,7 +78,7 @@ def test_the_same_seed_learns_the_same(paired: Halves) -> None:
         model.config.hidden_dropout_prob = 0
         torch.manual_seed(3)
         learn(model, batches(paired, SHAPE, (1, 2), seed=0), Pace(steps=3))
-        changes.append(change_of(model))
+        changes.append(low_rank_change(model))
     assert all(torch.equal(changes[0][name], changes[1][name]) for name in changes[0])
 
 

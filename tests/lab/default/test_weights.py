@@ -12,7 +12,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import DEPTH, FLOORS, QueryLists
 from longmatch.lab.default.report import write_report
 from longmatch.lab.default.weights import WORDS_SHARE, fit_weights, log_sides, ndcg, read_weights, write_weights
-from longmatch.lab.evaluation.measures.answers import find_answers
+from longmatch.lab.evaluation.measures.answers import rank_query
 from longmatch.lab.evaluation.measures.ranking import nDCG
 
 
@@ -52,7 +52,7 @@ def test_its_worth_is_the_ndcg_of_the_evaluation() -> None:
     expected = []
     for start, end in itertools.pairwise(lists.offsets):
         grades = {str(i): int(g) for i, g in enumerate(lists.grades[start:end])}
-        answers = find_answers(grades, {str(i): float(s) for i, s in enumerate(scores[start:end])})
+        answers = rank_query(grades, {str(i): float(s) for i, s in enumerate(scores[start:end])})
         expected.append(float(nDCG(DEPTH).each([answers])[0]))
     assert ndcg(lists, sides, weights) == pytest.approx(expected, abs=1e-6)
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from longmatch.cli.app import app
-from longmatch.lab.evaluation.measures import Answers, RankingMeasure, parse, parse_all
+from longmatch.lab.evaluation.measures import QueryResult, RankingMeasure, parse, parse_all
 from longmatch.lab.evaluation.reports.markdown import to_markdown
 from longmatch.lab.evaluation.reports.plots import by_length
 from longmatch.lab.evaluation.reports.terminal import print_rows
@@ -20,7 +20,7 @@ Make = Callable[..., Path]
 
 def made_up(model: str, ranks: list[int], trained: int | None = None) -> ModelRun:
     one = np.ones(1, dtype=np.int64)
-    answers = {f"q{i:02d}": Answers(one * rank, one, one, 50) for i, rank in enumerate(ranks)}
+    answers = {f"q{i:02d}": QueryResult(one * rank, one, one, 50) for i, rank in enumerate(ranks)}
     words = {query: 100 * (i + 1) for i, query in enumerate(answers)}
     return ModelRun("set", model, "test", 0, None, {}, answers, None, (), 50, {}, 0.5, 1.0, "CPU", words, trained)
 

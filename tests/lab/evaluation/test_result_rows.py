@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from longmatch.lab.evaluation.measures import Answers, Verdicts, parse
+from longmatch.lab.evaluation.measures import PairPredictions, QueryResult, parse
 from longmatch.lab.evaluation.measures.pairs import PairMeasure
 from longmatch.lab.evaluation.result_rows import ResultRow, make_rows
 from longmatch.lab.evaluation.runs import ModelRun
@@ -17,8 +17,8 @@ SOURCES = tuple(f"s{n % 20}" for n in range(COUNT))
 
 def run(model: str, seed: int | None = None) -> ModelRun:
     one = np.ones(1, dtype=np.int64)
-    answers = {f"q{n:02d}": Answers(one * int(RNG.integers(1, 9)), one, one, 50) for n in range(QUERIES)}
-    verdicts = Verdicts(LABELS, RNG.random(COUNT) + 0.3 * LABELS, 0.6)
+    answers = {f"q{n:02d}": QueryResult(one * int(RNG.integers(1, 9)), one, one, 50) for n in range(QUERIES)}
+    verdicts = PairPredictions(LABELS, RNG.random(COUNT) + 0.3 * LABELS, 0.6)
     return ModelRun("set", model, "test", 0, None, {}, answers, verdicts, SOURCES, 50, {}, 1.0, 1.0, "CPU", {}, seed)
 
 

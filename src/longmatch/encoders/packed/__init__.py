@@ -1,6 +1,6 @@
-"""Sequences read one after another in one array, without padding: what a GPU computes."""
+"""BERT over packed sequences: concatenated in one array, without padding; used on GPUs."""
 
+from longmatch.encoders.packed.bert import forward_packed, pool_packed, tokens_that_fit, uses_packing
 from longmatch.encoders.packed.engine import PackedEngine
-from longmatch.encoders.packed.reading import packs, pooled, read_packed, tokens_that_fit
 
-__all__ = ["PackedEngine", "packs", "pooled", "read_packed", "tokens_that_fit"]
+__all__ = ["PackedEngine", "forward_packed", "pool_packed", "tokens_that_fit", "uses_packing"]

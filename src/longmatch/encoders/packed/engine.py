@@ -1,4 +1,4 @@
-"""Reads pieces of text without padding, the next batches laid out by a thread of their own while a GPU reads."""
+"""The packed engine: no padding, and a separate thread prepares the next batches while the GPU computes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,43 +7,43 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.engine import Ints, TorchEngine, several_at_once
-from longmatch.encoders.flat import Flat, groups_within
-from longmatch.encoders.packed.reading import pooled, read_packed
-from longmatch.encoders.transfer import fetched
+from longmatch.encoders.engine import Ints, TorchEngine, pipelined
+from longmatch.encoders.flat import FlatTokens, groups_within
+from longmatch.encoders.packed.bert import forward_packed, pool_packed
+from longmatch.encoders.transfer import fetch_async
 
-AHEAD = 3  # batches laid out before they are read, and as many that a GPU is told to read before it is done
-TOGETHER = 4  # budgets that a GPU reads at a time: it reads one faster than a processor tells it what to do
+AHEAD = 3  # batches prepared in advance, and as many queued on the GPU
+GPU_BUDGETS = 4  # token budgets per batch on a GPU: it computes one faster than the CPU can launch its kernels
 
 
 class PackedEngine(TorchEngine):
-    """The Hugging Face module's weights, over pieces of about one length that lie one after another."""
+    """Encodes packed batches of pieces of similar length with a Hugging Face module's weights."""
 
     def encode(
         self, pieces: Sequence[Ints], lengths: Ints, specials: tuple[int, int], mode: str, budget: int
     ) -> Iterator[tuple[Ints, Tensor]]:
-        """Which pieces, and one vector of length 1 each, on the CPU; about `budget` tokens at a time, on a GPU more.
+        """Indices and unit vectors (on the CPU) of the pieces of each batch, of about `budget` tokens, more on a GPU.
 
-        `lengths` are those of the pieces, without start and end token.
+        `lengths` are those of the pieces without start and end tokens; `mode` is the pooling.
         """
-        budget *= TOGETHER if self.device.type == "cuda" else 1
-        order = np.argsort(-lengths.astype(np.int16), kind="stable")  # numbers so short are sorted in one pass
+        budget *= GPU_BUDGETS if self.device.type == "cuda" else 1
+        order = np.argsort(-lengths.astype(np.int16), kind="stable")  # radix sort: one pass over 16 bits
         runs = groups_within(torch.from_numpy(lengths[order] + 2), budget)
 
-        def laid_out(rows: Ints) -> Flat:
-            text = Flat.of([pieces[row] for row in rows.tolist()], specials)
-            return Flat(text.ids.pin_memory(), text.lengths) if self.device.type == "cuda" else text
+        def packed(rows: Ints) -> FlatTokens:
+            text = FlatTokens.of([pieces[row] for row in rows.tolist()], specials)
+            return FlatTokens(text.ids.pin_memory(), text.lengths) if self.device.type == "cuda" else text
 
         with ThreadPoolExecutor(1) as pool:
             batches = (order[first:last] for first, last in runs)
-            texts = several_at_once(batches, lambda rows: pool.submit(laid_out, rows).result, most=AHEAD)
-            for (rows, _), vectors in several_at_once(texts, lambda batch: self._start(batch[1], mode), most=AHEAD):
+            texts = pipelined(batches, lambda rows: pool.submit(packed, rows).result, depth=AHEAD)
+            for (rows, _), vectors in pipelined(texts, lambda batch: self._start(batch[1], mode), depth=AHEAD):
                 yield rows, vectors
 
-    def _start(self, text: Flat, mode: str) -> Callable[[], Tensor]:
-        """Begin to read; what waits for the vectors."""
+    def _start(self, text: FlatTokens, mode: str) -> Callable[[], Tensor]:
+        """Start encoding; returns a function that waits for the vectors."""
         with torch.inference_mode(False), torch.no_grad():
-            return fetched(self._vectors_of(text.to(self.device), mode))
+            return fetch_async(self._encode(text.to(self.device), mode))
 
-    def _vectors_of(self, text: Flat, mode: str) -> Tensor:
-        return torch.nn.functional.normalize(pooled(read_packed(self.model, text), text, mode), dim=1)
+    def _encode(self, text: FlatTokens, mode: str) -> Tensor:
+        return torch.nn.functional.normalize(pool_packed(forward_packed(self.model, text), text, mode), dim=1)

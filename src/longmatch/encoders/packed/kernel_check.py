@@ -1,4 +1,4 @@
-"""Kernels are tried before their first use: what fails on a GPU that nobody here has seen is left out."""
+"""Checks a kernel before its first use: on an untested GPU, one that fails is not used."""
 
 import os
 import warnings
@@ -8,26 +8,26 @@ from torch import Tensor
 
 from longmatch.errors import LongmatchWarning
 
-NEAR = 0.03  # how far a kernel may be from the obvious way, of the largest number: bfloat16 has 8 bits
+MAX_ERROR = 0.03  # of a kernel, relative to the largest value: bfloat16 has 8 bits
 
 
-def are_wanted() -> bool:
-    """Whether our own kernels are to be used at all."""
+def kernels_enabled() -> bool:
+    """Whether our own kernels may be used at all."""
     return os.environ.get("LONGMATCH_KERNELS") != "0"
 
 
 def works(name: str, error: Callable[[], float]) -> bool:
-    """Whether a kernel runs and is near enough to the obvious way; else a warning says why it is not used."""
+    """Whether a kernel runs and its `error` is small; otherwise warn that it is not used, and why."""
     try:
-        found = error()
-        reason = "" if found <= NEAR else f"it is off by {found:.3f}"
-    except Exception as problem:  # whatever it is: there is another way
+        size = error()
+        reason = "" if size <= MAX_ERROR else f"it is off by {size:.3f}"
+    except Exception as problem:  # whatever it is, there is a fallback
         reason = f"{type(problem).__name__}: {problem}".splitlines()[0]
     if reason:
         warnings.warn(f"The {name} kernel is not used ({reason}).", LongmatchWarning, stacklevel=3)
     return not reason
 
 
-def largest_error(ours: Tensor, judge: Tensor) -> float:
-    """As a share of the judge's largest number."""
-    return float((ours.float() - judge).abs().max() / judge.abs().max())
+def largest_error(actual: Tensor, expected: Tensor) -> float:
+    """Largest absolute error, relative to the largest expected value."""
+    return float((actual.float() - expected).abs().max() / expected.abs().max())

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import change_of, make_changeable
+from longmatch.encoders.low_rank import add_low_rank_layers, low_rank_change
 from longmatch.errors import LongmatchError
 from longmatch.lab.adapting.passages import BatchShape, Halves, HalvesBatch, TokenizedText, batches
 from longmatch.lab.losses.listwise import listwise_loss
@@ -68,7 +68,7 @@ def learn_halves(
         total = steps
         drawn = batches(halves, SHAPE, specials, seed)
         learn(model, drawn, replace(PACE, steps=total), lambda step, _: on_step(step + 1, total) if on_step else None)
-    return change_of(model), steps
+    return low_rank_change(model), steps
 
 
 def _seconds_per_step(model: nn.Module, halves: Halves, specials: tuple[int, int]) -> float:
@@ -81,9 +81,9 @@ def _seconds_per_step(model: nn.Module, halves: Halves, specials: tuple[int, int
 
 
 def learn(model: nn.Module, drawn: Iterable[HalvesBatch], pace: Pace, on_loss: OnLoss | None = None) -> None:
-    """Train a low-rank change beside a network, in place; `change_of` takes it out."""
+    """Train a low-rank change beside a network, in place; `low_rank_change` takes it out."""
     device = next(model.parameters()).device
-    changed = make_changeable(model, pace.rank, pace.upper)
+    changed = add_low_rank_layers(model, pace.rank, pace.upper)
     model.to(device).train()
     score = MeaningScore().to(device)
     groups = [

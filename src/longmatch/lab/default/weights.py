@@ -13,7 +13,7 @@ from longmatch.default.calibration import Scale, log_above_floor
 from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import DEPTH, FLOORS, PASSAGE_SIDES, QueryLists, read_lists
-from longmatch.lab.evaluation.measures.answers import Answers
+from longmatch.lab.evaluation.measures.answers import QueryResult
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.losses.listwise import listwise_loss
 
@@ -103,5 +103,5 @@ def ndcg(
     for wanted, (start, end) in zip(lists.wanted, pairwise(lists.offsets.tolist()), strict=True):
         grades = lists.grades[start:end][np.argsort(-scores[start:end], kind="stable")]
         places = np.flatnonzero(grades > 0)
-        answers.append(Answers(places + 1, grades[places], wanted[wanted > 0], len(grades)))
+        answers.append(QueryResult(places + 1, grades[places], wanted[wanted > 0], len(grades)))
     return nDCG(DEPTH).each(answers)

@@ -14,8 +14,14 @@ import numpy as np
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Pair, Split
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.measures import Answers, Measure, RankingMeasure, Verdicts, best_threshold
-from longmatch.lab.evaluation.measures.answers import Floats, locate
+from longmatch.lab.evaluation.measures import (
+    Measure,
+    PairPredictions,
+    QueryResult,
+    RankingMeasure,
+    best_threshold,
+)
+from longmatch.lab.evaluation.measures.answers import Floats, find_ranks
 from longmatch.lab.evaluation.scoring.pairs import PairScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.matching.matcher import Progress
@@ -98,21 +104,21 @@ class EvaluationTask:
 class TaskOutcome:
     """A model's results: the ranks of each query's relevant documents, and the score of each pair."""
 
-    answers: dict[str, Answers] = field(default_factory=dict)
+    answers: dict[str, QueryResult] = field(default_factory=dict)
     pairs: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
 
-    def verdicts(self, task: EvaluationTask) -> Verdicts:
+    def predictions(self, task: EvaluationTask) -> PairPredictions:
         """The pairs, with the threshold that is best on the validation pairs."""
         threshold = None
         if task.validation:
             threshold = best_threshold(_labels(task.validation), np.array(self.validation))
-        return Verdicts(_labels(task.pairs), np.array(self.pairs), threshold)
+        return PairPredictions(_labels(task.pairs), np.array(self.pairs), threshold)
 
 
 def score_task(task: EvaluationTask, corpus: Corpus, scorer: Scorer, progress: Progress | None = None) -> TaskOutcome:
     """Score every query and source with the collection once, and keep what the protocols need."""
-    outcome = TaskOutcome({q: Answers.missing(grades) for q, grades in task.qrels.items()})
+    outcome = TaskOutcome({q: QueryResult.empty(grades) for q, grades in task.qrels.items()})
     pair_scores: dict[tuple[str, str], float] = {}
     targets: dict[str, list[str]] = {}
     for pair in [*task.pairs, *task.validation]:
@@ -155,12 +161,12 @@ def _score_pairs(
     return pair_scores
 
 
-def rank_pool(corpus: Corpus, query: str, grades: Mapping[str, int], scores: Floats) -> Answers:
+def rank_pool(corpus: Corpus, query: str, grades: Mapping[str, int], scores: Floats) -> QueryResult:
     """Rank the query's pool; a relevant document outside the pool counts as not found."""
     pool = np.array([corpus.number[id] for id in corpus.folder.pool(query)], dtype=np.int64)
     place = {int(number): i for i, number in enumerate(pool)}
     inside = [(place[corpus.number[id]], grade) for id, grade in grades.items() if corpus.number[id] in place]
-    return locate(scores[pool], corpus.order[pool], [p for p, _ in inside], [g for _, g in inside], grades)
+    return find_ranks(scores[pool], corpus.order[pool], [p for p, _ in inside], [g for _, g in inside], grades)
 
 
 def _numbers(corpus: Corpus, ids: Sequence[str]) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from longmatch.lab.datasets.records import Pair
-from longmatch.lab.evaluation.measures import Answers, Verdicts
+from longmatch.lab.evaluation.measures import PairPredictions, QueryResult
 from longmatch.lab.evaluation.measures.answers import Ints
 from longmatch.lab.evaluation.protocols import EvaluationTask, TaskOutcome
 
@@ -27,8 +27,8 @@ class ModelRun:
     seed: int
     limit: int | None
     facts: Mapping[str, Any]  # everything the results depend on
-    answers: Mapping[str, Answers]  # by query
-    verdicts: Verdicts | None  # of the pairs
+    answers: Mapping[str, QueryResult]  # by query
+    verdicts: PairPredictions | None  # of the pairs
     sources: tuple[str, ...]  # the source document of each pair
     documents: int
     unhandled: Mapping[str, str]  # documents the model could not handle, and why
@@ -56,7 +56,7 @@ class ModelRun:
     def _to_dict(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in _PLAIN}
         answers = {
-            query: [result.ranks.tolist(), result.grades.tolist(), result.wanted.tolist(), result.ranked]
+            query: [result.ranks.tolist(), result.grades.tolist(), result.ideal.tolist(), result.ranked]
             for query, result in self.answers.items()
         }
         return plain | {"answers": answers, "verdicts": _verdicts_to_dict(self.verdicts)}
@@ -66,8 +66,8 @@ class ModelRun:
         """Read a run back."""
         stored = json.loads(path.read_text(encoding="utf-8"))
         answers = {
-            query: Answers(_ints(ranks), _ints(grades), _ints(wanted), ranked)
-            for query, (ranks, grades, wanted, ranked) in stored.pop("answers").items()
+            query: QueryResult(_ints(ranks), _ints(grades), _ints(ideal), ranked)
+            for query, (ranks, grades, ideal, ranked) in stored.pop("answers").items()
         }
         verdicts = stored.pop("verdicts")
         return ModelRun(
@@ -95,13 +95,13 @@ def load_runs(folder: Path) -> list[ModelRun]:
     return [ModelRun.load(path) for path in sorted((folder / "runs").glob("*.json"))]
 
 
-def pair_results(outcome: TaskOutcome, task: EvaluationTask) -> tuple[Verdicts | None, tuple[str, ...]]:
+def pair_results(outcome: TaskOutcome, task: EvaluationTask) -> tuple[PairPredictions | None, tuple[str, ...]]:
     """The results of the pairs, if there are any, and their sources."""
     pairs: Sequence[Pair] = task.pairs
-    return (outcome.verdicts(task) if pairs else None), tuple(pair.source for pair in pairs)
+    return (outcome.predictions(task) if pairs else None), tuple(pair.source for pair in pairs)
 
 
-def _verdicts_to_dict(verdicts: Verdicts | None) -> dict[str, Any] | None:
+def _verdicts_to_dict(verdicts: PairPredictions | None) -> dict[str, Any] | None:
     if verdicts is None:
         return None
     scores = [score if math.isfinite(score) else None for score in verdicts.scores.tolist()]
@@ -109,9 +109,9 @@ def _verdicts_to_dict(verdicts: Verdicts | None) -> dict[str, Any] | None:
     return {"labels": verdicts.labels.astype(int).tolist(), "scores": scores, "threshold": threshold}
 
 
-def _verdicts_from_dict(stored: Mapping[str, Any]) -> Verdicts:
+def _verdicts_from_dict(stored: Mapping[str, Any]) -> PairPredictions:
     scores = np.array([-np.inf if score is None else score for score in stored["scores"]], dtype=np.float64)
-    return Verdicts(np.array(stored["labels"], dtype=bool), scores, stored["threshold"])
+    return PairPredictions(np.array(stored["labels"], dtype=bool), scores, stored["threshold"])
 
 
 def _ints(numbers: list[int]) -> Ints:

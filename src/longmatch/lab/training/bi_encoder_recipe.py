@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.transfer import to_device
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.labelled_recipe import LabelledRecipe, LabelledSettings
@@ -69,7 +69,7 @@ class PairBatch(Generic[D]):
 
     def to(self, device: torch.device) -> "PairBatch[D]":
         """A copy on another device."""
-        return PairBatch(self.documents.to(device), moved(self.targets, device))
+        return PairBatch(self.documents.to(device), to_device(self.targets, device))
 
 
 class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):

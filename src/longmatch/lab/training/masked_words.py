@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM
 from transformers.activations import ACT2FN
 
-from longmatch.encoders.flat import Flat
+from longmatch.encoders.flat import FlatTokens
 from longmatch.encoders.ragged import offsets_of
 
 IGNORED = -100  # the label of a token that is not masked
@@ -44,8 +44,8 @@ def mask_words(
 
 
 def mask_pieces(
-    text: Flat, mask_token: int, vocabulary: int, share: float, random: np.random.Generator
-) -> tuple[Flat, Tensor]:
+    text: FlatTokens, mask_token: int, vocabulary: int, share: float, random: np.random.Generator
+) -> tuple[FlatTokens, Tensor]:
     """`mask_words` on pieces laid out flat, except their start and end tokens: masked pieces and labels (tokens,)."""
     ends = offsets_of(text.lengths)
     real = torch.ones(len(text.ids), dtype=torch.bool)

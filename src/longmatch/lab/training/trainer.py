@@ -12,7 +12,7 @@ from torch.nn.utils import get_total_norm
 from torch.utils.data import DataLoader, Dataset, Sampler
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from longmatch.encoders.transfer import fetched
+from longmatch.encoders.transfer import fetch_async
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.checkpoints import checkpoint_path, last_checkpoint, step_of
 from longmatch.lab.training.progress import ConsoleProgress, TensorBoardLog
@@ -86,7 +86,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         if self.args.world_size > 1:
             distributed.all_reduce(values)  # all processes stop, or none
         self._check_finite()
-        self._pending = self.state.global_step + 1, fetched(values / self.args.world_size)
+        self._pending = self.state.global_step + 1, fetch_async(values / self.args.world_size)
         if not self._checks_late:
             self._check_finite()
 

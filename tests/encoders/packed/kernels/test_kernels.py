@@ -1,4 +1,4 @@
-"""The kernels give what the obvious way gives, forth and back. Triton's interpreter stands in for a GPU."""
+"""The kernels give what the reference gives, forward and backward. Triton's interpreter stands in for a GPU."""
 
 import json
 import os
@@ -15,26 +15,27 @@ import json
 
 import torch
 
-from longmatch.encoders.packed import rowwise, short, tiled
-from longmatch.encoders.packed.attention import TRIED, error
-from longmatch.encoders.packed.fused import FusedLayer
-from longmatch.encoders.packed import layers
+from longmatch.encoders.packed import short_attention, tiled_attention
+from longmatch.encoders.packed.attention import TEST_LENGTHS, attention_error
+from longmatch.encoders.packed.bert import fused_error
+from longmatch.encoders.packed.fused_layer import FusedLayer, norm
 
 cpu, found = torch.device("cpu"), {}
-for way in (short, tiled):
-    kinds = [(lengths, torch.float32, size, cpu) for lengths in TRIED[way] for size in (16, 32)]
-    found[way.__name__.rpartition(".")[2]] = max(error(way, *kind) for kind in kinds)
-found["layer"] = max(layers.error((5, 70, 1), torch.float32, width, 3, cpu) for width in (48, 96))
+backends = {"short": short_attention, "tiled": tiled_attention}
+for name, backend in backends.items():
+    cases = [(lengths, torch.float32, size, cpu) for lengths in TEST_LENGTHS[backend] for size in (16, 32)]
+    found[name] = max(attention_error(backend, *case) for case in cases)
+found["layer"] = max(fused_error((5, 70, 1), torch.float32, width, 3, cpu) for width in (48, 96))
 
 torch.manual_seed(0)
 made, around = torch.randn(300, 96), torch.zeros(300, 96)
 one, seed = torch.ones(96), torch.tensor([7], dtype=torch.int32)
 for share in (0.1, 0.5):
-    _, means, _ = rowwise.norm(torch.ones_like(made), around, one, one, 1e-12, share, seed)
+    _, means, _ = norm(torch.ones_like(made), around, one, one, 1e-12, share, seed)
     found[f"mean after {share}"] = float(means.mean())
 
 
-def slope(work, at):  # along a drawn direction: by the way back, and by two steps
+def slope(work, at):  # along a random direction: by the backward pass, and by two steps
     at = at.clone().requires_grad_()
     along = 1e-2 * torch.randn_like(at)
     (gradient,) = torch.autograd.grad(work(at), at)
@@ -44,23 +45,24 @@ def slope(work, at):  # along a drawn direction: by the way back, and by two ste
 
 class Attention(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, qkv, way, offsets, longest):
+    def forward(ctx, qkv, backend, offsets, longest):
         torch.manual_seed(1)
-        ctx.saved = qkv, *way.forward(qkv, offsets, longest, 0.3)
-        ctx.rest = way, offsets, longest
+        ctx.saved = qkv, *backend.forward(qkv, offsets, longest, 0.3)
+        ctx.rest = backend, offsets, longest
         return ctx.saved[1]
 
     @staticmethod
     def backward(ctx, grad):
-        way, offsets, longest = ctx.rest
-        return way.backward(grad, *ctx.saved, offsets, longest, 0.3), None, None, None
+        backend, offsets, longest = ctx.rest
+        return backend.backward(grad, *ctx.saved, offsets, longest, 0.3), None, None, None
 
 
-for way, lengths in ((short, (20, 5)), (tiled, (150, 3))):
+for name, lengths in (("short", (20, 5)), ("tiled", (150, 3))):
+    backend = backends[name]
     offsets = torch.tensor([0, *lengths]).cumsum(0).int()
     share = torch.randn(sum(lengths), 2, 16)
-    work = lambda qkv: (Attention.apply(qkv, way, offsets, max(lengths)) * share).sum()
-    found["slopes of " + way.__name__.rpartition(".")[2]] = slope(work, torch.randn(sum(lengths), 3, 2, 16))
+    work = lambda qkv: (Attention.apply(qkv, backend, offsets, max(lengths)) * share).sum()
+    found["slopes of " + name] = slope(work, torch.randn(sum(lengths), 3, 2, 16))
 
 sizes = [(48, 48)] * 4 + [(192, 48), (48, 192)]
 weights = [part for rows, columns in sizes for part in (torch.randn(rows, columns) / 7, torch.zeros(rows))]
@@ -86,12 +88,12 @@ def found() -> dict:
 
 
 @pytest.mark.parametrize("kernel", ["short", "tiled", "layer"])
-def test_a_kernel_agrees_with_the_obvious_way(found, kernel):
+def test_a_kernel_agrees_with_the_reference(found, kernel):
     assert found[kernel] < 1e-5
 
 
 @pytest.mark.parametrize("kernel", ["short", "tiled", "layer"])
-def test_the_way_back_drops_what_the_way_forth_dropped(found, kernel):
+def test_the_backward_pass_drops_what_the_forward_pass_dropped(found, kernel):
     by_gradient, by_steps = found[f"slopes of {kernel}"]
     assert abs(by_gradient - by_steps) < 0.02 * abs(by_steps)
 

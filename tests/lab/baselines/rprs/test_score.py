@@ -72,7 +72,7 @@ def test_scores_equal_the_plain_loops(sentences, shape, rule, seed, cells):
 def test_a_query_among_the_candidates_is_no_hit_of_its_own(shape, rule, seed):
     generator = torch.Generator().manual_seed(seed)
     documents = [drawn(count, generator) for count in shape]
-    found = rprs_scores(documents[1], SentencePool.of(documents), rule, own=1)
+    found = rprs_scores(documents[1], SentencePool.of(documents), rule, skip=1)
     assert found.tolist() == pytest.approx(plain_scores(documents[1], documents, rule, own=1), abs=1e-5)
 
 

@@ -1,1 +1,1 @@
-"""The programs that a GPU runs, in Triton. Nothing here is imported where there is no Triton."""
+"""Triton kernels. Nothing here is imported where Triton is not installed."""

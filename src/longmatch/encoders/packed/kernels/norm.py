@@ -1,6 +1,6 @@
-"""Dropout, the sum with what went around, and the norm of each row, forth and back.
+"""Dropout, residual and layer norm of each row, forward and backward.
 
-All arrays are (rows, width), contiguous, but `means` and `scales`, one number a row, and `sums`, (programs, 3, width).
+Arrays are (rows, width), contiguous, except `means` and `scales`, (rows,), and `sums`, (programs, 3, width).
 """
 
 # mypy: ignore-errors
@@ -8,75 +8,75 @@ All arrays are (rows, width), contiguous, but `means` and `scales`, one number a
 import triton
 import triton.language as tl
 
-from longmatch.encoders.packed.kernels.drawing import kept, mixed
+from longmatch.encoders.packed.kernels.dropout import hashed, keep_mask
 
 
 @triton.jit
-def _stays(row, column, seeds, share):
+def _keep(row, column, seeds, dropout):
     seed = tl.load(seeds)
-    return kept(mixed(row, seed), mixed(column, seed ^ 0x5BD1E995), share)
+    return keep_mask(hashed(row, seed), hashed(column, seed ^ 0x5BD1E995), dropout)
 
 
 @triton.jit
 def norm_forward(
-    made, around, weight, shift, out, means, scales, seeds, share, epsilon, rows, width,
-    ROWS: tl.constexpr, WIDTH: tl.constexpr, DROPS: tl.constexpr,
+    x, residual, weight, bias, out, means, scales, seeds, dropout, epsilon, rows, width,
+    ROWS: tl.constexpr, WIDTH: tl.constexpr, HAS_DROPOUT: tl.constexpr,
 ):  # fmt: skip
-    """A tile of rows."""
+    """One tile of rows."""
     row, column = tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.arange(0, WIDTH)
     at = row.to(tl.int64)[:, None] * width + column[None, :]
-    there = (row < rows)[:, None] & (column < width)[None, :]
-    sums = tl.load(made + at, mask=there, other=0.0).to(tl.float32)
-    if DROPS:
-        sums = tl.where(_stays(row, column, seeds, share), sums * (1.0 / (1.0 - share)), 0.0)
-    sums += tl.load(around + at, mask=there, other=0.0).to(tl.float32)
+    valid = (row < rows)[:, None] & (column < width)[None, :]
+    sums = tl.load(x + at, mask=valid, other=0.0).to(tl.float32)
+    if HAS_DROPOUT:
+        sums = tl.where(_keep(row, column, seeds, dropout), sums * (1.0 / (1.0 - dropout)), 0.0)
+    sums += tl.load(residual + at, mask=valid, other=0.0).to(tl.float32)
     mean = tl.sum(sums, 1) / width
-    centred = tl.where(there, sums - mean[:, None], 0.0)
+    centred = tl.where(valid, sums - mean[:, None], 0.0)
     scale = 1.0 / tl.sqrt(tl.sum(centred * centred, 1) / width + epsilon)
-    factor = tl.load(weight + column, mask=column < width, other=0.0).to(tl.float32)
-    more = tl.load(shift + column, mask=column < width, other=0.0).to(tl.float32)
-    found = centred * scale[:, None] * factor[None, :] + more[None, :]
-    tl.store(out + at, found.to(out.dtype.element_ty), mask=there)
+    scaling = tl.load(weight + column, mask=column < width, other=0.0).to(tl.float32)
+    offset = tl.load(bias + column, mask=column < width, other=0.0).to(tl.float32)
+    normed = centred * scale[:, None] * scaling[None, :] + offset[None, :]
+    tl.store(out + at, normed.to(out.dtype.element_ty), mask=valid)
     tl.store(means + row, mean, mask=row < rows)
     tl.store(scales + row, scale, mask=row < rows)
 
 
 @triton.jit
 def norm_backward(
-    grad, made, around, weight, means, scales, seeds, share, for_made, for_around, sums, rows, width,
-    ROWS: tl.constexpr, WIDTH: tl.constexpr, DROPS: tl.constexpr,
+    grad, x, residual, weight, means, scales, seeds, dropout, grad_x, grad_residual, sums, rows, width,
+    ROWS: tl.constexpr, WIDTH: tl.constexpr, HAS_DROPOUT: tl.constexpr,
 ):  # fmt: skip
-    """Every so many-th tile of rows; the sums down the columns are for weight, shift and a bias added to `made`."""
+    """Every num_programs-th tile of rows; column sums are gradients of weight, bias and of a bias added to `x`."""
     column = tl.arange(0, WIDTH)
-    factor = tl.load(weight + column, mask=column < width, other=0.0).to(tl.float32)
-    for_weight = tl.zeros((ROWS, WIDTH), tl.float32)
-    for_shift = tl.zeros((ROWS, WIDTH), tl.float32)
-    for_bias = tl.zeros((ROWS, WIDTH), tl.float32)
+    scaling = tl.load(weight + column, mask=column < width, other=0.0).to(tl.float32)
+    grad_weight = tl.zeros((ROWS, WIDTH), tl.float32)
+    grad_bias = tl.zeros((ROWS, WIDTH), tl.float32)
+    grad_x_bias = tl.zeros((ROWS, WIDTH), tl.float32)
     for first in range(tl.program_id(0) * ROWS, rows, tl.num_programs(0) * ROWS):
         row = first + tl.arange(0, ROWS)
         at = row.to(tl.int64)[:, None] * width + column[None, :]
-        there = (row < rows)[:, None] & (column < width)[None, :]
-        above = tl.load(grad + at, mask=there, other=0.0).to(tl.float32)
-        before = tl.load(made + at, mask=there, other=0.0).to(tl.float32)
-        if DROPS:
-            stays = _stays(row, column, seeds, share)
-            before = tl.where(stays, before * (1.0 / (1.0 - share)), 0.0)
-        before += tl.load(around + at, mask=there, other=0.0).to(tl.float32)
+        valid = (row < rows)[:, None] & (column < width)[None, :]
+        grad_out = tl.load(grad + at, mask=valid, other=0.0).to(tl.float32)
+        summed = tl.load(x + at, mask=valid, other=0.0).to(tl.float32)
+        if HAS_DROPOUT:
+            keep = _keep(row, column, seeds, dropout)
+            summed = tl.where(keep, summed * (1.0 / (1.0 - dropout)), 0.0)
+        summed += tl.load(residual + at, mask=valid, other=0.0).to(tl.float32)
         mean = tl.load(means + row, mask=row < rows, other=0.0)
         scale = tl.load(scales + row, mask=row < rows, other=0.0)
-        normal = tl.where(there, (before - mean[:, None]) * scale[:, None], 0.0)
-        for_weight += above * normal
-        for_shift += above
-        above *= factor[None, :]
-        along = tl.sum(above * normal, 1) / width
-        found = (above - (tl.sum(above, 1) / width)[:, None] - normal * along[:, None]) * scale[:, None]
-        tl.store(for_around + at, found.to(for_around.dtype.element_ty), mask=there)
-        found = tl.where(there, found, 0.0)
-        if DROPS:
-            found = tl.where(stays, found * (1.0 / (1.0 - share)), 0.0)
-            tl.store(for_made + at, found.to(for_made.dtype.element_ty), mask=there)
-        for_bias += found
+        normed_x = tl.where(valid, (summed - mean[:, None]) * scale[:, None], 0.0)
+        grad_weight += grad_out * normed_x
+        grad_bias += grad_out
+        grad_out *= scaling[None, :]
+        projection = tl.sum(grad_out * normed_x, 1) / width
+        grad_sum = (grad_out - (tl.sum(grad_out, 1) / width)[:, None] - normed_x * projection[:, None]) * scale[:, None]
+        tl.store(grad_residual + at, grad_sum.to(grad_residual.dtype.element_ty), mask=valid)
+        grad_sum = tl.where(valid, grad_sum, 0.0)
+        if HAS_DROPOUT:
+            grad_sum = tl.where(keep, grad_sum * (1.0 / (1.0 - dropout)), 0.0)
+            tl.store(grad_x + at, grad_sum.to(grad_x.dtype.element_ty), mask=valid)
+        grad_x_bias += grad_sum
     target = sums + tl.program_id(0) * 3 * width + column
-    tl.store(target, tl.sum(for_weight, 0), mask=column < width)
-    tl.store(target + width, tl.sum(for_shift, 0), mask=column < width)
-    tl.store(target + 2 * width, tl.sum(for_bias, 0), mask=column < width)
+    tl.store(target, tl.sum(grad_weight, 0), mask=column < width)
+    tl.store(target + width, tl.sum(grad_bias, 0), mask=column < width)
+    tl.store(target + 2 * width, tl.sum(grad_x_bias, 0), mask=column < width)

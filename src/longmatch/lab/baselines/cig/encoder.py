@@ -5,7 +5,7 @@ Convolutions", ACL 2019: the variant with siamese and lexical features of concep
 documents (CIG-Siam-Sim-GCN with Sim of the documents). concepts.py builds the graph.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 from longmatch.encoders.ragged import offsets_of, segment_max, segment_mean
 from longmatch.lab.baselines.cig.concepts import FEATURES, KEYWORDS
 from longmatch.lab.baselines.cig.graphs import GraphBatch
-from longmatch.lab.baselines.siamese.embeddings import EmbeddingInit, TokenEmbeddings, initial_embeddings
+from longmatch.lab.baselines.siamese.embeddings import FromEmbeddings, TokenEmbeddings
 from longmatch.lexical.frequencies import Frequencies
 
 WHOLE = 5  # similarities of the whole documents
@@ -68,7 +68,7 @@ class GraphLayer(nn.Module):
         return output
 
 
-class CigModel(PreTrainedModel):  # type: ignore[misc]
+class CigModel(FromEmbeddings, PreTrainedModel):  # type: ignore[misc]
     """Siamese and lexical features of concepts, graph convolutions, and a classifier.
 
     A convolution with max-pooling encodes the words of each document at a concept as x and y; |x - y| and x * y are the
@@ -97,21 +97,6 @@ class CigModel(PreTrainedModel):  # type: ignore[misc]
         self.register_buffer("known_counts", torch.zeros(config.known_words, dtype=torch.long))
         self.register_buffer("known_documents", torch.zeros(1, dtype=torch.long))
         self.post_init()
-
-    @classmethod
-    def new(
-        cls,
-        backbone: str | None,
-        tokenizer: Any,
-        words: EmbeddingInit = "backbone",
-        word_width: int = 384,
-        **settings: Any,
-    ) -> Self:
-        """A new model with the backbone's input embeddings, or with random ones."""
-        table = initial_embeddings(backbone, tokenizer, words, word_width)
-        model = cls(CigConfig(vocabulary=table.shape[0], word_width=table.shape[1], **settings))
-        model.words.table.weight.data.copy_(table)
-        return model
 
     @property
     def frequencies(self) -> Frequencies:

@@ -16,12 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.documents.document import Document
-from longmatch.encoders.pretrained import checkpoint_errors
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.cig.concepts import ConceptGraph, Floats, Ints
 from longmatch.lab.baselines.cig.encoder import CigModel
 from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph
-from longmatch.lab.matchers import TokenPairMatcher, tokens_of
+from longmatch.lab.matchers import TokenPairMatcher, open_trained, tokens_of
 from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.text_words import concatenated, written_words
 from longmatch.lab.words.token_words import TokenWords, word_hashes
@@ -73,15 +71,7 @@ class CigMatcher(TokenPairMatcher):
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None) -> Self:
         """Open a model folder written by `longmatch train cig`."""
-        from transformers.utils import logging
-
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        with checkpoint_errors(f"The model {folder}", f"Name a folder `longmatch train {cls.name}` made."):
-            model: Any = CigModel.from_pretrained(folder)
-            tokenizer = open_tokenizer(str(folder))
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(place), tokenizer)
+        return cls(*open_trained(CigModel, folder, device, cls.name))
 
     @property
     def networks(self) -> Sequence[nn.Module]:

@@ -123,10 +123,10 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """Measures of the validation pairs' probabilities; average precision selects the weights."""
-        found = match_probabilities(
+        probabilities = match_probabilities(
             torch.cat([margins(self.model, graphs) for graphs, _ in self._held_out.groups(self._budget)])
         )
-        return pair_measures(found, self._held_out.label.numpy())
+        return pair_measures(probabilities, self._held_out.label.numpy())
 
     @cached_property
     def _held_out(self) -> LabelledGraphs:

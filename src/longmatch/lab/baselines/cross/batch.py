@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, InPieces, groups_within
+from longmatch.encoders.flat import FlatTokens, PieceBatch, groups_within
 from longmatch.lab.baselines.cross.selection import Excerpt, Selection
 from longmatch.units.tokens import Ints, Tokens
 
@@ -15,7 +15,7 @@ Pair = tuple[Tokens, Tokens]
 
 
 @dataclass(frozen=True)
-class CrossBatch(InPieces):
+class CrossBatch(PieceBatch):
     """Rows of [CLS] a [SEP] b [SEP], concatenated, without padding."""
 
     second: Tensor  # (rows,) the position of b's first token; on the CPU
@@ -29,7 +29,7 @@ class CrossBatch(InPieces):
         >>> batch.text.ids.tolist(), batch.second.tolist()
         ([1, 7, 8, 2, 9, 2], [4])
         """
-        text = Flat.of([np.concatenate([a, [specials[1]], b]).astype(np.int64) for a, b in sides], specials)
+        text = FlatTokens.of([np.concatenate([a, [specials[1]], b]).astype(np.int64) for a, b in sides], specials)
         return CrossBatch(text, torch.tensor([len(a) + 2 for a, _ in sides]), joined_views)
 
     def __len__(self) -> int:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from longmatch.encoders.positions import positions_of
+from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.cross.config import CrossConfig
 
@@ -67,7 +67,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
     @property
     def side_limit(self) -> int:
         """Tokens read of each document: as configured, or half of what the backbone's positions allow."""
-        positions, wanted = positions_of(self.backbone), int(self.config.side_tokens)
+        positions, wanted = max_positions(self.backbone), int(self.config.side_tokens)
         return wanted if positions is None else min(wanted, (positions - SPECIALS) // 2)
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor, **unused: Any) -> CrossOutput:

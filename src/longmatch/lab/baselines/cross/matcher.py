@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from torch import nn
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision, native_precision
-from longmatch.encoders.pretrained import checkpoint_errors
-from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchWarning
 from longmatch.lab.baselines.cross.batch import Pair
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.explanation import Excerpts, explain
 from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, match_probabilities
 from longmatch.lab.baselines.cross.selection import Opening, Selection, coverage
-from longmatch.lab.matchers import TokenPairMatcher, tokens_of
+from longmatch.lab.matchers import TokenPairMatcher, open_trained, tokens_of
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Scores
 
@@ -46,15 +44,7 @@ class CrossMatcher(TokenPairMatcher):
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> Self:
         """Open a model folder written by `longmatch train`."""
-        from transformers.utils import logging
-
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        with checkpoint_errors(f"The model {folder}", f"Name a folder `longmatch train {cls.name}` made."):
-            model: Any = cls.Model.from_pretrained(folder, dtype=torch.float32)
-            tokenizer = open_tokenizer(str(folder))
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(place), tokenizer, precision)
+        return cls(*open_trained(cls.Model, folder, device, cls.name), precision)
 
     def selection(self) -> Selection:
         """The selection of sentences to read."""

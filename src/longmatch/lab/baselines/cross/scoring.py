@@ -21,7 +21,7 @@ def layout_for(model: CrossModel, selection: Selection, specials: tuple[int, int
 
 def read(model: CrossModel, batch: CrossBatch) -> CrossOutput:
     """The vectors and logits of a batch's rows, in order; of its pairs if their views are joined."""
-    vectors = batch.text.each(lambda ids, mask, rows: model.pooled(ids, mask, batch.types(rows, mask)))
+    vectors = batch.text.encode_each(lambda ids, mask, rows: model.pooled(ids, mask, batch.types(rows, mask)))
     if batch.joined_views > 1:
         views = vectors.reshape(-1, batch.joined_views, vectors.shape[1])
         vectors = (model.view_weights(views) * views).sum(1)

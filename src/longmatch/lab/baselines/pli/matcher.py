@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.positions import positions_of
+from longmatch.encoders.positions import max_positions
 from longmatch.lab.baselines.cross.config import CrossConfig
 from longmatch.lab.baselines.cross.encoder import SPECIALS, CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
@@ -52,7 +52,7 @@ class PliModel(CrossModel):
     @property
     def paragraph_limit(self) -> int:
         """Tokens per paragraph: as configured, or half of what the backbone's positions allow."""
-        positions, wanted = positions_of(self.backbone), int(self.config.paragraph_tokens)
+        positions, wanted = max_positions(self.backbone), int(self.config.paragraph_tokens)
         return wanted if positions is None else min(wanted, (positions - SPECIALS) // 2)
 
     @property

@@ -90,7 +90,7 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
 
     def openings(self, tokens: Sequence[Tokens], progress: Progress | None = None) -> list[PooledEncoding]:
         """Encode the opening of each document, as long as the backbone's input allows."""
-        reader = self.backbone.pooled("cls" if self.rule == "cls" else "mean")
+        reader = self.backbone.with_pooling("cls" if self.rule == "cls" else "mean")
         read = [min(len(t), reader.max_tokens) for t in tokens]
         vectors = torch.from_numpy(reader.encode([t.ids[:n] for t, n in zip(tokens, read, strict=True)]))
         if progress:

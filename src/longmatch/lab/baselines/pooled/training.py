@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal
 from torch import Tensor
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.flat import Flat, mean_of_tokens
+from longmatch.encoders.flat import FlatTokens, mean_pool
 from longmatch.encoders.pretrained import Pooling, locate
-from longmatch.encoders.saving import save_sentence_model
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
 
@@ -53,12 +53,12 @@ class OpeningLayout:
     limit: int  # tokens, without special ones
     specials: tuple[int, int]
 
-    def lay_out(self, documents: Sequence[Tokens]) -> Flat:
+    def lay_out(self, documents: Sequence[Tokens]) -> FlatTokens:
         """One piece per document."""
-        return Flat.of([tokens.ids[: self.limit] for tokens in documents], self.specials)
+        return FlatTokens.of([tokens.ids[: self.limit] for tokens in documents], self.specials)
 
 
-class FirstTokensRecipe(BiEncoderRecipe[Flat]):
+class FirstTokensRecipe(BiEncoderRecipe[FlatTokens]):
     """Fine-tunes the backbone itself."""
 
     name: ClassVar[str] = "first"
@@ -89,13 +89,13 @@ class FirstTokensRecipe(BiEncoderRecipe[Flat]):
         limits = (self.options.opening - 2, backbone.max_tokens, self.settings.max_tokens)
         return OpeningLayout(min(limit for limit in limits if limit is not None), specials)
 
-    def _vectors(self, documents: Flat) -> Tensor:
+    def _vectors(self, documents: FlatTokens) -> Tensor:
         def encode(ids: Tensor, mask: Tensor, _: Tensor) -> Tensor:
-            return mean_of_tokens(self.model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
+            return mean_pool(self.model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
 
-        return documents.each(encode)
+        return documents.encode_each(encode)
 
-    def _loss(self, vectors: Tensor, batch: PairBatch[Flat]) -> Tensor:
+    def _loss(self, vectors: Tensor, batch: PairBatch[FlatTokens]) -> Tensor:
         if self.options.contrastive:
             return supervised_contrastive_loss(vectors, batch.targets, self.options.loss_temperature)
         source, target, label = batch.targets

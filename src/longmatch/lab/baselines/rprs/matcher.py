@@ -62,8 +62,8 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
 
     def score(self, query: RprsEncoding, collection: RprsCollection) -> Scores:
         """RPRS(query, candidate) for every candidate; a query in the collection is not its own candidate."""
-        own = next((n for n, encoding in enumerate(collection.encodings) if encoding is query), None)
-        return np.asarray(rprs_scores(query.vectors, collection.pool, self.rule, own).double().numpy())
+        skip = next((n for n, encoding in enumerate(collection.encodings) if encoding is query), None)
+        return np.asarray(rprs_scores(query.vectors, collection.pool, self.rule, skip).double().numpy())
 
     def explain(self, a: RprsEncoding, b: RprsEncoding, collection: RprsCollection | None = None) -> Match:
         """A single pair: each document is the query once, with unrelated sentences in the pool; the mean of both

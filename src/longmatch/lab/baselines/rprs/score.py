@@ -69,17 +69,17 @@ class Hits:
         return Hits(per_query, per_sentence, torch.cat([zero, lengths.cumsum(0)]))
 
 
-def nearest_cosines(query: Tensor, pool: SentencePool, hits: int, own: int | None = None) -> Tensor:
+def nearest_cosines(query: Tensor, pool: SentencePool, hits: int, skip: int | None = None) -> Tensor:
     """The best cosines of each query sentence in the pool, best first: (at most `hits`, query sentences).
 
-    `own` is the query's number among the candidates, which is skipped.
+    `skip` is the candidate to leave out: the query itself, if it is one.
     """
     best = query.new_empty((0, len(query)))
     for first, last in _slices(pool, len(query)):
         start, stop = int(pool.offsets[first]), int(pool.offsets[last])
         cosines = pool.vectors[start:stop] @ query.T  # (sentences, query sentences)
-        if own is not None and first <= own < last:
-            before, after = int(pool.offsets[own]) - start, int(pool.offsets[own + 1]) - start
+        if skip is not None and first <= skip < last:
+            before, after = int(pool.offsets[skip]) - start, int(pool.offsets[skip + 1]) - start
             cosines = torch.cat([cosines[:before], cosines[after:]])
         best = top_cosines([best, cosines], hits)
     return best
@@ -115,9 +115,9 @@ def proportional_scores(hits: Hits, rule: RprsRule) -> Tensor:
     return query_proportion * segment_mean(counts, hits.offsets)[:, 0]
 
 
-def rprs_scores(query: Tensor, pool: SentencePool, rule: RprsRule, own: int | None = None) -> Tensor:
+def rprs_scores(query: Tensor, pool: SentencePool, rule: RprsRule, skip: int | None = None) -> Tensor:
     """The score of every candidate: (candidates,)."""
-    best = nearest_cosines(query, pool, rule.hits, own)
+    best = nearest_cosines(query, pool, rule.hits, skip)
     return proportional_scores(find_hits(query, pool, best), rule)
 
 

@@ -1,7 +1,7 @@
 """ARC-I: Hu et al., Convolutional Neural Network Architectures for Matching Natural Language Sentences, NIPS 2014."""
 
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from longmatch.encoders.ragged import offsets_of, segment_ids, segment_max
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
-from longmatch.lab.baselines.siamese.embeddings import EmbeddingInit, TokenEmbeddings, initial_embeddings
+from longmatch.lab.baselines.siamese.embeddings import FromEmbeddings, TokenEmbeddings
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
 
 SLOT = 4  # tokens per row of the last layer: rows are pooled by two, twice
@@ -34,7 +34,7 @@ class ArcConfig(VectorConfig):
         super().__init__(**others)
 
 
-class ArcModel(VectorModel):
+class ArcModel(FromEmbeddings, VectorModel):
     """Two rounds of convolution and max-pooling by two, a third convolution, and a maximum over the document.
 
     The paper reads sentences of fixed length and ends in dense layers over both; for documents of any length the last
@@ -51,21 +51,6 @@ class ArcModel(VectorModel):
         self.layers = nn.ModuleList(nn.Conv1d(a, b, 3, padding=1) for a, b in pairwise(sizes))
         self.projection = nn.Linear(config.channels, config.vector_width, bias=False)
         self.post_init()
-
-    @classmethod
-    def new(
-        cls,
-        backbone: str | None,
-        tokenizer: Any,
-        words: EmbeddingInit = "backbone",
-        word_width: int = 384,
-        **settings: Any,
-    ) -> Self:
-        """A new model with the backbone's input embeddings, or with random ones."""
-        table = initial_embeddings(backbone, tokenizer, words, word_width)
-        model = cls(ArcConfig(vocabulary=table.shape[0], word_width=table.shape[1], **settings))
-        model.words.table.weight.data.copy_(table)
-        return model
 
     @property
     def width(self) -> int:

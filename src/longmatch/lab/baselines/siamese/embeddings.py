@@ -1,6 +1,6 @@
 """Initial token embeddings, in place of the papers' word vectors."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -37,3 +37,26 @@ def initial_embeddings(backbone: str | None, tokenizer: Any, init: EmbeddingInit
         return torch.randn(tokenizer.backend_tokenizer.get_vocab_size(), width)
     table: Tensor = AutoModel.from_pretrained(locate(backbone), dtype=torch.float32).get_input_embeddings().weight
     return table.detach().clone()
+
+
+class FromEmbeddings:
+    """Mixin for models whose `words` are TokenEmbeddings: new models start from given embeddings."""
+
+    config_class: Any
+    words: TokenEmbeddings
+
+    @classmethod
+    def new(
+        cls,
+        backbone: str | None,
+        tokenizer: Any,
+        words: EmbeddingInit = "backbone",
+        word_width: int = 384,
+        **settings: Any,
+    ) -> Self:
+        """A new model with the backbone's input embeddings, or with random ones."""
+        table = initial_embeddings(backbone, tokenizer, words, word_width)
+        model_class: Any = cls
+        model: Self = model_class(cls.config_class(vocabulary=table.shape[0], word_width=table.shape[1], **settings))
+        model.words.table.weight.data.copy_(table)
+        return model

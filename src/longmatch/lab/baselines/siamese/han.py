@@ -1,13 +1,11 @@
 """HAN: Yang et al., Hierarchical Attention Networks for Document Classification, NAACL 2016."""
 
-from typing import Any, Self
-
-from torch import Tensor
+from typing import Any
 
 from longmatch.lab.baselines.siamese.attentive_gru import AttentiveGRU
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
-from longmatch.lab.baselines.siamese.embeddings import EmbeddingInit, TokenEmbeddings, initial_embeddings
+from longmatch.lab.baselines.siamese.embeddings import FromEmbeddings, TokenEmbeddings
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
 
 
@@ -32,7 +30,7 @@ class HanConfig(VectorConfig):
         super().__init__(**others)
 
 
-class HanModel(VectorModel):
+class HanModel(FromEmbeddings, VectorModel):
     """A GRU and attention over the tokens of each sentence, then over the sentences of the document (section 2.2).
 
     As a siamese encoder (CoLDE section 4.1.3, SMITH section 5.2.1) documents are compared by the cosine of their
@@ -47,22 +45,6 @@ class HanModel(VectorModel):
         self.word_level = AttentiveGRU(config.word_width, config.hidden)
         self.sentence_level = AttentiveGRU(config.hidden, config.hidden)
         self.post_init()
-
-    @classmethod
-    def new(
-        cls,
-        backbone: str | None,
-        tokenizer: Any,
-        words: EmbeddingInit = "backbone",
-        word_width: int = 384,
-        **settings: Any,
-    ) -> Self:
-        """A new model with the backbone's input embeddings, or with random ones."""
-        table: Tensor = initial_embeddings(backbone, tokenizer, words, word_width)
-        config: Any = cls.config_class(vocabulary=table.shape[0], word_width=table.shape[1], **settings)
-        model = cls(config)
-        model.words.table.weight.data.copy_(table)
-        return model
 
     @property
     def width(self) -> int:

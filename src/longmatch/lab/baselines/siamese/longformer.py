@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, PretrainedConfig
 
-from longmatch.encoders.flat import Flat
+from longmatch.encoders.flat import FlatTokens
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import offsets_of, segment_mean, segment_sum
 from longmatch.encoders.tokenizer import special_tokens
@@ -113,13 +113,13 @@ class LongModel(VectorModel):
         return torch.cat(states)[torch.cat(positions).argsort()][text]
 
 
-def add_special_tokens(texts: TextBatch, first: int, last: int) -> tuple[Flat, Tensor]:
+def add_special_tokens(texts: TextBatch, first: int, last: int) -> tuple[FlatTokens, Tensor]:
     """Documents with start and end tokens, and the new positions of their own tokens."""
     document = torch.repeat_interleave(texts.lengths).to(texts.device)
     text = torch.arange(texts.tokens, device=texts.device) + 2 * document + 1
     ids = texts.ids.new_full((texts.tokens + 2 * len(texts),), last).index_copy(0, text, texts.ids)
     ids[offsets_of(texts.lengths + 2)[:-1].to(texts.device)] = first
-    return Flat(ids, texts.lengths + 2), text
+    return FlatTokens(ids, texts.lengths + 2), text
 
 
 def repeat_positions(table: Tensor, first: int, count: int) -> Tensor:

@@ -11,8 +11,6 @@ from transformers import PretrainedConfig
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision
-from longmatch.encoders.pretrained import checkpoint_errors
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.siamese.arc import ArcModel
 from longmatch.lab.baselines.siamese.batch import SentenceLayout
@@ -23,7 +21,7 @@ from longmatch.lab.baselines.siamese.explanation import explain
 from longmatch.lab.baselines.siamese.han import HanModel
 from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.smash import SmashModel
-from longmatch.lab.matchers import TrainedMatcher
+from longmatch.lab.matchers import TrainedMatcher, open_trained
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Progress
 from longmatch.units import Tokens, tokenize
@@ -44,19 +42,7 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> "VectorMatcher":
         """Open a model folder written by `longmatch train`."""
-        from transformers.utils import logging
-
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        with checkpoint_errors(f"The model {folder}", "Name a folder `longmatch train` made."):
-            model_type = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
-            model_class = next((c for c in MODELS if c.config_class.model_type == model_type), None)
-            if model_class is None:
-                raise ValueError(f"its model type is {model_type}")
-            model: Any = model_class.from_pretrained(folder, dtype=torch.float32)
-            tokenizer = open_tokenizer(str(folder))
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(place), tokenizer, precision)
+        return cls(*open_trained(_SavedModel, folder, device), precision)
 
     @property
     def layout(self) -> SentenceLayout:
@@ -100,3 +86,16 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
         if not sentences:
             raise LongmatchError(f"The model {self.name} has no attention over sentences. Train han or smash for that.")
         return sentences
+
+
+class _SavedModel:
+    """Opens a folder with the model class that its config names."""
+
+    @staticmethod
+    def from_pretrained(folder: str | Path, **settings: Any) -> VectorModel:
+        model_type = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
+        model_class: Any = next((c for c in MODELS if c.config_class.model_type == model_type), None)
+        if model_class is None:
+            raise ValueError(f"its model type is {model_type}")
+        model: VectorModel = model_class.from_pretrained(folder, **settings)
+        return model

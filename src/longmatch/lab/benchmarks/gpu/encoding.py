@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.engine import Batch
-from longmatch.encoders.flat import mean_of_tokens
+from longmatch.encoders.flat import mean_pool
 from longmatch.encoders.packed import PackedEngine
 from longmatch.encoders.pretrained import Pooling
 from longmatch.lab.benchmarks.gpu.models import forward_work, minilm
@@ -56,7 +56,7 @@ def encode_padded(model: Any, texts: list[Any], budget: int = 65_536) -> Tensor:
     for first, last in batches_in_order([len(text) + 2 for text in texts], budget):
         batch = Batch.of(np.arange(first, last), texts[first:last], SPECIALS, 256).to(DEVICE)
         hidden = model(input_ids=batch.ids, attention_mask=batch.mask.long()).last_hidden_state
-        vectors.append(nn.functional.normalize(mean_of_tokens(hidden, batch.mask), dim=1).cpu())
+        vectors.append(nn.functional.normalize(mean_pool(hidden, batch.mask), dim=1).cpu())
     return torch.cat(vectors)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, InPieces
+from longmatch.encoders.flat import FlatTokens, PieceBatch
 from longmatch.encoders.ragged import offsets_of
 from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
@@ -64,7 +64,7 @@ def _candidates(tokens: Tokens) -> list[Ints]:
 
 
 @dataclass(frozen=True)
-class ChunkBatch(InPieces):
+class ChunkBatch(PieceBatch):
     """The chunks of a batch of documents, one after another."""
 
     section: Tensor  # (chunks,) the section of each chunk, numbered within its document
@@ -115,7 +115,7 @@ class ChunkLayout:
             for first, last in zip(cut.first.tolist(), cut.last.tolist(), strict=True)
         ]
         return ChunkBatch(
-            Flat.of(pieces, self.specials),
+            FlatTokens.of(pieces, self.specials),
             torch.from_numpy(np.concatenate([cut.section for cut in cuts])),
             torch.from_numpy(np.concatenate([cut.position for cut in cuts])),
             torch.repeat_interleave(torch.tensor([len(cut) for cut in cuts])),

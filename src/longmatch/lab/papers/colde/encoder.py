@@ -9,12 +9,12 @@ from torch.nn.utils.rnn import PackedSequence
 from transformers import AutoModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from longmatch.encoders.flat import mean_of_tokens
-from longmatch.encoders.packed import packs, pooled, read_packed
-from longmatch.encoders.positions import positions_of
+from longmatch.encoders.flat import mean_pool
+from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import segment_mean
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.transfer import to_device
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.config import ColdeConfig
@@ -107,7 +107,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
     def chunk_limit(self) -> int:
         """Tokens per chunk without the special ones: as configured, or fewer if the backbone has fewer positions."""
         wanted = int(self.config.chunk_tokens)
-        return min(wanted, positions_of(self.backbone) or wanted) - 2
+        return min(wanted, max_positions(self.backbone) or wanted) - 2
 
     def layout(self, specials: tuple[int, int], max_tokens: int | None = None) -> ChunkLayout:
         """How documents are cut for this model; without augmentation a document is one section."""
@@ -127,22 +127,24 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
 
     def encode_batch_chunks(self, batch: ChunkBatch) -> Tensor:
         """One vector per chunk, in the batch's order (chunks, backbone width): without padding, or padded by length."""
-        if packs(self.backbone):
-            added = self.position_embeddings(moved(batch.section, batch.device), moved(batch.position, batch.device))
-            return pooled(read_packed(self.backbone, batch.text, added), batch.text)
+        if uses_packing(self.backbone):
+            added = self.position_embeddings(
+                to_device(batch.section, batch.device), to_device(batch.position, batch.device)
+            )
+            return pool_packed(forward_packed(self.backbone, batch.text, added), batch.text)
 
         def encode(ids: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
-            section, position = (moved(numbers[rows], batch.device) for numbers in (batch.section, batch.position))
+            section, position = (to_device(numbers[rows], batch.device) for numbers in (batch.section, batch.position))
             return self.encode_chunks(ids, mask.long(), section, position)
 
-        return batch.text.each(encode)
+        return batch.text.encode_each(encode)
 
     def encode_chunks(self, ids: Tensor, mask: Tensor, section: Tensor, position: Tensor) -> Tensor:
         """One vector per chunk: the mean over its real tokens."""
         embedded, added = self.backbone.get_input_embeddings()(ids), self.position_embeddings(section, position)
         if added is not None:
             embedded = embedded + added[:, None]
-        return mean_of_tokens(self.backbone(inputs_embeds=embedded, attention_mask=mask).last_hidden_state, mask)
+        return mean_pool(self.backbone(inputs_embeds=embedded, attention_mask=mask).last_hidden_state, mask)
 
     def position_embeddings(self, section: Tensor, position: Tensor) -> Tensor | None:
         """Section 3.1, S_p + C_q: added to every token embedding of a chunk (chunks, width); None if not augmented."""
@@ -161,7 +163,9 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             chunks = sequence = chunks.to(self.projection.weight.dtype)
             attention = chunks.new_zeros((len(chunks), len(chunks)))
             if self.config.recurrent:
-                added, attention = self.attention(chunks, moved(section, chunks.device), moved(document, chunks.device))
+                added, attention = self.attention(
+                    chunks, to_device(section, chunks.device), to_device(document, chunks.device)
+                )
                 sequence = chunks + added
             section_offsets = run_offsets(document * (int(section.max()) + 1) + section)
             return ColdeOutput(
@@ -178,7 +182,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             _, (last, _) = self.recurrence(packed_runs(sequence, offsets.cpu()))  # (2, runs, width / 2)
             summary = torch.cat([last[0], last[1]], dim=1)
         else:
-            summary = segment_mean(sequence, moved(offsets, sequence.device))
+            summary = segment_mean(sequence, to_device(offsets, sequence.device))
         return nn.functional.normalize(self.projection(summary), dim=1)
 
 
@@ -201,5 +205,5 @@ def packed_runs(rows: Tensor, offsets: Tensor) -> PackedSequence:
     steps = torch.arange(int(lengths[0]))[:, None]
     exists = steps < lengths  # (steps, runs)
     index = (offsets[:-1][order] + steps)[exists]
-    order, inverse = moved(order, rows.device), moved(order.argsort(), rows.device)
-    return PackedSequence(rows.index_select(0, moved(index, rows.device)), exists.sum(1), order, inverse)
+    order, inverse = to_device(order, rows.device), to_device(order.argsort(), rows.device)
+    return PackedSequence(rows.index_select(0, to_device(index, rows.device)), exists.sum(1), order, inverse)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, groups_within
+from longmatch.encoders.flat import FlatTokens, groups_within
 from longmatch.encoders.ragged import offsets_of
 from longmatch.lab.papers.sdr.pairs import DrawnPairs, SentencePool
 from longmatch.lab.training.masked_words import IGNORED, mask_pieces
@@ -17,7 +17,7 @@ from longmatch.lab.training.masked_words import IGNORED, mask_pieces
 class SentenceBatch:
     """Pair i is sentences 2i and 2i + 1."""
 
-    sentences: Flat
+    sentences: FlatTokens
     labels: Tensor  # (tokens,) the original word where it is masked, IGNORED elsewhere
     intra: Tensor  # (pairs,) 1 for a pair from one paragraph, 0 for one from different documents
 
@@ -61,6 +61,6 @@ class PairLayout:
     def lay_out(self, pool: SentencePool, pairs: DrawnPairs, random: np.random.Generator) -> SentenceBatch:
         """The sentences of the pairs, masked."""
         order = np.stack([pairs.p, pairs.q], axis=1).flatten()
-        text = Flat.of([pool.ids(sentence) for sentence in order.tolist()], self.specials)
+        text = FlatTokens.of([pool.ids(sentence) for sentence in order.tolist()], self.specials)
         masked, labels = mask_pieces(text, self.mask_token, self.vocabulary, self.masked_share, random)
         return SentenceBatch(masked, labels, torch.from_numpy(pairs.intra.astype(np.int64)))

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel
 
-from longmatch.encoders.flat import mean_of_tokens
+from longmatch.encoders.flat import mean_pool
 from longmatch.lab.papers.sdr.batch import SentenceBatch
 from longmatch.lab.training.masked_words import IGNORED, WordHead
 
@@ -43,7 +43,7 @@ class SdrModel(PreTrainedModel):  # type: ignore[misc]
             states = self(batch.sentences.ids[places], mask)
             padded_labels = torch.where(mask, batch.labels[places], IGNORED)
             order.append(rows)
-            vectors.append(mean_of_tokens(states, mask))
+            vectors.append(mean_pool(states, mask))
             masked.append(states[padded_labels != IGNORED])
             labels.append(padded_labels[padded_labels != IGNORED])
         inverse = torch.cat(order).argsort().to(batch.labels.device)

@@ -13,7 +13,6 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
-from longmatch.encoders.saving import save_sentence_model
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
@@ -25,6 +24,7 @@ from longmatch.lab.training.limits import at_least
 from longmatch.lab.training.masked_words import masked_word_loss
 from longmatch.lab.training.recipe import Recipe
 from longmatch.lab.training.samplers import EpochSampler, step_rng
+from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units.tokens import Ints
 

@@ -7,15 +7,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import Flat, InPieces
+from longmatch.encoders.flat import FlatTokens, PieceBatch
 from longmatch.encoders.ragged import offsets_of
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.transfer import to_device
 from longmatch.units.chunking import block_ranges
 from longmatch.units.tokens import Ints, Tokens
 
 
 @dataclass(frozen=True)
-class BlockBatch(InPieces):
+class BlockBatch(PieceBatch):
     """The blocks of a batch of documents, one after another; there are no padding blocks."""
 
     counts: Tensor  # (documents,) blocks of each document
@@ -28,7 +28,7 @@ class BlockBatch(InPieces):
     def position(self) -> Tensor:
         """The position of each block in its document: (blocks,)."""
         starts = torch.repeat_interleave(offsets_of(self.counts)[:-1], self.counts)
-        return moved(torch.arange(len(starts)) - starts, self.device)
+        return to_device(torch.arange(len(starts)) - starts, self.device)
 
     def runs(self, budget: int) -> Iterator[tuple[int, int]]:
         """Runs of documents of at most `budget` tokens; a longer document is a run by itself."""
@@ -72,4 +72,4 @@ class BlockLayout:
             for tokens, (first, last) in zip(documents, cuts, strict=True)
             for a, b in zip(first.tolist(), last.tolist(), strict=True)
         ]
-        return BlockBatch(Flat.of(pieces, self.specials), torch.tensor([len(first) for first, _ in cuts]))
+        return BlockBatch(FlatTokens.of(pieces, self.specials), torch.tensor([len(first) for first, _ in cuts]))

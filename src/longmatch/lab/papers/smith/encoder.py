@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from transformers import AutoModel, BertModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from longmatch.encoders.flat import Flat
-from longmatch.encoders.packed import packs, pooled, read_packed
-from longmatch.encoders.positions import positions_of
+from longmatch.encoders.flat import FlatTokens
+from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.ragged import offsets_of, segment_ids, segment_max, segment_mean, segment_sum
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.transfer import to_device
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
 from longmatch.lab.papers.smith.config import Combine, SmithConfig
@@ -136,7 +136,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
     def block_limit(self) -> int:
         """Tokens per block without the special ones: as configured, or fewer if the backbone has fewer positions."""
         wanted = int(self.config.block_tokens)
-        return min(wanted, positions_of(self.sentence_level) or wanted) - 2
+        return min(wanted, max_positions(self.sentence_level) or wanted) - 2
 
     def layout(self, specials: tuple[int, int]) -> BlockLayout:
         """How documents are cut for this model."""
@@ -154,10 +154,10 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
 
     def encode_batch_blocks(self, batch: BlockBatch) -> Tensor:
         """One unit vector per block, in the batch's order (blocks, width): without padding, or padded by length."""
-        if packs(self.sentence_level):
-            states = read_packed(self.sentence_level, batch.text)
-            return self.block_vectors(pooled(states, batch.text, "cls")[:, None])
-        return batch.text.each(lambda ids, mask, _: self.block_vectors(self.encode_tokens(ids, mask.long())))
+        if uses_packing(self.sentence_level):
+            states = forward_packed(self.sentence_level, batch.text)
+            return self.block_vectors(pool_packed(states, batch.text, "cls")[:, None])
+        return batch.text.encode_each(lambda ids, mask, _: self.block_vectors(self.encode_tokens(ids, mask.long())))
 
     def encode_tokens(self, ids: Tensor, mask: Tensor) -> Tensor:
         """The sentence level: token vectors of blocks, (blocks, tokens, width)."""
@@ -171,7 +171,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
 
     def aggregate(self, blocks: Tensor, position: Tensor, counts: Tensor) -> SmithOutput:
         """Document vectors from block vectors (blocks, width); the levels are combined in full precision."""
-        context, offsets = self.contextualise(blocks, position, counts), moved(offsets_of(counts), blocks.device)
+        context, offsets = self.contextualise(blocks, position, counts), to_device(offsets_of(counts), blocks.device)
         with torch.autocast(blocks.device.type, enabled=False):
             first = context.index_select(0, offsets[:-1])
             return SmithOutput(documents=self.combined(blocks, first, offsets), context=context)
@@ -181,15 +181,15 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
 
         Position embeddings are added before the first layer, as BERT adds them to words.
         """
-        if packs(self.document_level):
-            return read_packed(self.document_level, Flat(position, counts), words=blocks).to(blocks.dtype)
+        if uses_packing(self.document_level):
+            return forward_packed(self.document_level, FlatTokens(position, counts), words=blocks).to(blocks.dtype)
         with torch.autocast(blocks.device.type, enabled=False):  # there are few blocks
             return self._contextualise_padded(blocks, position, counts)
 
     def _contextualise_padded(self, blocks: Tensor, position: Tensor, counts: Tensor) -> Tensor:
         """Documents of similar length are padded together, padding masked."""
         order, outputs = [], []
-        for _, index, mask in Flat(position, counts).by_length():
+        for _, index, mask in FlatTokens(position, counts).by_length():
             states = self.document_level(
                 inputs_embeds=blocks[index], position_ids=position[index] * mask, attention_mask=mask.long()
             ).last_hidden_state

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
-from longmatch.encoders.packed import packs, pooled, read_packed
+from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.encoders.ragged import offsets_of
-from longmatch.encoders.transfer import moved
+from longmatch.encoders.transfer import to_device
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SmithConfig
 from longmatch.lab.papers.smith.encoder import SmithModel
@@ -42,17 +42,17 @@ class MaskedBatch:
     @property
     def word_labels(self) -> Tensor:
         """The original words, in text order: (masked words,)."""
-        return moved(self.labels[self.labels != IGNORED], self.blocks.device)
+        return to_device(self.labels[self.labels != IGNORED], self.blocks.device)
 
     @property
     def word_rows(self) -> Tensor:
         """The masked tokens: (masked words,)."""
-        return moved((self.labels != IGNORED).nonzero().flatten(), self.blocks.device)
+        return to_device((self.labels != IGNORED).nonzero().flatten(), self.blocks.device)
 
     @property
     def block_rows(self) -> Tensor:
         """The masked blocks: (masked blocks,)."""
-        return moved(self.is_masked.nonzero().flatten(), self.blocks.device)
+        return to_device(self.is_masked.nonzero().flatten(), self.blocks.device)
 
     def to(self, device: torch.device) -> "MaskedBatch":
         """The batch with its text on another device."""
@@ -114,7 +114,7 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
 
     def predict(self, batch: MaskedBatch) -> Predictions:
         """One pass serves both tasks, so the original blocks have masked words too."""
-        packed = packs(self.smith.sentence_level)
+        packed = uses_packing(self.smith.sentence_level)
         blocks, words = self._encode_packed(batch) if packed else self._encode_padded(batch)
         rows = batch.block_rows
         original = predicted = blocks.index_select(0, rows)
@@ -151,14 +151,14 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
     def _encode_packed(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
         """The vectors of all blocks, and of the masked words, without padding."""
         text = batch.blocks.text
-        states = read_packed(self.smith.sentence_level, text)
+        states = forward_packed(self.smith.sentence_level, text)
         words = states.index_select(0, batch.word_rows).float()
-        return self.smith.block_vectors(pooled(states, text, "cls")[:, None]), words
+        return self.smith.block_vectors(pool_packed(states, text, "cls")[:, None]), words
 
     def _encode_padded(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
         """The same, with blocks of similar length padded together."""
         block_order, blocks, word_order, words = [], [], [], []
-        text, labels = batch.blocks.text, moved(batch.labels, batch.blocks.device)
+        text, labels = batch.blocks.text, to_device(batch.labels, batch.blocks.device)
         for rows, places, mask in text.by_length():
             states = self.smith.encode_tokens(text.ids[places] * mask, mask.long())
             is_masked = mask & (labels[places] != IGNORED)
@@ -166,5 +166,5 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
             blocks.append(self.smith.block_vectors(states))
             word_order.append(places[is_masked])
             words.append(states[is_masked])
-        vectors = torch.cat(blocks)[moved(torch.cat(block_order).argsort(), batch.blocks.device)]
+        vectors = torch.cat(blocks)[to_device(torch.cat(block_order).argsort(), batch.blocks.device)]
         return vectors, torch.cat(words).float()[torch.cat(word_order).argsort()]

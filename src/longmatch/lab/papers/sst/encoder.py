@@ -4,8 +4,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
-from longmatch.encoders.flat import mean_of_tokens
-from longmatch.encoders.positions import positions_of
+from longmatch.encoders.flat import mean_pool
+from longmatch.encoders.positions import max_positions
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.papers.sst.config import SstConfig
 
@@ -36,7 +36,7 @@ class SstModel(CrossModel):
     @property
     def side_limit(self) -> int:
         """The most tokens read of each document; in the dual encoder each has all positions of the backbone."""
-        positions = positions_of(self.backbone)
+        positions = max_positions(self.backbone)
         if not self.is_dual or positions is None:
             return super().side_limit
         return min(int(self.config.side_tokens), positions - 2)
@@ -47,7 +47,7 @@ class SstModel(CrossModel):
             return super().pooled(ids, mask, types)
         pieces, real = split_sides(ids, mask, types)
         hidden = self.backbone(input_ids=pieces, attention_mask=real.long()).last_hidden_state
-        return torch.cat(mean_of_tokens(hidden, real).chunk(2), dim=1)
+        return torch.cat(mean_pool(hidden, real).chunk(2), dim=1)
 
     def classify(self, vectors: Tensor) -> Tensor:
         """(pairs, width) -> (pairs, 2), in full precision."""

@@ -68,7 +68,7 @@ def _write(path: Path, shelf: TokenShelf, documents: Ints, sentences: int, backb
 
 def _digest(backbone: Backbone) -> str:
     """Of what its vectors depend on: the weights in their precision, and how tokens become one vector."""
-    found = hashlib.sha256(f"{backbone.pooling} {backbone.computes}".encode())
+    found = hashlib.sha256(f"{backbone.pooling} {backbone.runtime}".encode())
     for weights in backbone.model.parameters():
         found.update(weights.detach().float().cpu().numpy().tobytes())
     return found.hexdigest()

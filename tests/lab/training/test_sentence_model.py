@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.saving import save_sentence_model
+from longmatch.lab.training.sentence_model import save_sentence_model
 
 SENTENCES = ["The bank failed.", "Depositors left together, and the queue grew until noon.", "Why?"]
 

@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from longmatch.library.files import File
-from longmatch.library.reading import read_files
+from longmatch.library.files import SourceFile, read_files
 from tests.library.tiny import made_up_text, write_texts
 
 
@@ -17,8 +16,8 @@ class Deadly:
         os._exit(1)
 
 
-def file_of(path: object, id: str) -> File:
-    return File(path, id, id, "", 0, 0)  # type: ignore[arg-type]
+def file_of(path: object, id: str) -> SourceFile:
+    return SourceFile(path, id, id, "", 0, 0)  # type: ignore[arg-type]
 
 
 def test_a_file_that_kills_its_reader_is_named_and_the_others_are_read_in_order(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoModel
 
-from longmatch.encoders.half import HalfLinear, lays_out, with_half_products
+from longmatch.encoders.mixed_precision import Bfloat16Linear, can_prepack, with_bfloat16_linears
 
 
 @pytest.fixture(params=["tiny_bert", "tiny_roberta"])
@@ -28,15 +28,15 @@ def test_it_gives_what_plain_layers_in_bfloat16_give(model: nn.Module):
     for block in list(plain.modules()):
         for name, layer in block.named_children():
             if isinstance(layer, nn.Linear):
-                setattr(block, name, HalfLinear(layer))
-    twin = read(with_half_products(model))
+                setattr(block, name, Bfloat16Linear(layer))
+    twin = read(with_bfloat16_linears(model))
     assert (twin - read(plain)).abs().max() < 2**-6  # a few last digits of bfloat16
     assert (twin - read(model)).abs().max() < 2**-5
 
 
 def test_the_model_itself_and_what_is_no_product_stay_as_they_were(model: nn.Module):
     before = read(model)
-    twin = with_half_products(model)
+    twin = with_bfloat16_linears(model)
     assert torch.equal(read(model), before)
     assert twin.get_input_embeddings().weight is model.get_input_embeddings().weight
     assert not any(isinstance(layer, nn.Linear) for layer in twin.modules())
@@ -44,5 +44,5 @@ def test_the_model_itself_and_what_is_no_product_stay_as_they_were(model: nn.Mod
 
 
 def test_the_gelu_of_every_layer_is_computed_with_the_product_before_it(model: nn.Module):
-    fused = sum(isinstance(layer, nn.Identity) for layer in with_half_products(model).modules())
-    assert fused == (model.config.num_hidden_layers if lays_out(torch.device("cpu")) else 0)
+    fused = sum(isinstance(layer, nn.Identity) for layer in with_bfloat16_linears(model).modules())
+    assert fused == (model.config.num_hidden_layers if can_prepack(torch.device("cpu")) else 0)
