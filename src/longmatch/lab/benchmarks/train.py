@@ -52,7 +52,7 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sdr-margin-2": ("sdr", {"margin": 2.0}),
     "smith-pretrain-wp": ("smith-pretrain", {"masked_blocks": 0}),
     "smith-pretrain-wp-sp": ("smith-pretrain", {}),
-    "smith": ("smith", {}),  # SMITH's table 3: NP
+    "smith": ("smith", {}),  # SMITH's table 5: NP
     "smith-wp": ("smith", {"pretrained": "@smith-pretrain-wp"}),
     "smith-wp-sp": ("smith", BOTH),
     "smith-sum-concat": ("smith", BOTH | {"combine": "sum-concat"}),  # SMITH's table 7

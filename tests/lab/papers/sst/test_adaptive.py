@@ -64,7 +64,7 @@ def test_a_sentence_too_long_for_the_backbone_has_the_mean_of_its_pieces(tiny_be
     tokens = tokenize(read_text_string(text), backbone.tokenizer)
     start, end = tokens.sentence_offsets[1:3].tolist()
     assert end - start > backbone.max_tokens
-    (found,) = first_sentence_vectors([tokens], backbone, most=40)
+    (found,) = first_sentence_vectors([tokens], backbone, limit=40)
     assert found.shape == (3, 32)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
     short = backbone.encode([tokens.ids[:start], tokens.ids[end:]])
@@ -76,10 +76,10 @@ def test_documents_are_encoded_together_as_each_alone(tiny_bert):
     texts = (TEXT, "It rained.", "Help came. It came late.")
     tokens = [tokenize(read_text_string(text), backbone.tokenizer) for text in texts]
     empty = replace(tokens[1], sentence_offsets=np.zeros(1, dtype=np.int64))
-    together = list(first_sentence_vectors([*tokens[:2], empty, tokens[2]], backbone, most=4))
+    together = list(first_sentence_vectors([*tokens[:2], empty, tokens[2]], backbone, limit=4))
     assert [len(vectors) for vectors in together] == [4, 1, 0, 2]
     for one, vectors in zip(tokens, (together[0], together[1], together[3]), strict=True):
-        np.testing.assert_allclose(next(first_sentence_vectors([one], backbone, most=4)), vectors, atol=1e-5)
+        np.testing.assert_allclose(next(first_sentence_vectors([one], backbone, limit=4)), vectors, atol=1e-5)
 
 
 @pytest.mark.parametrize("what", ["nothing", "another model"])

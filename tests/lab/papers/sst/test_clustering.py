@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
-from longmatch.lab.papers.sst.clustering import in_order, spectral_clusters
+from longmatch.lab.papers.sst.clustering import renumbered, spectral_clusters
 from longmatch.lab.words.similarity import textrank_similarity
 from longmatch.lab.words.text_words import stream_of
 from tests.effort import tried
@@ -77,4 +77,4 @@ def test_the_given_similarity_is_left_as_it_was():
 def test_every_sentence_has_one_cluster_and_numbers_rise_with_appearance(sentences):
     found = spectral_clusters(textrank_similarity(stream_of(sentences)))
     assert len(found) == len(sentences)
-    assert (found == in_order(found)).all()
+    assert (found == renumbered(found)).all()

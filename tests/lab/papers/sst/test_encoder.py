@@ -6,7 +6,7 @@ import torch
 from longmatch.lab.baselines.cross.batch import CrossBatch
 from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, margins, read
 from longmatch.lab.baselines.cross.selection import Opening
-from longmatch.lab.papers.sst.encoder import SstModel, apart
+from longmatch.lab.papers.sst.encoder import SstModel, split_sides
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 SIDES = [([7, 8, 9, 10], [11]), ([12], [13, 14, 15]), ([16, 17], [18, 19])]
@@ -37,7 +37,7 @@ def test_rows_come_apart_whatever_their_lengths():
         whole = [2, *a, 3, *b, 3]
         ids[row, : len(whole)] = torch.tensor(whole)
         second[row, len(a) + 2 :] = 1
-    found, mask = apart(ids, ids > 0, second)
+    found, mask = split_sides(ids, ids > 0, second)
     wanted = [[2, *a, 3] for a, _ in SIDES] + [[2, *b, 3] for _, b in SIDES]
     assert [row[real].tolist() for row, real in zip(found, mask, strict=True)] == wanted
     assert (found[~mask] == 0).all()

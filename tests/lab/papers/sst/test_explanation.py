@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from longmatch.documents import Draft
-from longmatch.lab.papers.sst.alignment import Clusters
-from longmatch.lab.papers.sst.explanation import subtopics
+from longmatch.lab.papers.sst.clustering import Clusters
+from longmatch.lab.papers.sst.explanation import find_subtopics
 
 
 def made(id, *sentences):
@@ -32,7 +32,7 @@ BIRD = ["Cranes nest among tall reeds.", "Reeds hide the cranes and eggs.", "Cra
 @pytest.fixture(scope="module")
 def pair():
     a = made("a", *RIVER[:2], *KILN, *RIVER[2:3])
-    return subtopics(a, made("b", *BIRD, *RIVER[3:], RIVER[0]), size=4.0)
+    return find_subtopics(a, made("b", *BIRD, *RIVER[3:], RIVER[0]), size=4.0)
 
 
 def texts(document, spans):
@@ -68,7 +68,7 @@ def test_similarities_are_ordered_by_subtopic_and_within_it_a_before_b(pair):
 def test_a_model_s_own_clusters_and_similarities_are_shown():
     a, b = made("a", *RIVER), made("b", *KILN)
     similarity = np.arange(25.0).reshape(5, 5) / 25
-    found = subtopics(a, b, Clusters.of([1, 0, 1, 0, 2], 3), similarity)
+    found = find_subtopics(a, b, Clusters.of([1, 0, 1, 0, 2], 3), similarity)
     assert [texts(a, t.a) for t in found.topics] == [[RIVER[1]], [RIVER[0], RIVER[2]], []]
     assert [texts(b, t.b) for t in found.topics] == [[KILN[0]], [], [KILN[1]]]
     order = [1, 3, 0, 2, 4]
@@ -76,14 +76,14 @@ def test_a_model_s_own_clusters_and_similarities_are_shown():
 
 
 def test_only_the_first_sentences_are_read_where_asked():
-    found = subtopics(made("a", *RIVER), made("b", *KILN), sentences=2)
+    found = find_subtopics(made("a", *RIVER), made("b", *KILN), sentences=2)
     assert sum(len(t.a) for t in found.topics) == sum(len(t.b) for t in found.topics) == 2
 
 
 def test_chinese_sentences_find_each_other_by_pairs_of_characters():
     a = made("a", "被告人盗窃手机一部。", "法院判处有期徒刑。", "被告人盗窃现金。")
     b = made("b", "上诉人盗窃手机。", "本案判处有期徒刑一年。")
-    found = subtopics(a, b, size=2.5)
+    found = find_subtopics(a, b, size=2.5)
     assert [(texts(a, t.a), texts(b, t.b)) for t in found.topics] == [
         (["被告人盗窃手机一部。", "被告人盗窃现金。"], ["上诉人盗窃手机。"]),
         (["法院判处有期徒刑。"], ["本案判处有期徒刑一年。"]),
@@ -91,5 +91,5 @@ def test_chinese_sentences_find_each_other_by_pairs_of_characters():
 
 
 def test_a_document_without_sentences_has_no_subtopics_of_its_own():
-    found = subtopics(made("a", *RIVER), Draft().document("b"))
+    found = find_subtopics(made("a", *RIVER), Draft().document("b"))
     assert {t.place for t in found.topics} == {"a"} and found.overlap == (0.0, 0.0)

@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 from longmatch.documents.document import Span
+from longmatch.lab.papers.sst.explanation import Subtopic, Subtopics
 from longmatch.lab.papers.sst.render import CELLS, SubtopicsView, reduced
-from longmatch.lab.papers.sst.subtopics import Subtopic, Subtopics
 from tests.matching.render.html_page import Page
 from tests.matching.render.render_matches import made
 
@@ -57,7 +57,7 @@ def test_sentences_are_marked_with_their_subtopic_and_whether_it_is_shared(tmp_p
 
 
 def test_the_summary_counts_subtopics_and_shared_sentences(tmp_path):
-    told = "4 subtopics: 2 in both texts, 1 only in A, 1 only in B. Of the sentences, 67% of A and 67% of B stand in"
+    told = "4 subtopics: 2 in both texts, 1 only in A, 1 only in B. 67% of the sentences of A and 67% of those"
     assert told in page(tmp_path, example())
 
 

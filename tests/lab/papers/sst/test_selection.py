@@ -5,7 +5,7 @@ import pytest
 
 from longmatch.documents.read import read_text_string
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.papers.sst.alignment import Clusters
+from longmatch.lab.papers.sst.clustering import Clusters
 from longmatch.lab.papers.sst.selection import DirectClustering, SubtopicViews, first_sentences
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.units import tokenize
@@ -25,7 +25,7 @@ class Counted:
         self.asked += 1
         return Clusters(*(np.arange(len(t.sentence_offsets) - 1) % 3 for t in (a, b)), 3)
 
-    def of_pairs(self, pairs):
+    def clusters_of_pairs(self, pairs):
         return [self.clusters(a, b) for a, b in pairs]
 
     def similarity(self, a, b):
@@ -129,7 +129,7 @@ def test_pairs_told_of_beforehand_are_clustered_together_and_once(pair):
 
 
 def test_only_so_many_pairs_are_remembered(pair, monkeypatch):
-    monkeypatch.setattr("longmatch.lab.papers.sst.selection.REMEMBERED", 1)
+    monkeypatch.setattr("longmatch.lab.papers.sst.selection.CACHED_PAIRS", 1)
     counted = Counted()
     views = SubtopicViews(counted, "soft")
     for a, b in (pair, pair, pair[::-1], pair):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from longmatch.lab.papers.sst.alignment import Clusters
-from longmatch.lab.papers.sst.views import Sampling
+from longmatch.lab.papers.sst.clustering import Clusters
+from longmatch.lab.papers.sst.views import ViewSampler
 
 # Eight sentences each: cluster 0 and 1 shared, 2 only in a, 3 only in b.
 A = [0, 0, 2, 0, 1, 2, 1, 0]
@@ -14,7 +14,7 @@ IDS = ("left", "right")
 
 
 def drawn(method, number, clusters=PAIR, seed=0, **options):
-    return Sampling(method, seed=seed, **options).draw(clusters, IDS, number)
+    return ViewSampler(method, seed=seed, **options).draw(clusters, IDS, number)
 
 
 def test_sizes_shares_and_alignment_worked_by_hand():
@@ -90,7 +90,7 @@ def test_a_random_view_is_a_run_of_sentences_from_anywhere():
 
 def test_a_random_view_bounded_by_tokens_does_not_begin_too_late_to_fill_it():
     lengths = (np.full(8, 10), np.full(8, 10))
-    views = [Sampling("random", tokens=35).draw(PAIR, IDS, n, lengths).a for n in range(200)]
+    views = [ViewSampler("random", tokens=35).draw(PAIR, IDS, n, lengths).a for n in range(200)]
     assert {len(v) for v in views} == {3} and {int(v[0]) for v in views} == set(range(5))
 
 
@@ -116,7 +116,7 @@ def test_the_same_seed_gives_the_same_views_and_another_seed_others(method):
 
 
 def test_views_of_other_documents_are_others():
-    sampling = Sampling("soft", sentences=3)
+    sampling = ViewSampler("soft", sentences=3)
     here, there = ([sampling.draw(PAIR, ids, n).a.tolist() for n in range(10)] for ids in (IDS, ("left", "third")))
     assert here != there
 
@@ -124,10 +124,10 @@ def test_views_of_other_documents_are_others():
 def test_a_view_bounded_by_tokens_holds_what_fits_and_one_sentence_at_least():
     lengths = (np.array([5, 30, 8, 9, 7, 50, 6, 5]), np.full(8, 400))
     for number in range(30):
-        view = Sampling("soft", tokens=40).draw(PAIR, IDS, number, lengths)
+        view = ViewSampler("soft", tokens=40).draw(PAIR, IDS, number, lengths)
         assert len(view.b) == 1
         assert len(view.a) == 1 or lengths[0][view.a].sum() <= 40
-    assert len(Sampling("soft", tokens=10_000).draw(PAIR, IDS, 0, lengths).a) == 8
+    assert len(ViewSampler("soft", tokens=10_000).draw(PAIR, IDS, 0, lengths).a) == 8
 
 
 def test_documents_that_share_no_cluster_are_sampled_by_their_own():

@@ -1,1 +1,1 @@
-"""One vector per document: the inference rules that SDR (section 4.3) is compared with."""
+"""One vector per document: the inference rules that SDR (section 4.4) is compared with."""

@@ -30,7 +30,7 @@ class VectorModel(PreTrainedModel):  # type: ignore[misc]
     """One vector per document; the score of two documents is the cosine of theirs.
 
     The probability of a match is sigmoid(scale * (cosine - middle)) with learned scale and middle (SMITH's fine-tuning,
-    section 3.3, whose cosine alone cannot express every probability).
+    section 4.3, whose cosine alone cannot express every probability).
     """
 
     config_class: type[VectorConfig] = VectorConfig

@@ -1,4 +1,4 @@
-"""How SST's adaptive clustering learns (section 3.2, equation 6): from labelled pairs, over sentence vectors."""
+"""Training of SST's adaptive clustering (section 3.2, equation 6): labelled pairs as graphs of sentence vectors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +13,6 @@ from transformers import PreTrainedModel
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.sst.graph import SentenceGraph
 from longmatch.lab.papers.sst.loss import (
     Divergence,
     Orthogonality,
@@ -22,7 +21,7 @@ from longmatch.lab.papers.sst.loss import (
     separation_loss,
     subtopic_loss,
 )
-from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
+from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel, SentenceGraph
 from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
@@ -32,34 +31,34 @@ from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.validation import validation_rows
 from longmatch.units.tokens import Ints
 
-LAID_OUT = 64  # validation pairs at a time
+VALIDATION_PAIRS = 64  # per batch
 
 
 @dataclass(frozen=True)
 class ClusterSettings:
-    """What the cluster model knows beside the settings of all models.
+    """The cluster model's settings, in addition to those of all models.
 
     L_u = agreement * L_p + separation * L_n; `separation` is the paper's lambda, one of 0.1, 1 and 10. DMoN's own loss,
-    of all pairs whatever their label, is not in the paper's L_u, and has no weight by default.
+    of all pairs regardless of their label, is not part of the paper's L_u and has no weight by default.
 
-    The ablations of table 4: `separation=0` is without L_n, `agreement=0` without L_p, and without both `modularity=1`
-    is what is left to learn. For `divergence` and `orthogonality` see the losses; for the rest, what the model is made
-    of, its config. Of the settings of all models `max_tokens`, `tokens_at_once` and `precision` mean nothing here.
+    The ablations of table 4: `separation=0` is without L_n, `agreement=0` without L_p; without both, `modularity=1`
+    trains with DMoN's loss. For `divergence` and `orthogonality` see the losses, for the model's settings its config.
+    Of the settings of all models, `max_tokens`, `tokens_at_once` and `precision` have no effect.
     """
 
-    backbone: str | None = None  # a folder or hub id, which stays as it is; the packaged MiniLM by default
+    backbone: str | None = None  # a folder or hub id, frozen; the packaged MiniLM by default
     agreement: float = 1.0
     separation: float = 1.0
     modularity: float = 0.0
     divergence: Divergence = "symmetrised-kl"
     orthogonality: Orthogonality = "scaled"
     cluster_size: float = 6.0  # sentences
-    max_sentences: int = 40  # read of a document
-    neighbours: int = 5  # that a sentence has in the graph
+    max_sentences: int = 40  # per document
+    neighbours: int = 5  # of a sentence in the graph
     hidden: int = 256
     heads: int = 4
     dropout: float = 0.0  # of the attention
-    validation_pairs: int | None = None  # looked at, drawn once; by default all
+    validation_pairs: int | None = None  # a fixed sample of them; all by default
 
     def __post_init__(self) -> None:
         at_least(
@@ -80,33 +79,33 @@ class ClusterSettings:
             raise LongmatchError("With agreement=0 and separation=0 nothing is left to learn; set modularity=1.")
 
     def config(self, width: int) -> ClusterConfig:
-        """The model's, over vectors so wide."""
-        facts = {key: value for key, value in asdict(self).items() if key not in OF_TRAINING}
-        return ClusterConfig(vector_width=width, **facts)
+        """The model's config, for sentence vectors of this width."""
+        settings = {key: value for key, value in asdict(self).items() if key not in TRAINING_ONLY}
+        return ClusterConfig(vector_width=width, **settings)
 
 
-OF_TRAINING = ("agreement", "separation", "modularity", "divergence", "orthogonality", "validation_pairs")
+TRAINING_ONLY = ("agreement", "separation", "modularity", "divergence", "orthogonality", "validation_pairs")
 
 
 @dataclass(frozen=True)
 class LabelledGraph:
-    """Pairs as the model reads them, and which of them match."""
+    """The graph of several pairs, and which of them match."""
 
     graph: SentenceGraph
     label: Tensor  # (pairs,)
 
     @property
     def tokens(self) -> int:
-        """Sentences, which are to this model what tokens are to others."""
+        """Number of sentences, which are this model's tokens."""
         return len(self.graph.vectors)
 
     def to(self, device: torch.device) -> "LabelledGraph":
-        """The same on another device."""
+        """The batch on another device."""
         return LabelledGraph(self.graph.to(device), self.label.to(device))
 
 
 USE = """\
-A longmatch model: it finds the subtopics of two documents, for SST to draw its views from.
+A longmatch model: it finds the subtopics of two documents, from which SST draws its views.
 
 ```
 longmatch train sst --data DIR --out FOLDER --set clustering=adaptive --set clusters={place}
@@ -115,7 +114,7 @@ longmatch train sst --data DIR --out FOLDER --set clustering=adaptive --set clus
 
 
 class ClusterRecipe(Recipe[LabelledGraph]):
-    """The backbone reads each document once, before the first step. A batch holds as many matches as others."""
+    """The sentences are encoded once, before the first step. A batch holds as many matches as other pairs."""
 
     name: ClassVar[str] = "sst-clusters"
     use: ClassVar[str] = USE
@@ -141,41 +140,40 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         self.data, self.vectors, self.model, self.options = data, vectors, model, options
         self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
         kinds = [np.flatnonzero(self.pairs.label == label) for label in (1, 0)]
-        each = max(1, settings.documents // 4)  # pairs of either kind
+        each = max(1, settings.documents // 4)  # pairs of each kind
         self._kinds = [(rows, EpochSampler(len(rows), each, settings.seed)) for rows in kinds]
 
     @classmethod
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: ClusterSettings) -> Self:
-        """Open the pairs, and encode the sentences of their documents unless that was done before."""
+        """Open the pairs, and encode the sentences of their documents unless they are cached."""
         backbone = Backbone.load(options.backbone, device="cpu" if settings.device == "cpu" else None)
         model = ClusterModel(options.config(backbone.width))
-        found = TrainingData.open(data, backbone.tokenizer, cache, **settings.of_data)
-        vectors = FirstSentenceVectors.of_pairs(found, backbone, options.max_sentences)
-        return cls(found, vectors, model, settings, options)
+        pairs = TrainingData.open(data, backbone.tokenizer, cache, **settings.of_data)
+        vectors = FirstSentenceVectors.of_pairs(pairs, backbone, options.max_sentences)
+        return cls(pairs, vectors, model, settings, options)
 
     @property
     def steps_per_epoch(self) -> int:
-        """Until every pair was drawn once; of the rarer kind some are drawn again by then."""
+        """Until every pair has been drawn once, some of the rarer kind repeatedly."""
         return max(epochs.steps_per_epoch for _, epochs in self._kinds)
 
     def draw(self, step: int) -> LabelledGraph:
-        """As many pairs that match as pairs that do not (appendix B.1)."""
+        """As many matches as other pairs (appendix B.1)."""
         return self._lay_out(self.pairs, np.concatenate([rows[epochs.rows(step)] for rows, epochs in self._kinds]))
 
     def backward(self, model: PreTrainedModel, batch: LabelledGraph) -> dict[str, Tensor]:
-        """In one pass: the network is small."""
-        found = self._losses(batch.graph)
-        losses = self._measures(found, batch.label)
+        """In one pass, as the network is small."""
+        losses = self._terms(self._pair_losses(batch.graph), batch.label)
         losses["loss"].backward()  # type: ignore[no-untyped-call]
         return {name: loss.detach() for name, loss in losses.items()}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """The loss of the validation pairs decides; beside its terms, those of the other kind of pairs."""
+        """The loss on the validation pairs and its terms, also for the other kind of pairs; the loss decides."""
         batches = list(self._held_out_batches())
-        found = torch.cat([self._losses(batch.graph.to(self.model.device)).cpu() for batch in batches], dim=1)
+        losses = torch.cat([self._pair_losses(batch.graph.to(self.model.device)).cpu() for batch in batches], dim=1)
         label = torch.cat([batch.label for batch in batches])
-        others = {"agreement_of_others": found[0, label == 0], "separation_of_matches": found[1, label == 1]}
-        measures = self._measures(found, label) | {name: values.mean() for name, values in others.items()}
+        others = {"agreement_of_others": losses[0, label == 0], "separation_of_matches": losses[1, label == 1]}
+        measures = self._terms(losses, label) | {name: values.mean() for name, values in others.items()}
         return {name: value.item() for name, value in measures.items()}
 
     def save(self, folder: Path) -> None:
@@ -187,8 +185,8 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         """For the model card."""
         return {"backbone": self.options.backbone or DEFAULT_NAME, **self.data.facts}
 
-    def _losses(self, graph: SentenceGraph) -> Tensor:
-        """L_p, L_n and DMoN's loss of each pair, whatever its label: (3, pairs)."""
+    def _pair_losses(self, graph: SentenceGraph) -> Tensor:
+        """L_p, L_n and DMoN's loss of each pair, regardless of its label: (3, pairs)."""
         assignment: Tensor = self.model(graph)
         sizes, clusters = graph.sizes, self.model.config.cluster_counts(graph.sizes)
         return torch.stack(
@@ -199,9 +197,9 @@ class ClusterRecipe(Recipe[LabelledGraph]):
             ]
         )
 
-    def _measures(self, found: Tensor, label: Tensor) -> dict[str, Tensor]:
-        """What is minimised, and its terms."""
-        agreement, separation, modularity = found
+    def _terms(self, losses: Tensor, label: Tensor) -> dict[str, Tensor]:
+        """The loss of a batch and its terms."""
+        agreement, separation, modularity = losses
         terms = {
             "agreement_loss": agreement[label == 1].mean(),
             "separation_loss": separation[label == 0].mean(),
@@ -212,7 +210,7 @@ class ClusterRecipe(Recipe[LabelledGraph]):
 
     def _held_out_batches(self) -> Iterator[LabelledGraph]:
         rows = validation_rows(self.held_out, self.options.validation_pairs)
-        return (self._lay_out(self.held_out, part) for part in np.array_split(rows, -(-len(rows) // LAID_OUT)))
+        return (self._lay_out(self.held_out, part) for part in np.array_split(rows, -(-len(rows) // VALIDATION_PAIRS)))
 
     def _lay_out(self, table: PairTable, rows: Ints) -> LabelledGraph:
         numbers = np.stack([table.source[rows], table.target[rows]], axis=1)  # (pairs, 2)

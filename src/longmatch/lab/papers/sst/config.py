@@ -1,36 +1,36 @@
-"""SST's settings: how sentences become subtopics, and subtopics views."""
+"""SST's model settings: how sentences are clustered into subtopics, and subtopics sampled into views."""
 
 from typing import Any, Literal
 
 from longmatch.lab.baselines.cross.config import CrossConfig
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE
-from longmatch.lab.papers.sst.views import Method
+from longmatch.lab.papers.sst.views import SamplingMethod
 
-Head = Literal["cross", "dual"]
-Kind = Literal["direct", "adaptive"]
+HeadKind = Literal["cross", "dual"]
+ClusteringKind = Literal["direct", "adaptive"]
 
 
 class SstConfig(CrossConfig):
-    """What is read of two documents, beside what the network is made of.
+    """How views are sampled, in addition to the cross-encoder's settings.
 
-    - `clustering`: direct, by shared words; or adaptive, by the cluster network in the model's own folder;
-    - `cluster_size`: sentences a subtopic is expected to have;
-    - `max_sentences`: of each document, from its beginning, that views are drawn from; None: of all;
+    - `clustering`: direct, by shared words; or adaptive, by the cluster network in the model's folder;
+    - `cluster_size`: expected sentences per subtopic (6 in the paper);
+    - `max_sentences`: views are drawn from this many sentences at the beginning of each document; None: from all;
     - `sampling`: how a view is drawn from the subtopics;
-    - `head`: whether both views are read together (cross) or each alone (dual); `loss_temperature` is the latter's;
-    - `attention`: the vectors of all `views` become one, in training too, in place of scores that `pool` joins.
+    - `head`: both views are read together (cross) or separately (dual); `loss_temperature` is for the latter;
+    - `attention`: combine the vectors of all `views` by attention, in training too, instead of pooling their scores.
     """
 
     model_type = "longmatch-sst"
 
     def __init__(
         self,
-        clustering: Kind = "direct",
+        clustering: ClusteringKind = "direct",
         cluster_size: float = EXPECTED_SIZE,
         max_sentences: int | None = 40,
-        sampling: Method = "soft",
+        sampling: SamplingMethod = "soft",
         views: int = 3,
-        head: Head = "cross",
+        head: HeadKind = "cross",
         loss_temperature: float = 0.05,
         attention: bool = False,
         **others: Any,

@@ -1,4 +1,4 @@
-"""SST with a dual encoder (appendix B.1): views are read one by one; InfoNCE tells a query's answer from others."""
+"""SST with a dual encoder (appendix B.1): views are encoded separately and trained with InfoNCE."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ from longmatch.units.tokens import Ints
 class DualSettings(SstSettings):
     """SST's settings, with the paper's for ranking as defaults."""
 
-    side_tokens: int = 510  # read of each document, special ones not counted; at most what the backbone reads at once
+    side_tokens: int = 510  # per document without special ones; at most the backbone's positions
     pool: ViewPooling = "mean"
     loss_temperature: float = 0.05
-    hard_negatives: int = 0  # non-matches of its query that are read with each match, as `negatives` draws them
+    hard_negatives: int = 0  # non-matches of its query in the batch with each match, as `negatives` draws them
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,15 +37,15 @@ class DualSettings(SstSettings):
         at_least(self, hard_negatives=0)
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings that are the model's own."""
+        """The settings of SstConfig."""
         return super().model(max_tokens) | {"head": "dual", "loss_temperature": self.loss_temperature}
 
 
 class DualRecipe(SstRecipe):
-    """A batch holds pairs that belong together, and may hold non-matches of their queries; all other documents in it
-    are what an answer is told from.
+    """A batch consists of matching pairs, and optionally non-matches of their queries; all other documents of the batch
+    are negatives.
 
-    A document has another view with each query, and is read in its own pair's.
+    A document has a different view with each query; the one of its own pair is read.
     """
 
     name: ClassVar[str] = "sst-dual"
@@ -54,21 +54,21 @@ class DualRecipe(SstRecipe):
     options: DualSettings
 
     def draw(self, step: int) -> LabelledRows:
-        """Some pairs, in the view of the step's epoch; and which document answers which query: (matches, pairs)."""
+        """The pairs of a step, in the view of its epoch, and which documents match which query: (matches, pairs)."""
         chosen, batch = self._batch_rows(step), super().draw(step)
         queries = self.pairs.source[chosen[self.pairs.label[chosen] == 1]]
         related = self.data.related(np.concatenate([queries, self.pairs.target[chosen]]))
         return LabelledRows(batch.rows, torch.from_numpy(related[: len(queries), len(queries) :]))
 
     def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
-        """In one pass where the device holds the whole batch; else, by gradient caching, in as many as it takes."""
+        """In one pass if the batch fits the device, else in groups with gradient caching."""
 
         def vectors(rows: CrossBatch) -> Tensor:
             return read(self.model, rows).vectors
 
-        def loss(found: Tensor) -> Tensor:
-            with torch.autocast(found.device.type, enabled=False):
-                queries, documents = found.float().chunk(2, dim=1)
+        def loss(pairs: Tensor) -> Tensor:
+            with torch.autocast(pairs.device.type, enabled=False):
+                queries, documents = pairs.float().chunk(2, dim=1)
                 queries = queries[: len(batch.label)]  # the matches come first
                 return info_nce_loss(queries, documents, self.options.loss_temperature, batch.label)
 
@@ -78,16 +78,16 @@ class DualRecipe(SstRecipe):
         return np.flatnonzero(self.pairs.label)
 
     def _batch_rows(self, step: int) -> Ints:
-        """Some matches, and then non-matches of the same queries, none twice; fewer where a query has no more."""
-        matches, drawn = super()._batch_rows(step), step_rng(self.settings.seed, step)
+        """Matches, followed by non-matches of the same queries without repetition, as far as a query has them."""
+        matches, random = super()._batch_rows(step), step_rng(self.settings.seed, step)
         queries, counts = np.unique(self.pairs.source[matches], return_counts=True)
         wanted = zip(queries.tolist(), (self.options.hard_negatives * counts).tolist(), strict=True)
-        others = [drawn.permutation(self._non_matches.get(query, matches[:0]))[:count] for query, count in wanted]
+        others = [random.permutation(self._non_matches.get(query, matches[:0]))[:count] for query, count in wanted]
         return np.concatenate([matches, *others])
 
     @cached_property
     def _non_matches(self) -> Mapping[int, Ints]:
-        """The rows of each query's, where it has any."""
+        """The rows of each query's non-matches."""
         rows = np.flatnonzero(self.pairs.label == 0)
         rows = rows[np.argsort(self.pairs.source[rows], kind="stable")]
         queries, first = np.unique(self.pairs.source[rows], return_index=True)

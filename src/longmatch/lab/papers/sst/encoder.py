@@ -1,4 +1,4 @@
-"""SST's network: the cross-encoder, or a dual encoder that reads the same rows but either side of them alone."""
+"""SST's network (appendix B.1): a cross-encoder, or a dual encoder over the two sides of the same rows."""
 
 import torch
 from torch import Tensor, nn
@@ -11,13 +11,13 @@ from longmatch.lab.papers.sst.config import SstConfig
 
 
 class SstModel(CrossModel):
-    """Appendix B.1: a cross-encoder for news; for legal cases a dual encoder, learnt with InfoNCE.
+    """Appendix B.1: a cross-encoder for news; for legal cases a dual encoder, trained with InfoNCE.
 
-    The dual encoder's vector of a document is the mean of its tokens' vectors. Its margin grows with the cosine of both
-    vectors as the loss sees it, in units of the temperature, and is 0 at a cosine of 0.5.
+    The dual encoder's document vector is the mean of the token vectors. Its margin is the cosine of both vectors minus
+    0.5, divided by the temperature.
 
-    Table 4's variant "w attention" joins views as SMITH (Yang et al. 2020, section 4.1.4) joins blocks: their sum with
-    the weights softmax(h W v); of the dual encoder either document's views on their own.
+    Table 4's variant "w attention" combines views as SMITH (Yang et al. 2020, section 4.1.4) combines blocks: their sum
+    weighted by softmax(h W v); for the dual encoder separately for each document.
     """
 
     config_class = SstConfig  # type: ignore[assignment]
@@ -25,7 +25,7 @@ class SstModel(CrossModel):
     def __init__(self, config: SstConfig) -> None:
         super().__init__(config)
         self.is_dual = config.head == "dual"
-        if self.is_dual:  # the cross-encoder's head stands idle
+        if self.is_dual:  # the cross-encoder's head is unused
             self.pooler.requires_grad_(False)
             self.classifier.requires_grad_(False)
         if config.attention:
@@ -35,17 +35,17 @@ class SstModel(CrossModel):
 
     @property
     def side_limit(self) -> int:
-        """The most tokens read of each document: the dual encoder has all places of the backbone for one."""
-        places = max_positions(self.backbone)
-        if not self.is_dual or places is None:
+        """The most tokens read of each document; in the dual encoder each has all positions of the backbone."""
+        positions = max_positions(self.backbone)
+        if not self.is_dual or positions is None:
             return super().side_limit
-        return min(int(self.config.side_tokens), places - 2)
+        return min(int(self.config.side_tokens), positions - 2)
 
     def pooled(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
-        """One vector a pair (pairs, width); of the dual encoder both documents' side by side: (pairs, 2 x width)."""
+        """One vector per pair (pairs, width); for the dual encoder both concatenated: (pairs, 2 x width)."""
         if not self.is_dual:
             return super().pooled(ids, mask, types)
-        pieces, real = apart(ids, mask, types)
+        pieces, real = split_sides(ids, mask, types)
         hidden = self.backbone(input_ids=pieces, attention_mask=real.long()).last_hidden_state
         return torch.cat(mean_pool(hidden, real).chunk(2), dim=1)
 
@@ -59,7 +59,7 @@ class SstModel(CrossModel):
 
     @property
     def joined_views(self) -> int:
-        """All that are read, where attention joins them."""
+        """All views, if attention combines them."""
         return int(self.config.views) if self.config.attention else 1
 
     def view_weights(self, views: Tensor) -> Tensor:
@@ -68,28 +68,28 @@ class SstModel(CrossModel):
             return super().view_weights(views)
         with torch.autocast(views.device.type, enabled=False):
             sides = views.float().chunk(2, dim=2) if self.is_dual else (views.float(),)
-            found = [self.question(self.projection(side)).softmax(1) for side in sides]
-            return torch.cat([weights.expand_as(side) for weights, side in zip(found, sides, strict=True)], dim=2)
+            weights = [self.question(self.projection(side)).softmax(1) for side in sides]
+            return torch.cat([w.expand_as(side) for w, side in zip(weights, sides, strict=True)], dim=2)
 
     def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         """What the backbone makes of each token, the mean over its layers: (pairs, tokens, width)."""
         if not self.is_dual:
             return super().states(ids, mask, types)
-        pieces, real = apart(ids, mask, types)
-        found = super().states(pieces, real, torch.zeros_like(pieces))
-        own = torch.cat([real[: len(ids)], real[len(ids) :]], dim=1)
-        own[:, real.shape[1]] = False  # the start token that the second document was given
-        rows = torch.cat(found.chunk(2), dim=1)
+        pieces, real = split_sides(ids, mask, types)
+        states = super().states(pieces, real, torch.zeros_like(pieces))
+        original = torch.cat([real[: len(ids)], real[len(ids) :]], dim=1)
+        original[:, real.shape[1]] = False  # the start token added to the second document
+        rows = torch.cat(states.chunk(2), dim=1)
         whole = rows.new_zeros(*ids.shape, rows.shape[-1])
-        whole[mask] = rows[own]
+        whole[mask] = rows[original]
         return whole
 
 
-def apart(ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows of [CLS] a [SEP] b [SEP] as [CLS] a [SEP] and then, for all of them, [CLS] b [SEP]: ids and mask.
+def split_sides(ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows of [CLS] a [SEP] b [SEP] as rows of [CLS] a [SEP], followed by rows of [CLS] b [SEP]: ids and mask.
 
     >>> row = torch.tensor([[1, 7, 8, 2, 9, 2]])
-    >>> apart(row, row > 0, torch.tensor([[0, 0, 0, 0, 1, 1]]))[0].tolist()
+    >>> split_sides(row, row > 0, torch.tensor([[0, 0, 0, 0, 1, 1]]))[0].tolist()
     [[1, 7, 8, 2], [1, 9, 2, 0]]
     """
     second = mask & types.bool()
@@ -97,7 +97,7 @@ def apart(ids: Tensor, mask: Tensor, types: Tensor) -> tuple[Tensor, Tensor]:
     longest = int(torch.stack(sizes).max())
     steps = torch.arange(longest, device=ids.device)
     first = pad(ids, (0, max(0, longest - ids.shape[1])))[:, :longest]
-    places = (sizes[0][:, None] - 1 + steps).clamp(max=ids.shape[1] - 1)  # from the end token of a on
+    places = (sizes[0][:, None] - 1 + steps).clamp(max=ids.shape[1] - 1)  # from the end token of a
     other = ids.gather(1, places)
     other[:, 0] = ids[:, 0]
     real = torch.cat([steps < size[:, None] for size in sizes])

@@ -1,8 +1,8 @@
-"""SST's losses of adaptive clustering: matches have alike subtopics, other pairs have distinct ones.
+"""SST's losses of adaptive clustering: matches have similar subtopic distributions, other pairs distinct subtopics.
 
-Pairs lie flat: the sentences of one pair after those of another, of its first document before those of its second.
-`assignment` (sentences, clusters) is B, of each sentence the chance of each cluster; a pair may have fewer clusters
-than there are columns, and then has zeros in the last ones. `sizes` (pairs, 2) counts the sentences of both documents.
+Pairs are laid out flat: sentences ordered by pair, then by document. `assignment` (sentences, clusters) is B, the
+probability of each cluster for each sentence; if a pair has fewer clusters than there are columns, the last ones are
+0. `sizes` (pairs, 2) counts the sentences of both documents.
 """
 
 from typing import Literal
@@ -15,20 +15,21 @@ from longmatch.encoders.ragged import offsets_of, segment_ids, segment_sum
 Divergence = Literal["symmetrised-kl", "jensen-shannon"]
 Orthogonality = Literal["scaled", "written"]
 
-FLOOR = 1e-3  # of a share whose logarithm is taken: less than one sentence in forty can have
+FLOOR = 1e-3  # of shares before taking logarithms: less than that of one sentence in forty
 
 
 def agreement_loss(assignment: Tensor, sizes: Tensor, divergence: Divergence = "symmetrised-kl") -> Tensor:
-    """L_p (SST equation 4): how far apart the cluster distributions of a pair's documents are: (pairs,).
+    """L_p (SST equation 4): the divergence of the cluster distributions of a pair's documents, (pairs,).
 
         p_q = 1 / l_q * sum over the sentences i of q of Max(B_i), likewise p_d          JS(p_q || p_d)
 
-    Max keeps a sentence's largest chance, in that cluster's place, and drops the others: p_q has an entry a cluster.
+    Max keeps the largest probability of a sentence, at that cluster, and drops the others: p_q has one entry per
+    cluster.
 
-    The paper names the Jensen-Shannon divergence and writes half the sum of both Kullback-Leibler divergences, which is
-    what we take. It is infinite where one document has no sentence in a cluster, so a share of FLOOR stands for none.
-    `jensen-shannon` compares either with the mean of both. It is finite, but all but flat where two documents have no
-    cluster in common, and from there training does not always find back.
+    The paper names the Jensen-Shannon divergence but writes half the sum of both Kullback-Leibler divergences, which we
+    use. It is infinite where one document has no sentence in a cluster, so shares are at least FLOOR. `jensen-shannon`
+    compares both with their mean. It is finite, but nearly flat for documents without a common cluster, and training
+    does not always recover from there.
 
     >>> three = torch.tensor([[1.0, 0.0], [0.8, 0.2], [0.4, 0.6]])  # shares 1, 0 and 0.4, 0.3
     >>> round(agreement_loss(three, torch.tensor([[1, 2]])).item(), 4)  # (0.6 ln(1 / 0.4) + 0.299 ln(0.3 / 0.001)) / 2
@@ -43,9 +44,9 @@ def agreement_loss(assignment: Tensor, sizes: Tensor, divergence: Divergence = "
 
 
 def cluster_shares(assignment: Tensor, sizes: Tensor) -> Tensor:
-    """The cluster distributions of equation 4, of either document of each pair: (pairs, 2, clusters).
+    """The cluster distributions of equation 4, for both documents of each pair: (pairs, 2, clusters).
 
-    They sum up to less than 1 as far as sentences are in doubt.
+    They sum to less than 1 where assignments are uncertain.
     """
     counts = sizes.flatten().to(assignment.device)
     largest, cluster = assignment.float().max(1)
@@ -57,17 +58,17 @@ def cluster_shares(assignment: Tensor, sizes: Tensor) -> Tensor:
 def separation_loss(
     assignment: Tensor, sizes: Tensor, clusters: Tensor, orthogonality: Orthogonality = "scaled"
 ) -> Tensor:
-    """L_n (SST equation 5): how far a pair's clusters are from having no sentence in common: (pairs,).
+    """L_n (SST equation 5): how far the clusters of a pair are from orthogonal, (pairs,).
 
         || B^T B - I ||_F                                 as written
         || B^T B / ||B^T B||_F - I / sqrt(m) ||_F         scaled (Bianchi et al., 2020)
 
-    As written, B^T B = I cannot be: each row of B sums up to 1, so six sentences in two clusters of three have B^T B =
-    3 I and a loss of 2.83, but 2.24 where each sentence is half in either. It rewards what it is meant against. The
-    work the paper cites for this term brings both matrices to one length; its loss is 0 where the clusters have no
-    sentence in common and are equally large, and largest where all is one cluster or every sentence in even doubt.
+    As written, B^T B = I is impossible: each row of B sums to 1, so six sentences in two clusters of three have B^T B =
+    3 I and a loss of 2.83, but 2.24 if each sentence is half in either. It rewards what it should penalise. The work
+    the paper cites for this term normalises both matrices; its loss is 0 for disjoint clusters of equal size, and
+    largest if there is only one cluster or every sentence is split evenly.
 
-    `clusters` (pairs,) is m, how many clusters each pair has.
+    `clusters` (pairs,) is m, the number of clusters of each pair.
 
     >>> B, sizes, two = torch.eye(2).repeat(3, 1), torch.tensor([[3, 3]]), torch.tensor([2])
     >>> [round(separation_loss(B, sizes, two, how).item(), 2) for how in ("scaled", "written")]
@@ -76,8 +77,8 @@ def separation_loss(
     b, columns = assignment.float(), assignment.shape[1]
     pairs = offsets_of(sizes.sum(1)).to(b.device)
     products = segment_sum((b[:, :, None] * b[:, None, :]).flatten(1), pairs)  # (pairs, clusters * clusters)
-    own = torch.arange(columns, device=b.device) < clusters.to(b.device)[:, None]
-    identity = torch.diag_embed(own.float()).flatten(1)
+    exists = torch.arange(columns, device=b.device) < clusters.to(b.device)[:, None]
+    identity = torch.diag_embed(exists.float()).flatten(1)
     if orthogonality == "scaled":
         products, identity = (m / m.norm(dim=1, keepdim=True).clamp(min=1e-12) for m in (products, identity))
     loss: Tensor = (products - identity).norm(dim=1)
@@ -85,10 +86,10 @@ def separation_loss(
 
 
 def subtopic_loss(agreement: Tensor, separation: Tensor, labels: Tensor, weight: float = 1.0) -> Tensor:
-    """L_u (SST equation 6) of a batch: the mean L_p of the pairs that match, plus `weight` times the others' mean L_n.
+    """L_u (SST equation 6) of a batch: the mean L_p of matches plus `weight` times the mean L_n of other pairs.
 
-    Of all pairs (pairs,) both losses are given, and whether they match (1) or not (0). A batch should hold as many of
-    one kind as of the other (appendix B.1); a kind that is missing adds nothing.
+    Both losses are given for all pairs (pairs,), with labels 1 for matches and 0 for others; `weight` is lambda. A
+    batch should hold as many matches as other pairs (appendix B.1); a missing kind adds nothing.
 
     >>> two = torch.tensor([0.2, 9.0]), torch.tensor([9.0, 0.5])
     >>> round(subtopic_loss(*two, labels=torch.tensor([1, 0]), weight=10).item(), 4)
@@ -99,7 +100,7 @@ def subtopic_loss(agreement: Tensor, separation: Tensor, labels: Tensor, weight:
 
 
 def _times_log_ratio(p: Tensor, q: Tensor) -> Tensor:
-    """p * log(p / q), and 0 where p is 0."""
+    """p * log(p / q), 0 where p is 0."""
     tiny = torch.finfo(p.dtype).tiny
     return p * (p.clamp(min=tiny).log() - q.clamp(min=tiny).log())
 
@@ -109,13 +110,13 @@ def _mean(values: Tensor, weights: Tensor) -> Tensor:
 
 
 def modularity_loss(assignment: Tensor, edges: Tensor, weights: Tensor, sizes: Tensor, clusters: Tensor) -> Tensor:
-    """DMoN's loss (Tsitsulin et al., 2023) of each pair's graph: what is left to learn without SST's losses: (pairs,).
+    """DMoN's own loss (Tsitsulin et al., 2023) of each pair's graph, for the ablation without SST's losses: (pairs,).
 
         -1 / 2e * Tr(B^T (A - d d^T / 2e) B)  +  sqrt(m) / n * || sum over i of B_i ||  -  1
 
-    A pair's graph has n sentences, A their edges' weights, d the sums of its rows, 2e the sum of those, and m clusters.
-    The pairs lie flat: `assignment` (sentences, columns), `edges` (2, edges) from and to, `weights` (edges,), `sizes`
-    (pairs, 2), `clusters` (pairs,). Edges from a sentence to itself say nothing of others and are left out.
+    A pair's graph has n sentences, edge weights A with row sums d and total 2e, and m clusters. Flat arguments:
+    `assignment` (sentences, columns), `edges` (2, edges) source and target, `weights` (edges,), `sizes` (pairs, 2),
+    `clusters` (pairs,). Self-loops are left out.
 
     >>> two = torch.tensor([[0, 1], [1, 0]]), torch.ones(2), torch.tensor([[1, 1]]), torch.tensor([2])
     >>> round(modularity_loss(torch.eye(2), *two).item(), 4)  # nothing inside, (1 + 1) / 2 by chance; even clusters

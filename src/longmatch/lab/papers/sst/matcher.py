@@ -1,4 +1,4 @@
-"""SST as a matcher: views of both documents, drawn from the subtopics of the pair, and one network that reads them."""
+"""SST as a matcher: a trained network reads views of both documents, sampled from the subtopics of the pair."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,22 +16,21 @@ from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.matchers import tokens_of
 from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.encoder import SstModel
-from longmatch.lab.papers.sst.explanation import subtopics
+from longmatch.lab.papers.sst.explanation import Subtopics, find_subtopics
 from longmatch.lab.papers.sst.selection import Clustering, DirectClustering, NetworkClustering, SubtopicViews
-from longmatch.lab.papers.sst.subtopics import Subtopics
 from longmatch.lab.store.tokens import tokenizer_json
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.matching.match import Match
 from longmatch.units import Tokens, tokenize
 
-CLUSTERS = "clusters"  # the cluster network's folder in that of the model
-REMEMBERED = 2048  # documents whose sentence vectors are kept: a query is read with many, and many with each other
+CLUSTERS = "clusters"  # the cluster network's folder within the model's
+CACHED_DOCUMENTS = 2048  # whose sentence vectors are kept, as a document occurs in many pairs
 
 
 class SstMatcher(CrossMatcher):
-    """The chance that two documents belong together, from views of their common subtopics and of the others.
+    """The probability that two documents match, from views of their shared and supplementary subtopics.
 
-    The views of a pair depend on the model's seed and on the documents alone. The model's folder holds all it needs.
+    The views of a pair depend only on the model's seed and the documents. The model's folder is self-contained.
     """
 
     name = "sst"
@@ -39,11 +38,11 @@ class SstMatcher(CrossMatcher):
     views: SubtopicViews
 
     def selection(self) -> SubtopicViews:
-        """Views drawn as the model's settings say; an adaptive clustering lies in the folder it was opened from."""
+        """Views sampled by the model's settings; an adaptive clustering is loaded from the model's folder."""
         config = self.model.config
         if config.clustering == "adaptive":
             network = AdaptiveClustering.load(Path(str(self.model.name_or_path)) / CLUSTERS, str(self.device))
-            clustering: Clustering = NetworkClustering(network, _Encoded(network, self.tokenizer.backend_tokenizer))
+            clustering: Clustering = NetworkClustering(network, _VectorCache(network, self.tokenizer.backend_tokenizer))
         else:
             clustering = direct_clustering(self.tokenizer, config)
         self.views = SubtopicViews(clustering, config.sampling, config.max_sentences)
@@ -51,7 +50,7 @@ class SstMatcher(CrossMatcher):
 
     @property
     def networks(self) -> Sequence[nn.Module]:
-        """The one that reads, and those that find subtopics."""
+        """The cross-encoder or dual encoder, and the networks that find subtopics."""
         clustering = self.views.clustering
         if not isinstance(clustering, NetworkClustering):
             return super().networks
@@ -59,19 +58,19 @@ class SstMatcher(CrossMatcher):
 
     @property
     def needs_text(self) -> bool:
-        """Where the cluster network's backbone cuts documents into other tokens."""
+        """Whether the cluster network's backbone has another tokenizer."""
         clustering = self.views.clustering
-        return isinstance(clustering, NetworkClustering) and bool(getattr(clustering.vectors, "cuts_again", False))
+        return isinstance(clustering, NetworkClustering) and bool(getattr(clustering.vectors, "retokenizes", False))
 
     def compare(self, a: Document, b: Document) -> Match:
-        """Two documents compared, explained by the sentences that were read; a dual encoder's score is no chance."""
+        """Compare two documents, explained by the sentences read; a dual encoder's score is not a probability."""
         match = super().compare(a, b)
         return replace(match, probability=None) if self.model.config.head == "dual" else match
 
     def subtopics(self, a: Document, b: Document) -> Subtopics:
-        """What the two documents speak of, together and alone, as the model finds it before it draws its views."""
+        """The subtopics of two documents, from which the model draws its views."""
         pair = tokens_of(a, self.tokenizer), tokens_of(b, self.tokenizer)
-        return subtopics(a, b, self.views.clusters(*pair), self.views.clustering.similarity(*pair))
+        return find_subtopics(a, b, self.views.clusters(*pair), self.views.clustering.similarity(*pair))
 
     @property
     def _reads(self) -> str:
@@ -80,32 +79,34 @@ class SstMatcher(CrossMatcher):
 
 
 def direct_clustering(tokenizer: Any, config: Any) -> DirectClustering:
-    """By the words that a model's tokens make."""
+    """Direct clustering by the words that the model's tokens form."""
     return DirectClustering(TokenWords.of(tokenizer.backend_tokenizer), config.cluster_size, config.max_sentences)
 
 
-class _Encoded:
-    """The sentence vectors of documents, of the last ones kept.
+class _VectorCache:
+    """Caches the sentence vectors of documents.
 
-    They are cut into tokens again where the cluster network's backbone has a tokenizer of its own.
+    Documents are tokenised again if the cluster network's backbone has another tokenizer.
     """
 
     def __init__(self, network: AdaptiveClustering, tokenizer: Tokenizer) -> None:
         self.network = network
-        self.cuts_again = tokenizer_json(tokenizer) != tokenizer_json(network.backbone.tokenizer)
-        self._known: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+        self.retokenizes = tokenizer_json(tokenizer) != tokenizer_json(network.backbone.tokenizer)
+        self._cache: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 
     def __call__(self, documents: Sequence[Tokens]) -> list[Vectors]:
         keys = [(tokens.document.id, tokens.document.text) for tokens in documents]
-        missing = {key: tokens for key, tokens in zip(keys, documents, strict=True) if key not in self._known}
-        for key, made in zip(missing, self.network.vectors([self._own(t) for t in missing.values()]), strict=True):
-            self._known[key] = made
+        missing = {key: tokens for key, tokens in zip(keys, documents, strict=True) if key not in self._cache}
+        for key, vectors in zip(
+            missing, self.network.vectors([self._tokens(t) for t in missing.values()]), strict=True
+        ):
+            self._cache[key] = vectors
         for key in keys:
-            self._known.move_to_end(key)
-        found = [self._known[key] for key in keys]
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        return found
+            self._cache.move_to_end(key)
+        vectors_of_documents = [self._cache[key] for key in keys]
+        while len(self._cache) > CACHED_DOCUMENTS:
+            self._cache.popitem(last=False)
+        return vectors_of_documents
 
-    def _own(self, tokens: Tokens) -> Tokens:
-        return tokenize(tokens.document, self.network.backbone.tokenizer) if self.cuts_again else tokens
+    def _tokens(self, tokens: Tokens) -> Tokens:
+        return tokenize(tokens.document, self.network.backbone.tokenizer) if self.retokenizes else tokens

@@ -1,28 +1,82 @@
-"""SST's adaptive clustering (section 3.2): a graph attention layer and DMoN's cluster head."""
+"""SST's adaptive clustering network (section 3.2): sentence graph, graph attention layer, DMoN's cluster head."""
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 from transformers import PretrainedConfig, PreTrainedModel
 
 from longmatch.encoders.ragged import offsets_of, segment_ids, segment_mean
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.sst.graph import SentenceGraph
+
+
+@dataclass(frozen=True)
+class SentenceGraph:
+    """The similarity graphs of several pairs of documents in one: sentences ordered by pair, then by document.
+
+    No edge connects two pairs, so a pair's graph does not depend on the rest of the batch.
+    """
+
+    vectors: Tensor  # (sentences, width)
+    edges: Tensor  # (2, edges) source and target sentence
+    weights: Tensor  # (edges,)
+    sizes: Tensor  # (pairs, 2) number of sentences of both documents; stays on the CPU
+
+    @staticmethod
+    @torch.no_grad()
+    def of(vectors: Tensor, sizes: Tensor, neighbours: int = 5) -> "SentenceGraph":
+        """The graph over unit sentence vectors (section 3.2, equation 3; appendix B.1).
+
+        A_ij is the dot product of two sentence vectors. It is sparsified and normalised as in the work the paper cites
+        (Bo et al., 2020): each sentence is connected with its `neighbours` most similar ones, if the similarity is
+        positive, in both directions, and with itself with weight 1; then D^-1/2 A D^-1/2 with D the row sums.
+
+        >>> two = SentenceGraph.of(torch.tensor([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]), torch.tensor([[1, 2]]), 1)
+        >>> two.edges.tolist()  # the first sentence keeps the second, and the last two keep each other
+        [[0, 1, 0, 1, 2, 1, 2], [0, 0, 1, 1, 1, 2, 2]]
+        """
+        counts = sizes.sum(1)
+        with torch.autocast(vectors.device.type, enabled=False):
+            padded = pad_sequence(list(vectors.float().split(counts.tolist())), batch_first=True)
+            similarity = padded @ padded.transpose(1, 2)  # (pairs, longest, longest), 0 for padding
+        similarity = similarity.round(decimals=5)  # ties within rounding go to the earlier sentence
+        similarity.diagonal(dim1=1, dim2=2).zero_()
+        best = similarity.argsort(dim=2, descending=True, stable=True)[..., :neighbours]
+        kept = torch.zeros_like(similarity, dtype=torch.bool).scatter_(2, best, True) & (similarity > 0)
+        itself = torch.arange(similarity.shape[1]) < counts[:, None]
+        matrix = torch.where(kept | kept.transpose(1, 2), similarity, 0.0) + torch.diag_embed(itself.float()).to(
+            similarity
+        )
+        root = matrix.sum(2).clamp(min=1.0).rsqrt()  # only for padding is the sum below 1
+        matrix = root[:, :, None] * matrix * root[:, None, :]
+        pair, target, source = matrix.nonzero().T
+        edges = torch.stack([source, target]) + offsets_of(counts).to(pair.device)[pair]
+        return SentenceGraph(vectors, edges, matrix[pair, target, source], sizes)
+
+    def __len__(self) -> int:
+        """Number of pairs."""
+        return len(self.sizes)
+
+    def to(self, device: torch.device) -> "SentenceGraph":
+        """The graph on another device."""
+        return replace(
+            self, vectors=self.vectors.to(device), edges=self.edges.to(device), weights=self.weights.to(device)
+        )
 
 
 class ClusterConfig(PretrainedConfig):  # type: ignore[misc]
-    """What a cluster model is made of.
+    """The parts and sizes of a cluster model.
 
-    The paper (section 4.3, appendix B.1): sentence vectors of a pretrained model, which stays as it is; at most 40
-    sentences a document; one cluster for every 6 sentences of a pair; DMoN with graph attention (GAT) in the place of
-    its graph convolution.
+    The paper (section 4.3, appendix B.1): sentence vectors of a frozen pretrained model; at most 40 sentences per
+    document; one cluster for every 6 sentences of a pair; DMoN with graph attention (GAT) instead of its graph
+    convolution.
 
-    Where the paper is silent we chose: one layer of 4 heads, 256 wide together, with DMoN's SELU and its skip
-    connection; an edge's weight takes part in its attention; a sentence keeps 5 neighbours, as many as it has fellows
-    in a cluster of 6; a pair with m clusters uses the first m of those that the head knows, and has 2 at least. The
-    layer reads vectors as seen from the mean of their pair: what all of a pair's sentences have in common tells no
-    subtopics apart, and drew most of them into one cluster.
+    Where the paper is silent we chose: one layer of 4 heads, 256 wide in total, with DMoN's SELU and skip connection;
+    edge weights enter the attention; 5 neighbours per sentence, as a cluster of 6 has; a pair with m clusters uses the
+    first m outputs of the head, at least 2. The vectors of a pair are centred and scaled first: what all its sentences
+    have in common does not separate subtopics, and drew most of them into one cluster.
     """
 
     model_type = "longmatch-sst-clusters"
@@ -39,18 +93,18 @@ class ClusterConfig(PretrainedConfig):  # type: ignore[misc]
         dropout: float = 0.0,
         **others: Any,
     ) -> None:
-        self.backbone = backbone  # whose sentence vectors it reads: a folder or hub id; None: the packaged MiniLM
+        self.backbone = backbone  # of the sentence vectors: a folder or hub id; None: the packaged MiniLM
         self.vector_width, self.hidden, self.heads, self.neighbours = vector_width, hidden, heads, neighbours
         self.cluster_size, self.max_sentences, self.dropout = cluster_size, max_sentences, dropout
         super().__init__(**others)
 
     @property
     def max_clusters(self) -> int:
-        """As many as two documents of the most sentences have."""
+        """Clusters of a pair of the longest documents."""
         return max(2, round(2 * self.max_sentences / self.cluster_size))
 
     def cluster_counts(self, sizes: Tensor) -> Tensor:
-        """How many clusters pairs have whose documents have so many sentences: (pairs, 2) -> (pairs,).
+        """The number of clusters of each pair, given the sentences of its documents: (pairs, 2) -> (pairs,).
 
         >>> ClusterConfig().cluster_counts(torch.tensor([[20, 22], [3, 2]])).tolist()
         [7, 2]
@@ -59,10 +113,10 @@ class ClusterConfig(PretrainedConfig):  # type: ignore[misc]
 
 
 class ClusterModel(PreTrainedModel):  # type: ignore[misc]
-    """B = Cluster_u(A): of each sentence of a pair the chance of each cluster.
+    """B = Cluster_u(A): the probability of each cluster for each sentence of a pair.
 
-    The graph attention is torch-geometric's, which reads flat edges as they are. Its DMoN layer is not used: it wants
-    padded matrices and the same number of clusters for all; what is left of it without its own losses is the head here.
+    The graph attention is torch-geometric's, which takes flat edges. Its DMoN layer is not used, as it needs padded
+    matrices and the same number of clusters for all pairs; without its own losses it reduces to the head here.
     """
 
     config_class = ClusterConfig
@@ -78,19 +132,19 @@ class ClusterModel(PreTrainedModel):  # type: ignore[misc]
             heads=config.heads,
             edge_dim=1,
             residual=True,
-            add_self_loops=False,  # the graph has its own
+            add_self_loops=False,  # the graph has them
             dropout=config.dropout,
         )
         self.head = nn.Linear(config.hidden, config.max_clusters)
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
-        """The layers begin as they were made."""
+        """Keep the layers' own initialisation."""
 
     def forward(self, graph: SentenceGraph, **unused: Any) -> Tensor:
-        """B for all sentences: (sentences, max_clusters), 0 for clusters that a pair does not have.
+        """B for all sentences: (sentences, max_clusters), 0 for clusters that the pair does not have.
 
-        In full precision: the network is small, and a chance of 0.5 must not be a tie by rounding.
+        In full precision: the network is small, and rounding must not create ties.
         """
         with torch.autocast(graph.vectors.device.type, enabled=False):
             pairs = offsets_of(graph.sizes.sum(1)).to(graph.vectors.device)
@@ -98,16 +152,16 @@ class ClusterModel(PreTrainedModel):  # type: ignore[misc]
             hidden = nn.functional.selu(self.attention(features, graph.edges, graph.weights[:, None].float()))
             scores: Tensor = self.head(hidden)
             clusters = self.config.cluster_counts(graph.sizes).to(scores.device)[segment_ids(pairs)]
-            own = torch.arange(scores.shape[1], device=scores.device) < clusters[:, None]
-            return scores.masked_fill(~own, float("-inf")).softmax(1)
+            exists = torch.arange(scores.shape[1], device=scores.device) < clusters[:, None]
+            return scores.masked_fill(~exists, float("-inf")).softmax(1)
 
     def graph(self, vectors: Tensor, sizes: Tensor) -> SentenceGraph:
-        """The graph it reads, over sentence vectors (sentences, vector_width) of pairs of such sizes (pairs, 2)."""
+        """The input graph of sentence vectors (sentences, vector_width), given the sizes of the pairs (pairs, 2)."""
         return SentenceGraph.of(vectors, sizes, self.config.neighbours)
 
 
 def standardised(vectors: Tensor, pairs: Tensor) -> Tensor:
-    """Vectors as seen from the mean of their pair, in units of the pair's spread; `pairs` is where each pair begins.
+    """Vectors centred on the mean of their pair and scaled by its spread; `pairs` are the offsets of the pairs.
 
     >>> standardised(torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), torch.tensor([0, 2, 3])).round(decimals=2)
     tensor([[ 0.4500, -1.3400],
@@ -121,7 +175,7 @@ def standardised(vectors: Tensor, pairs: Tensor) -> Tensor:
 
 
 def _graph_attention() -> Any:
-    """Imported when a model is made: torch-geometric takes two seconds."""
+    """Imported only when a model is created: torch-geometric takes two seconds."""
     try:
         from torch_geometric.nn import GATConv
     except ModuleNotFoundError as error:

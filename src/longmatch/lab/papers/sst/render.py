@@ -1,6 +1,6 @@
-"""Subtopics as one HTML file: their list, how alike their sentences are (SST figure 8), both texts in their colours.
+"""Subtopics as one HTML file: their list, the similarities of their sentences (SST figure 8), both texts in colours.
 
-The file holds its own styles, loads nothing, runs nothing, and opens offline.
+The file has its styles inlined, no scripts, and works offline.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from markupsafe import Markup
 
 from longmatch.documents.document import Document
-from longmatch.lab.papers.sst.subtopics import Subtopic, Subtopics
+from longmatch.lab.papers.sst.explanation import Subtopic, Subtopics
 from longmatch.matching.match import Grid
 from longmatch.matching.render.html import asset, digest, environment
 from longmatch.matching.render.marking import Run
@@ -23,37 +23,37 @@ from longmatch.matching.render.matrix import SHADES, Matrix
 from longmatch.matching.render.view import Highlight, Pane
 from longmatch.matching.render.wording import count, percent
 
-CELLS = 240  # along one side of the picture; of more sentences a cell shows the mean of several
-TURN = 137.5  # degrees between the hues of neighbouring subtopics, so that no two near each other look alike
+CELLS = 240  # per side of the matrix; with more sentences a cell is the mean of several
+TURN = 137.5  # degrees between the hues of consecutive subtopics, so that neighbours differ clearly
 _PLACES = {"both": "in both", "a": "only in A", "b": "only in B"}
 
 
 @dataclass(frozen=True)
 class TopicPane(Pane):
-    """One document, its sentences in the colours of their subtopics."""
+    """One document with its sentences in the colours of their subtopics."""
 
-    topics: list[int]  # of each highlight
-    shared: int  # the subtopics before this number are of both documents
+    topics: list[int]  # the subtopic of each highlight
+    shared: int  # number of shared subtopics, which come first
 
     def look(self, run: Run) -> str:
-        """The style classes of a sentence: a shared subtopic is washed in its colour, one of its own is underlined."""
+        """The style classes of a sentence: shared subtopics have a coloured background, others are underlined."""
         topic = self.topics[run.passages[0]]
         return f"topic-{topic} {'shared' if topic < self.shared else 'own'}"
 
 
 @dataclass(frozen=True)
 class Box:
-    """A subtopic's square in the picture."""
+    """A subtopic's square in the matrix."""
 
     number: int
     start: float
     size: float
-    of_a: float  # how much of it are sentences of a
+    of_a: float  # the part that is sentences of a
     title: str
 
 
 class SubtopicsView:
-    """What the template sees."""
+    """The template's view of the subtopics."""
 
     def __init__(self, subtopics: Subtopics) -> None:
         self.subtopics = subtopics
@@ -63,17 +63,17 @@ class SubtopicsView:
 
     @property
     def summary(self) -> str:
-        """How many there are, and how much of each document they share."""
+        """The number of subtopics, and how much of each document is in shared ones."""
         sides = [sum(topic.place == side for topic in self.topics) for side in ("a", "b")]
         a, b = map(percent, self.subtopics.overlap)
         return (
             f"{count(len(self.topics), 'subtopic')}: {self.shared} in both texts, {sides[0]} only in A, {sides[1]} "
-            f"only in B. Of the sentences, {a} of A and {b} of B stand in a subtopic that both share."
+            f"only in B. {a} of the sentences of A and {b} of those of B are in shared subtopics."
         )
 
     @property
     def unread(self) -> list[str]:
-        """A sentence for each document that was read only in part."""
+        """A notice for each document that was truncated."""
         sides = ((self.subtopics.a, self.a), (self.subtopics.b, self.b))
         totals = [(document, len(pane.highlights), sum(1 for _ in document.sentences)) for document, pane in sides]
         return [
@@ -83,23 +83,23 @@ class SubtopicsView:
         ]
 
     def place(self, topic: Subtopic) -> str:
-        """Where a subtopic is found."""
+        """Which documents a subtopic occurs in."""
         return _PLACES[topic.place]
 
     @cached_property
     def cells(self) -> npt.NDArray[np.float64]:
-        """The similarities, at most CELLS along a side."""
+        """The similarities, at most CELLS per side."""
         return reduced(self.subtopics.similarity, CELLS)
 
     @cached_property
     def matrix(self) -> Matrix:
         """The picture's values as shades."""
-        nothing = Document("", "", "", ())
-        return Matrix(Grid((), (), (), (), self.cells.astype(np.float32)), nothing, nothing, within=True)
+        empty = Document("", "", "", ())
+        return Matrix(Grid((), (), (), (), self.cells.astype(np.float32)), empty, empty, within=True)
 
     @property
     def shades(self) -> Iterator[tuple[int, str]]:
-        """Each shade and the path that fills its cells, rows in runs of one shade."""
+        """Each shade with an SVG path that fills its cells, run by run."""
         paths: dict[int, list[str]] = {}
         for y, row in enumerate(self.matrix.shades):
             x = 0
@@ -113,12 +113,12 @@ class SubtopicsView:
     def boxes(self) -> Iterator[Box]:
         """The subtopics along the diagonal."""
         scale = len(self.cells) / max(1, len(self.subtopics.similarity))
-        at = 0
+        start = 0
         for number, topic in enumerate(self.topics):
             size = len(topic.a) + len(topic.b)
             title = f"{number + 1}: {', '.join(topic.words)} ({len(topic.a)} of A, {len(topic.b)} of B)"
-            yield Box(number, at * scale, size * scale, len(topic.a) * scale, title)
-            at += size
+            yield Box(number, start * scale, size * scale, len(topic.a) * scale, title)
+            start += size
 
     def _pane(self, side: Literal["a", "b"], document: Document) -> TopicPane:
         spans = [(s, n) for n, topic in enumerate(self.topics) for s in (topic.a if side == "a" else topic.b)]
@@ -127,24 +127,24 @@ class SubtopicsView:
         return TopicPane(side, document, highlights, [number for _, number in spans], self.shared)
 
 
-def reduced(values: npt.NDArray[np.float64], most: int) -> npt.NDArray[np.float64]:
-    """A square of at most `most` cells a side, each the mean of the rows and columns it stands for.
+def reduced(values: npt.NDArray[np.float64], limit: int) -> npt.NDArray[np.float64]:
+    """Average a square matrix down to at most `limit` cells per side.
 
     >>> reduced(np.arange(16.0).reshape(4, 4), 2).tolist()
     [[2.5, 4.5], [10.5, 12.5]]
     """
     size = len(values)
-    if size <= most:
+    if size <= limit:
         return values
-    edges = np.linspace(0, size, most + 1).astype(int)
+    edges = np.linspace(0, size, limit + 1).astype(int)
     widths = np.diff(edges)
     sums = np.add.reduceat(np.add.reduceat(values, edges[:-1], axis=0), edges[:-1], axis=1)
-    found: npt.NDArray[np.float64] = sums / (widths[:, None] * widths)
-    return found
+    means: npt.NDArray[np.float64] = sums / (widths[:, None] * widths)
+    return means
 
 
 def colours(topics: int) -> Markup:
-    """A hue and a number for each subtopic; when one is chosen the others fade, and paragraphs without it go."""
+    """A hue and a number for each subtopic; choosing one fades the others and hides paragraphs without it."""
     rules = (
         f'.topic-{n} {{ --turn: {n * TURN % 360:.0f}deg }} mark.topic-{n}::before {{ content: "{n + 1}" }}\n'
         f".subtopics:has(#topic-{n}:checked) :is(mark, .box):not(.topic-{n}) {{ --faded: 1 }}\n"
@@ -156,7 +156,7 @@ def colours(topics: int) -> Markup:
 
 
 def write_subtopics(subtopics: Subtopics, path: Path) -> Path:
-    """Write the page and give back where it is."""
+    """Write the page to `path` and return it."""
     style = Markup("\n").join(
         [
             asset("base.css", "match.css", "reading.css", "subtopics.css", package=__package__),

@@ -1,4 +1,4 @@
-"""How SST learns (section 3.4): the cross-encoder, but epoch t reads view t of the subtopics of each pair."""
+"""SST's training (section 3.4, equation 10): the cross-encoder's, but epoch t reads view t of each pair."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +14,12 @@ from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
 from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE
-from longmatch.lab.papers.sst.config import Kind
+from longmatch.lab.papers.sst.config import ClusteringKind
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import CLUSTERS, direct_clustering
 from longmatch.lab.papers.sst.selection import Clustering, NetworkClustering, SubtopicViews
 from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
-from longmatch.lab.papers.sst.views import Method
+from longmatch.lab.papers.sst.views import SamplingMethod
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
 from longmatch.lab.training.settings import TrainingSettings
@@ -28,24 +28,21 @@ from longmatch.units import Tokens
 
 @dataclass(frozen=True)
 class SstSettings(CrossSettings):
-    """What SST knows beside the settings of the cross-encoder.
+    """SST's settings, in addition to the cross-encoder's.
 
-    The ablations of table 4: `views=1` is without aggregation at inference, `temporal=false` without temporal
-    aggregation, and `attention=true` has attention in its place; `sampling=uniform`, `negative` or `random` is without
-    soft sampling.
+    The ablations of table 4: `views=1` is without aggregation inference, `temporal=false` without temporal aggregation,
+    and `attention=true` with attention instead; `sampling=uniform`, `negative` or `random` replace soft sampling.
     """
 
-    clustering: Kind = "direct"  # by shared words; adaptive: by the network in `clusters`
-    clusters: str | None = None  # a folder that `longmatch train sst-clusters` made
-    sampling: Method = "soft"  # how views are drawn from subtopics
-    size: float = EXPECTED_SIZE  # sentences that a subtopic is expected to have
-    sentences: int | None = 40  # of a document, that views are drawn from; none: all
-    views: int = 3  # that the trained model reads of a pair
-    pool: ViewPooling = (
-        "by-task"  # how their scores become one: max for classification, mean for ranking; or one for both
-    )
-    temporal: bool = True  # each epoch reads another view; false: all of them the first
-    attention: bool = False  # all views are read at once, in every epoch the same, and joined by attention
+    clustering: ClusteringKind = "direct"  # by shared words; adaptive: by the network in `clusters`
+    clusters: str | None = None  # a folder written by `longmatch train sst-clusters`
+    sampling: SamplingMethod = "soft"  # how views are drawn from subtopics
+    size: float = EXPECTED_SIZE  # expected sentences per subtopic
+    sentences: int | None = 40  # of each document, from its beginning; none: all
+    views: int = 3  # of a pair that the trained model reads
+    pool: ViewPooling = "by-task"  # of their scores: max to classify and mean to rank; or one for both
+    temporal: bool = True  # each epoch reads another view; false: every epoch the first
+    attention: bool = False  # every epoch reads the same views together and combines them by attention
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,18 +55,20 @@ class SstSettings(CrossSettings):
             )
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings that are the model's own."""
-        facts: dict[str, Any] = {
+        """The settings of SstConfig."""
+        return super().model(max_tokens) | {
             "clustering": self.clustering,
             "cluster_size": self.size,
             "max_sentences": self.sentences,
+            "sampling": self.sampling,
+            "attention": self.attention,
+            "views": self.views,
+            "pool": self.pool,
         }
-        facts |= {"sampling": self.sampling, "attention": self.attention}
-        return super().model(max_tokens) | facts | {"views": self.views, "pool": self.pool}
 
 
 class SstRecipe(CrossRecipe):
-    """The subtopics of a pair are found when it is first drawn. A cluster network learns no more by then."""
+    """The subtopics of a pair are found when it is first drawn; the cluster network is frozen."""
 
     name: ClassVar[str] = "sst"
     Settings: ClassVar[type] = SstSettings
@@ -80,35 +79,36 @@ class SstRecipe(CrossRecipe):
     @classmethod
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: SstSettings) -> Self:
         """Open the model and the pairs; for adaptive clustering, encode the sentences of their documents."""
-        made = super().make(data, cache, settings, options)
+        recipe = super().make(data, cache, settings, options)
         if options.clusters is not None:
-            made._cluster_by(options.clusters, data, cache)
-        return made
+            recipe._use_network(options.clusters, data, cache)
+        return recipe
 
     def _selection(self) -> SubtopicViews:
-        return self._views_by(direct_clustering(self.tokenizer, self.model.config))
+        return self._subtopic_views(direct_clustering(self.tokenizer, self.model.config))
 
-    def _views_by(self, clustering: Clustering) -> SubtopicViews:
+    def _subtopic_views(self, clustering: Clustering) -> SubtopicViews:
         return SubtopicViews(clustering, self.options.sampling, self.options.sentences)
 
-    def _cluster_by(self, folder: str, data: Sequence[Path], cache: Path) -> None:
-        """From here on the network, on the CPU, finds the subtopics: batches are drawn in other processes."""
+    def _use_network(self, folder: str, data: Sequence[Path], cache: Path) -> None:
+        """Find subtopics with a cluster network; on the CPU, as batches are drawn in other processes."""
         self.network = AdaptiveClustering.load(folder, "cpu" if self.settings.device == "cpu" else None)
         config, backbone = self.network.model.config, self.network.backbone
         if (config.cluster_size, config.max_sentences) != (self.options.size, self.options.sentences):
             raise LongmatchError(
-                f"{folder} was trained with clusters of {config.cluster_size:g} sentences, {config.max_sentences} of a "
+                f"{folder} was trained with clusters of {config.cluster_size:g} sentences, {config.max_sentences} per "
                 f"document. Add --set size={config.cluster_size:g} --set sentences={config.max_sentences}."
             )
-        found = TrainingData.open(data, backbone.tokenizer, cache, **self.settings.of_data)  # its tokens may be others
-        vectors = FirstSentenceVectors.of_pairs(found, backbone, config.max_sentences)
-        for done in (self.network.model, backbone.model):
-            torch.nn.Module.to(done, "cpu")
+        tokenised = TrainingData.open(data, backbone.tokenizer, cache, **self.settings.of_data)  # by its tokenizer
+        vectors = FirstSentenceVectors.of_pairs(tokenised, backbone, config.max_sentences)
+        for model in (self.network.model, backbone.model):
+            torch.nn.Module.to(model, "cpu")
 
-        def made_before(documents: Sequence[Tokens]) -> list[Vectors]:
-            return [vectors[found.tokens.number(tokens.document.id)] for tokens in documents]
+        def stored_vectors(documents: Sequence[Tokens]) -> list[Vectors]:
+            return [vectors[tokenised.tokens.number(tokens.document.id)] for tokens in documents]
 
-        self.layout = replace(self.layout, selection=self._views_by(NetworkClustering(self.network, made_before)))
+        views = self._subtopic_views(NetworkClustering(self.network, stored_vectors))
+        self.layout = replace(self.layout, selection=views)
 
     def _views(self, step: int) -> Sequence[int]:
         if self.options.attention:
@@ -116,7 +116,7 @@ class SstRecipe(CrossRecipe):
         return super()._views(step) if self.options.temporal else [0]
 
     def save(self, folder: Path) -> None:
-        """Config, weights and tokenizer; and the cluster network, so that the folder is all there is to take along."""
+        """Config, weights, tokenizer and the cluster network: the folder is self-contained."""
         super().save(folder)
         if self.network is not None:
             self.network.save(folder / CLUSTERS)

@@ -1,4 +1,4 @@
-"""The sentence vectors that adaptive clustering reads: of a document's first sentences, by a backbone as it is."""
+"""The sentence vectors that adaptive clustering reads, by a frozen backbone."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -10,14 +10,14 @@ from longmatch.units import Tokens
 from longmatch.units.chunking import piece_ends
 
 
-def first_sentence_vectors(documents: Sequence[Tokens], backbone: Backbone, most: int) -> Iterator[Vectors]:
-    """Of each document one vector of length 1 a sentence, of the first `most` of them: (sentences, width).
+def first_sentence_vectors(documents: Sequence[Tokens], backbone: Backbone, limit: int) -> Iterator[Vectors]:
+    """The unit vectors of the first `limit` sentences of each document: (sentences, width).
 
-    A sentence of more tokens than the backbone reads is cut, and the mean over its pieces is its vector.
+    A sentence longer than the backbone's limit is split, and its vector is the mean over the pieces.
     """
-    pieces, lengths, counts = [], [], []  # of tokens; pieces of each sentence; sentences of each document
+    pieces, lengths, counts = [], [], []  # token ids; pieces per sentence; sentences per document
     for tokens in documents:
-        bounds = list(pairwise(tokens.sentence_offsets[: most + 1].tolist()))
+        bounds = list(pairwise(tokens.sentence_offsets[: limit + 1].tolist()))
         for start, end in bounds:
             cuts = [start, *piece_ends(tokens, start, end, backbone.max_tokens)]
             pieces += [tokens.ids[a:b] for a, b in pairwise(cuts)]

@@ -1,4 +1,4 @@
-"""Views of a pair of documents: sentences of each, drawn by their subtopics (SST section 3.3, equations 7 to 9)."""
+"""Views of a pair of documents: sentences of each, sampled by subtopic (SST section 3.3, equations 7 to 9)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,31 +6,31 @@ from typing import Literal
 
 import numpy as np
 
-from longmatch.lab.papers.sst.alignment import Clusters
-from longmatch.lab.papers.sst.clustering import Ints
+from longmatch.lab.papers.sst.clustering import Clusters
 from longmatch.lab.words.similarity import Floats
 from longmatch.lexical.terms import hash_word
+from longmatch.units.tokens import Ints
 
-Method = Literal["uniform", "hard", "soft", "negative", "random"]
+SamplingMethod = Literal["uniform", "hard", "soft", "negative", "random"]
 
 
 @dataclass(frozen=True)
 class View:
-    """Numbers of sentences of both documents, in reading order."""
+    """The sentence numbers of both documents, in reading order."""
 
     a: Ints
     b: Ints
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """How views are drawn. A document's view holds `sentences` sentences, or as many as come before one no longer fits
-    into `tokens`; it holds one at least, and all where there is room.
+class ViewSampler:
+    """Draws views. A document's view holds `sentences` sentences, or sentences until one does not fit into `tokens`; at
+    least one, and all if there is room.
 
-    A view depends on the seed, the documents' ids and the view's number alone, not on what was drawn before it.
+    A view depends only on the seed, the documents' ids and the view's number, not on earlier draws.
     """
 
-    method: Method = "soft"
+    method: SamplingMethod = "soft"
     sentences: int | None = None
     tokens: int | None = None
     seed: int = 0
@@ -38,54 +38,54 @@ class Sampling:
     def draw(
         self, clusters: Clusters, ids: tuple[str, str], number: int, lengths: tuple[Ints, Ints] | None = None
     ) -> View:
-        """View `number` of a pair. `lengths` are the sentences' tokens, where a view is bounded by tokens."""
+        """View `number` of the pair with these `ids`; `lengths` are tokens per sentence, if `tokens` limits it."""
         names = [hash_word(id) for id in ids]
         views = []
         for side, labels in enumerate(clusters.sides):
             rng = np.random.default_rng([self.seed, number, names[side], names[1 - side]])
             if self.method == "random":
-                order = _window(rng, len(labels), self.sentences, self.tokens, lengths[side] if lengths else None)
+                order = _consecutive(rng, len(labels), self.sentences, self.tokens, lengths[side] if lengths else None)
             else:
-                order = _draws(rng, labels, stages(self.method, clusters, side))
+                order = _roulette(rng, labels, stages(self.method, clusters, side))
             views.append(self._fill(order, lengths[side] if lengths else None))
         return View(*views)
 
     def _fill(self, order: Iterator[int], lengths: Ints | None) -> Ints:
-        taken: list[int] = []
+        chosen: list[int] = []
         tokens = 0
         for sentence in order:
             tokens += int(lengths[sentence]) if lengths is not None else 0
-            if taken and self.tokens is not None and tokens > self.tokens:
+            if chosen and self.tokens is not None and tokens > self.tokens:
                 break
-            taken.append(sentence)
-            if len(taken) == self.sentences:
+            chosen.append(sentence)
+            if len(chosen) == self.sentences:
                 break
-        return np.array(sorted(taken), dtype=np.int64)
+        return np.array(sorted(chosen), dtype=np.int64)
 
 
-def stages(method: Method, clusters: Clusters, side: int) -> list[Floats]:
-    """The distributions over clusters that a document's view is drawn from: the next once one is used up.
+def stages(method: SamplingMethod, clusters: Clusters, side: int) -> list[Floats]:
+    """The distributions over clusters that a document's view is drawn from, each after the previous is exhausted.
 
-    uniform   equation 7: all clusters alike
-    hard      equation 8: the largest aligned cluster, then the others alike
-    soft      equation 9, then the others alike
-    negative  section 5.2, the opposite of hard: the least aligned cluster, then the next, the largest at last
+    uniform   equation 7: all clusters with equal probability
+    hard      equation 8: the largest aligned cluster, then the others uniformly
+    soft      equation 9, then the others uniformly
+    negative  section 5.2, the opposite of hard: the least aligned cluster first, the largest last
     """
-    even = np.full(clusters.count, 1.0 / max(1, clusters.count))
-    each = np.eye(clusters.count)
+    uniform = np.full(clusters.count, 1.0 / max(1, clusters.count))
+    single = np.eye(clusters.count)
     if method == "hard":
-        return [even] if clusters.primary is None else [each[clusters.primary], even]
+        return [uniform] if clusters.primary is None else [single[clusters.primary], uniform]
     if method == "soft":
-        return [clusters.soft[side], even]
+        return [clusters.soft[side], uniform]
     if method == "negative":
-        return list(each[np.lexsort((clusters.sizes[0] + clusters.sizes[1], clusters.common))])
-    return [even]
+        return list(single[np.lexsort((clusters.sizes[0] + clusters.sizes[1], clusters.common))])
+    return [uniform]
 
 
-def _draws(rng: np.random.Generator, labels: Ints, distributions: list[Floats]) -> Iterator[int]:
-    """The operation rand of equation 7, over and over: spin the wheel for a cluster, take one of its sentences.
+def _roulette(rng: np.random.Generator, labels: Ints, distributions: list[Floats]) -> Iterator[int]:
+    """The operation rand of equation 7, repeated: roulette wheel selection of a cluster, then one of its sentences.
 
-    A sentence is taken once; a cluster without any left is off the wheel.
+    No sentence is drawn twice; a cluster without sentences left is off the wheel.
     """
     count = len(distributions[0]) if distributions else 0
     shuffled = rng.permutation(len(labels))
@@ -101,10 +101,10 @@ def _draws(rng: np.random.Generator, labels: Ints, distributions: list[Floats]) 
                 wheel = np.cumsum(weights * (left > 0))
 
 
-def _window(
+def _consecutive(
     rng: np.random.Generator, count: int, sentences: int | None, tokens: int | None, lengths: Ints | None
 ) -> Iterator[int]:
-    """Section 5.2's random view: consecutive sentences from anywhere, but not so late that the text ends too soon."""
+    """Section 5.2's random view: consecutive sentences from a random position that leaves enough text to fill it."""
     last = count - 1 if sentences is not None or tokens is not None else 0
     if sentences is not None:
         last = min(last, max(0, count - sentences))
