@@ -78,7 +78,7 @@ def tiny_change(tiny_bert: Path) -> dict[str, torch.Tensor]:
 def test_a_changed_backbone_says_which_change_it_has(tiny_bert: Path, tiny_change: dict[str, torch.Tensor]) -> None:
     plain = Backbone.load(str(tiny_bert), device="cpu", precision="float32")
     changed = plain.with_change(tiny_change, "digest")
-    assert changed.pooled("cls").change == changed.change == "digest"
+    assert changed.with_pooling("cls").change == changed.change == "digest"
     pieces = [np.arange(5, 15), np.arange(7, 40)]
     assert not np.allclose(plain.encode(pieces), changed.encode(pieces), atol=1e-3)
     apply_change(plain.model, tiny_change)
@@ -94,7 +94,7 @@ def test_openvino_reads_with_the_change_and_keeps_it_apart_from_the_plain_networ
     plain = Backbone.load(str(tiny_bert), engine="openvino", **asked)
     changed = plain.with_change(tiny_change, "digest")
     pieces = [np.arange(5, 15), np.arange(7, 40)]
-    expected = Backbone.load(str(tiny_bert), **asked).changed(tiny_change, "digest").encode(pieces)
+    expected = Backbone.load(str(tiny_bert), **asked).with_change(tiny_change, "digest").encode(pieces)
     assert np.abs(changed.encode(pieces) - expected).max() < 1e-5
     assert np.abs(plain.encode(pieces) - expected).max() > 1e-3
     assert openvino.digest(plain.model, "1") != openvino.digest(changed.model, "1")
