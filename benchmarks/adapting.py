@@ -1,9 +1,9 @@
-"""What `longmatch adapt` gives on a collection whose labels it never sees.
+"""What `longmatch adapt` gains on a collection whose labels it never sees.
 
     python benchmarks/adapting.py DATA/peps WORK [--documents 260] [--words 400 1700] [--steps 60] [--seed 2]
 
-Indexes some documents of a set in WORK/plain, adapts a copy, WORK/adapted, and prints the proof that `adapt` goes by;
-beside it, nDCG@10 of both libraries on the set's training queries, as far as their answers are among the documents.
+Indexes some documents of a set in WORK/plain, adapts a copy, WORK/adapted, and prints the proof that `adapt` relies on;
+then nDCG@10 of both libraries on the set's training queries, as far as their answers are among the documents.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from longmatch.documents.document import Document, Section
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.lab.adapting.adapt import adapt
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.evaluation.measures.answers import find_answers
+from longmatch.lab.evaluation.measures.answers import rank_query
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.library import Library
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--documents", type=int, default=260)
-    parser.add_argument("--words", type=int, nargs=2, default=(400, 1700), help="the least and the most of a document")
+    parser.add_argument("--words", type=int, nargs=2, default=(400, 1700), help="fewest and most words of a document")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--seed", type=int, default=2)
     options = parser.parse_args()
@@ -42,16 +42,16 @@ def main() -> None:
         Library(plain).add(options.work / "files")
     if not adapted.exists():
         shutil.copytree(plain, adapted)
-        done = adapt(Library(adapted), steps=options.steps, seed=options.seed)
-        print(json.dumps(done.to_dict(), indent=2), flush=True)
-    before, after = (np.array(worth(Library(place, create=False), folder)) for place in (plain, adapted))
-    found = compare_queries(after, before)
-    figures = f"{before.mean():.4f} plain, {after.mean():.4f} adapted (p = {found.p:.3f})"
+        result = adapt(Library(adapted), steps=options.steps, seed=options.seed)
+        print(json.dumps(result.to_dict(), indent=2), flush=True)
+    before, after = (np.array(ndcg_of(Library(place, create=False), folder)) for place in (plain, adapted))
+    p = compare_queries(after, before).p
+    figures = f"{before.mean():.4f} plain, {after.mean():.4f} adapted (p = {p:.3f})"
     print(f"{len(before)} training queries, nDCG@10: {figures}")
 
 
 def write_files(folder: DataFolder, into: Path, count: int, least: int, most: int) -> None:
-    """One Markdown file a document, of those that are neither short nor long, so that it takes minutes."""
+    """One Markdown file per document, of those that are neither short nor long, so that it takes minutes."""
     documents = [d for d in iterate_jsonl(folder.documents_file) if least <= words(d) <= most]
     random.Random(0).shuffle(documents)
     into.mkdir(parents=True)
@@ -71,7 +71,7 @@ def body(document: Document, section: Section) -> str:
     return "\n\n".join(paragraph.of(document.text) for paragraph in section.paragraphs)
 
 
-def worth(library: Library, folder: DataFolder) -> list[float]:
+def ndcg_of(library: Library, folder: DataFolder) -> list[float]:
     """nDCG@10 of each training query that the library holds with an answer."""
     names = {id.removesuffix(".md"): id for id in library}
     wanted: dict[str, dict[str, int]] = defaultdict(dict)
@@ -79,7 +79,7 @@ def worth(library: Library, folder: DataFolder) -> list[float]:
         if row.grade and row.query in names and row.document in names:
             wanted[names[row.query]][names[row.document]] = row.grade
     ranked = ({hit.id: hit.score for hit in library.rank(query, k=10)} for query in wanted)
-    return [nDCG(10)(find_answers(grades, hits)) for grades, hits in zip(wanted.values(), ranked, strict=True)]
+    return [nDCG(10)(rank_query(grades, hits)) for grades, hits in zip(wanted.values(), ranked, strict=True)]
 
 
 if __name__ == "__main__":

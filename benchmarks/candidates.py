@@ -27,12 +27,12 @@ from longmatch.lexical.terms import KINDS, Kind
 from longmatch.library.index import index as indices
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
-from longmatch.library.rows import SCORED, TERMS
+from longmatch.library.rows import INDEX_COLUMNS, SCORE_COLUMNS
 from longmatch.library.search.candidates import find_candidates, term_scores
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates, sentence_scores
 from longmatch.library.search.searcher import Searcher
-from longmatch.library.writer import refresh_norms, take_in
+from longmatch.library.writer import index_rows, refresh_norms
 
 OUT = Path("out") / "library"
 COUNTS = (10, 20, 40, 60, 100)
@@ -77,7 +77,7 @@ def meaning_above_vectors(searcher: Searcher, qrels: Grades) -> str:
     above = []
     for name in qrels:
         query = _query(searcher, name)
-        rows = searcher.store.fetch(_candidates(searcher, name, 20), [*SCORED, "mean"])
+        rows = searcher.store.fetch(_candidates(searcher, name, 20), [*SCORE_COLUMNS, "mean"])
         vectors = np.stack([row.array("mean") for row in rows])
         above.append(sentence_scores(query.encoding.sentence_vectors, rows) - vectors @ query.vector)
     found = np.concatenate(above)
@@ -122,8 +122,8 @@ def by_pruning(library: Library, qrels: Grades) -> Table:
 def _pruned(library: Library, words: int, phrases: int) -> Index:
     indices.HEAVIEST.update(words=words, phrases=phrases)
     index = Index(OUT / "pruned", library.statistics, "")
-    for rows in library._store.batches(TERMS):
-        take_in(index, rows)
+    for rows in library._store.batches(INDEX_COLUMNS):
+        index_rows(index, rows)
     refresh_norms(index, library._store)
     return index
 

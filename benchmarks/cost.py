@@ -39,7 +39,7 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.library import Library
 from longmatch.library.rows import rows_of, to_table
 from longmatch.library.store import Store
-from longmatch.library.writer import take_in
+from longmatch.library.writer import index_rows
 
 STEP = 64  # documents a commit, as in indexing
 
@@ -95,14 +95,14 @@ def alone(data: Path, count: int) -> Alone:
 
 def fill(real: Library, place: Path, size: int) -> tuple[float, float]:
     """Make a library of so many documents; processor seconds without the drawing, and the most memory."""
-    store = Store.create(str(place), real._store.facts)
+    store = Store.create(str(place), real._store.model)
     index = real._open_index(place / "index")
     spent = most = 0.0
     for encodings in drawn_steps(real, size, STEP):
         start = time.process_time()
         rows = to_table(encodings)
         store.put(rows)
-        take_in(index, rows_of(rows))
+        index_rows(index, rows_of(rows))
         index.save(store.version)
         spent += time.process_time() - start
         most = max(most, own_memory())

@@ -1,17 +1,17 @@
-"""What the default matcher's sides cost: indexing beside the plain backbone, ranking beside three sides alone.
+"""What the default matcher's sides cost: indexing compared with the plain backbone, ranking with three sides alone.
 
     python benchmarks/default.py DATA_FOLDER_OR_JSONL [--documents 120] [--queries 20] [--turns 5]
 
-- indexing: tokens a second of `HybridMatcher.encode_tokens` (sentence vectors, what chance gives them, terms, title
-  vectors) against `vectors_of_tokens` alone. Both tokenise the same documents, which are dealt out to the turns; what a
-  document or the backbone works out once is worked out before.
-- ranking: seconds of `Library.rank(id, k=10)`, passages not asked for, with the calibration that ships against one in
-  which words, phrases and meaning alone weigh, over one library of all the documents.
+- indexing: tokens a second of `HybridMatcher.encode_tokens` (sentence vectors, their chance expectations, terms, title
+  vectors) compared with `vectors_of_tokens` alone. Both tokenise the same documents, which are divided among the turns;
+  what a document or the backbone caches is computed before.
+- ranking: seconds of `Library.rank(id, k=10)`, without passages, with the calibration that ships compared with one in
+  which only words, phrases and meaning weigh, over one library of all the documents.
 
-In a turn the two ways run one after the other, and who begins changes; a ratio is the median over the turns, so that
-what else the machine does weighs on both. Titles count from 50 documents on, in full from 200 where they are sentences
-in a known language (the trust printed says how far), and up to 181 documents a ranking scores them all, beyond that
-only candidates: `--documents 200` shows what large libraries pay.
+In each turn both variants run one after the other, in alternating order; a ratio is the median over the turns, so that
+other load on the machine affects both. Titles count from 50 documents on, fully from 200 if they are sentences in a
+known language (the printed trust says how far), and up to 181 documents a ranking scores them all, beyond that only
+candidates: `--documents 200` shows the cost in large libraries.
 """
 
 import argparse
@@ -35,8 +35,8 @@ from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
-from longmatch.library.facts import Facts
 from longmatch.library.library import EXACT_BELOW, Library
+from longmatch.library.model import LibraryModel
 from longmatch.library.rows import to_table
 from longmatch.library.store import Store
 from longmatch.matching.sentence_vectors import vectors_of_tokens
@@ -47,7 +47,7 @@ PLAIN = ("words", "phrases", "meaning")
 
 @dataclass(frozen=True)
 class Turn:
-    """Seconds of both ways."""
+    """Seconds of both variants."""
 
     plain: float
     default: float
@@ -71,7 +71,7 @@ def _seconds(run: Callable[[], object]) -> float:
 
 
 def indexing(shares: Sequence[list[Document]], matcher: HybridMatcher) -> tuple[list[Turn], list[Encoding]]:
-    """One turn a share of the documents; and the encodings of all."""
+    """One turn for each share of the documents; also returns the encodings of all."""
 
     def plain(documents: list[Document]) -> None:
         deque(vectors_of_tokens(matcher.tokenize(documents), matcher.backbone), maxlen=0)
@@ -88,13 +88,13 @@ def indexing(shares: Sequence[list[Document]], matcher: HybridMatcher) -> tuple[
 
 
 def ranking(plain: Library, default: Library, queries: Sequence[str], turns: int) -> list[Turn]:
-    """Every turn asks all queries of both libraries."""
+    """Every turn runs all queries against both libraries."""
     for library in (plain, default):
         library.rank(queries[0], K)  # to warm up
-    return [_asked(plain, default, queries, turn) for turn in range(turns)]
+    return [_rank_all(plain, default, queries, turn) for turn in range(turns)]
 
 
-def _asked(plain: Library, default: Library, queries: Sequence[str], turn: int) -> Turn:
+def _rank_all(plain: Library, default: Library, queries: Sequence[str], turn: int) -> Turn:
     each = (
         side_by_side(partial(plain.rank, query, K), partial(default.rank, query, K), (turn + number) % 2 == 0)
         for number, query in enumerate(queries)
@@ -102,8 +102,8 @@ def _asked(plain: Library, default: Library, queries: Sequence[str], turn: int) 
     return sum(each, Turn(0.0, 0.0))
 
 
-def of_plain_sides(matcher: HybridMatcher) -> HybridMatcher:
-    """The same in which words, phrases and meaning alone weigh."""
+def with_plain_sides(matcher: HybridMatcher) -> HybridMatcher:
+    """The same matcher with the weights of all other sides set to 0."""
     statistics = matcher.statistics
     return HybridMatcher(matcher.backbone, replace(statistics, calibration=_plain(statistics.calibration)))
 
@@ -114,16 +114,16 @@ def _plain(calibration: Calibration) -> Calibration:
 
 
 def store_encodings(encodings: Sequence[Encoding], matcher: HybridMatcher, place: str) -> None:
-    """A library; the first to ask makes its index, which depends on no calibration."""
-    store = Store.create(place, Facts.of(matcher))
+    """Write a library; its index is made by the first query and does not depend on the calibration."""
+    store = Store.create(place, LibraryModel.of(matcher))
     store.put(to_table(encodings))
     store.tidy(EXACT_BELOW)
 
 
 def show(speeds: Sequence[float], delays: Sequence[float]) -> Table:
-    table = Table("", "ratio", "in turns", "asked")
-    table.add_row("indexing: tokens a second, of the plain backbone's", *_figures(speeds), "at least 0.9")
-    table.add_row(f"ranking: seconds, of those of {', '.join(PLAIN)}", *_figures(delays), "at most 1.5")
+    table = Table("", "ratio", "range over turns", "target")
+    table.add_row("indexing: tokens a second, relative to the plain backbone", *_figures(speeds), "at least 0.9")
+    table.add_row(f"ranking: seconds, relative to {', '.join(PLAIN)}", *_figures(delays), "at most 1.5")
     return table
 
 
@@ -144,7 +144,7 @@ def main() -> None:
     indexed, encodings = indexing([documents[i :: options.turns] for i in range(options.turns)], matcher)
     with tempfile.TemporaryDirectory(prefix="default-") as place:
         store_encodings(encodings, matcher, place)
-        default, plain = Library(place, matcher), Library(place, of_plain_sides(matcher))
+        default, plain = Library(place, matcher), Library(place, with_plain_sides(matcher))
         chosen = documents[:: max(1, len(documents) // options.queries)][: options.queries]
         ranked = ranking(plain, default, [document.id for document in chosen], options.turns)
         language, titles = default._searcher().index.trust

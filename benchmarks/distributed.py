@@ -27,7 +27,7 @@ from longmatch.distributed.crew import Share
 from longmatch.distributed.on_ray import OnRay
 from longmatch.documents.read import read_all
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.library.indexing import Standing
+from longmatch.library.indexing import IndexingProgress
 from longmatch.library.library import Library
 
 ALIKE = 0.999  # cosine of a vector encoded in another batch, in bfloat16
@@ -77,7 +77,7 @@ class Watch:
         self.notes, self.at, self.killed = notes, at, ""
         self.marks: list[tuple[float, int, int]] = []
 
-    def __call__(self, standing: Standing) -> None:
+    def __call__(self, standing: IndexingProgress) -> None:
         """Told after every step."""
         self.marks.append((time.monotonic(), standing.documents, standing.tokens))
         if self.at is not None and not self.killed and standing.documents >= self.at:
@@ -101,7 +101,7 @@ def differences(ours: Library, theirs: Library) -> Iterator[str]:
     texts = [{document.id: document.text for document in library.documents} for library in (ours, theirs)]
     yield from (f"the text of {id}" for id in texts[0] if texts[0][id] != texts[1][id])
     columns = ["id", "vectors", "offsets", "hash"]
-    width = ours._store.facts.width
+    width = ours._store.model.width
     for start_at in range(0, len(ours), 256):
         ids = list(texts[0])[start_at : start_at + 256]
         for a, b in zip(*(library._store.fetch(ids, columns) for library in (ours, theirs)), strict=True):
@@ -142,7 +142,7 @@ def run(options: argparse.Namespace, place: Path) -> None:
     watch = Watch(notes, None if options.no_kill else options.documents // 5)
     ours = Library(place / "cluster")
     began = time.monotonic()
-    done = ours.add(rows, progress=watch, way=OnRay(share=share, make=partial(make_and_note, notes)))
+    done = ours.add(rows, progress=watch, backend=OnRay(share=share, make=partial(make_and_note, notes)))
     total = time.monotonic() - began
     documents, tokens = watch.rates
     workers = len(list(notes.iterdir()))

@@ -35,9 +35,9 @@ from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import Hashes, Stream, Terms
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
-from longmatch.library.rows import ENCODED, rows_of, to_table
+from longmatch.library.rows import ENCODING_COLUMNS, rows_of, to_table
 from longmatch.library.store import Store, is_library
-from longmatch.library.writer import refresh_norms, take_in
+from longmatch.library.writer import index_rows, refresh_norms
 from longmatch.matching.levels import SentenceVectors
 
 OUT = Path("out") / "library"
@@ -61,13 +61,13 @@ def library_of(size: int, real: Library) -> Path:
     place = OUT / f"{Path(real.address).name}-{size}"
     if is_library(place) and len(Library(place)) == size:
         return place
-    store = Store.create(str(place), real._store.facts)
+    store = Store.create(str(place), real._store.model)
     index = real._open_index(place / "index")
     with Console().status(f"writing {size} documents"):
         for encodings in drawn_steps(real, size):
             rows = to_table(encodings)
             store.put(rows)
-            take_in(index, rows_of(rows))
+            index_rows(index, rows_of(rows))
             index.save(store.version)
         finish(store, index)
     return place
@@ -87,7 +87,9 @@ def drawn_steps(real: Library, size: int, together: int = 256) -> Iterator[list[
     ids = list(real)
     for start in range(0, size, together):
         numbers = range(start, min(size, start + together))
-        encodings = [row.encoding() for row in real._store.fetch([ids[n % len(ids)] for n in numbers], ENCODED)]
+        encodings = [
+            row.encoding() for row in real._store.fetch([ids[n % len(ids)] for n in numbers], ENCODING_COLUMNS)
+        ]
         words = np.concatenate([e.terms.words.ids for e in encodings])
         yield [_drawn(e, n // len(ids), words, chance) for n, e in zip(numbers, encodings, strict=True)]
 
@@ -241,7 +243,7 @@ def _bytes_of_vectors(place: Path) -> int:
     """Of all sentence vectors in float32."""
     store = Store.open(str(place))
     sentences = sum(len(row.array("offsets")) - 1 for rows in store.batches(["id", "offsets"], 1024) for row in rows)
-    return sentences * store.facts.width * 4
+    return sentences * store.model.width * 4
 
 
 def _memory() -> int:

@@ -9,7 +9,7 @@ The same number of tokens is read by
 - smith-384: the same with the packaged backbone's six layers (384 wide) at the sentence level, as all rows below have;
 - colde: chunks of 512 tokens, attention between chunks, an LSTM;
 - s-long: attention within 256 tokens to either side;
-- full: attention of every token to every other, by the fused kernel, position embeddings repeated;
+- full: attention of every token to every other, by the fused kernel, position embeddings repeat_positions;
 - full-plain: the same with the table of all pairs of tokens held in memory, as before such kernels.
 
 A step is a forward and a backward pass; memory is what it takes beyond the model's weights and the input. On a GPU
@@ -40,15 +40,13 @@ from transformers import AutoModel
 from longmatch.encoders.flat import FlatTokens
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.baselines.siamese.batch import Texts
-from longmatch.lab.baselines.siamese.long import LongModel, repeated
-from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.baselines.siamese.batch import TextBatch
+from longmatch.lab.baselines.siamese.longformer import LongModel, repeat_positions
+from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.colde.reading import read as read_colde
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
-from longmatch.lab.papers.smith.reading import read as read_smith
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = (101, 102)
@@ -71,7 +69,7 @@ def smith(tokens: int, documents: int, backbone: bool = False) -> Step:
         inner = sentence_level(VOCABULARY, 6, 256, 4, 32)
         model = SmithModel(SmithConfig(sentence_level=inner, max_blocks=blocks))
     batch = BlockBatch(pieces(tokens, documents, 32), torch.full((documents,), blocks)).to(DEVICE)
-    return model, lambda: read_smith(model, batch).documents
+    return model, lambda: model.encode_batch(batch).documents
 
 
 def colde(tokens: int, documents: int) -> Step:
@@ -81,7 +79,7 @@ def colde(tokens: int, documents: int) -> Step:
     number = torch.arange(documents * chunks)
     place, half = number % chunks, max(1, chunks // 2)
     batch = ChunkBatch(pieces(tokens, documents, 512), place // half, place % half, number // chunks).to(DEVICE)
-    return model, lambda: read_colde(model, batch).documents
+    return model, lambda: model.encode_batch(batch).documents
 
 
 def s_long(tokens: int, documents: int) -> Step:
@@ -89,14 +87,14 @@ def s_long(tokens: int, documents: int) -> Step:
     model: Any = LongModel.new(None, open_tokenizer(locate(None)), max_tokens=tokens - 2)
     ids = torch.from_numpy(np.random.default_rng(0).integers(1000, VOCABULARY, documents * (tokens - 2)))
     one = torch.ones(documents, dtype=torch.long)
-    texts = Texts(ids, torch.ones_like(ids).bool(), one * (tokens - 2), one, torch.stack([one, one], 1)).to(DEVICE)
+    texts = TextBatch(ids, torch.ones_like(ids).bool(), one * (tokens - 2), one, torch.stack([one, one], 1)).to(DEVICE)
     return model, lambda: model.read(texts, False).vectors
 
 
 def full(tokens: int, documents: int, kernel: str = "sdpa") -> Step:
     """The backbone over the whole document at once."""
     model: Any = AutoModel.from_pretrained(locate(None), attn_implementation=kernel)
-    table = repeated(model.embeddings.position_embeddings.weight.data, 0, tokens)
+    table = repeat_positions(model.embeddings.position_embeddings.weight.data, 0, tokens)
     model.embeddings.position_embeddings = torch.nn.Embedding.from_pretrained(table, freeze=False)
     drawn = np.random.default_rng(0).integers(1000, VOCABULARY, (documents, tokens))
     ids, places = torch.from_numpy(drawn).to(DEVICE), torch.arange(tokens, device=DEVICE)[None]

@@ -1,10 +1,10 @@
-"""How what two documents both name is best made a similarity: rarity of a name, and what the sum is divided by.
+"""How to turn the names that two documents share into a similarity: the rarity of a name, and the normalisation.
 
     python benchmarks/naming.py DATA [--sets acl wiki papers peps] [--queries 300] [--split train]
 
-nDCG@10 of each set by words, phrases and names, weighed as the training queries of the other sets teach it. A query's
-list holds its best by words, by phrases and by names. With `--split validation` the validation queries are ranked, with
-and without names as the default takes them: nothing is chosen there.
+nDCG@10 of each set by words, phrases and names, with weights learnt from the training queries of the other sets. A
+query's list holds its best documents by words, by phrases and by names. `--split validation` ranks the validation
+queries, without names and with names as the default counts them: nothing is chosen there.
 """
 
 import argparse
@@ -24,11 +24,12 @@ from longmatch.default.sides import NAMES as SIDES
 from longmatch.default.statistics import shipped_statistics
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
-from longmatch.lab.default.weighing import BEST, DEPTH, FLOORS, Lists, fit, worth
+from longmatch.lab.default.features import BEST, DEPTH, FLOORS, QueryLists
+from longmatch.lab.default.weights import fit_weights, ndcg
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
 from longmatch.lab.evaluation.encodings.store import Store
-from longmatch.lab.evaluation.protocols import Task
+from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.mentions import EXTRA_WORDS, WORDS_PER_MENTION, self_mentions, stack_titles
@@ -52,7 +53,7 @@ class Columns:
     shared: Mapping[str, Floats]  # Σ rarity² over what both name
     each: Mapping[str, tuple[Floats, Floats]]  # over what the query names, over what the document names
     usual: Mapping[str, float]  # the mean of rarity² over all names
-    lists: Lists  # without sides
+    lists: QueryLists  # without sides
 
 
 Similarity = Callable[[Columns], Floats]
@@ -63,7 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--sets", nargs="+", default=list(SETS))
-    parser.add_argument("--queries", type=int, default=300, help="of the training split at most")
+    parser.add_argument("--queries", type=int, default=300, help="training queries of a set, at most")
     parser.add_argument("--split", choices=("train", "validation"), default="train")
     parser.add_argument("--layers", type=Path, default=LAYERS)
     options = parser.parse_args()
@@ -81,7 +82,7 @@ def main() -> None:
 
 
 def variants() -> Iterator[Variant]:
-    """What is tried: first no names at all."""
+    """All that is compared, beginning with no names at all."""
     yield NONE
     for rarity in RARITIES:
         for more in (5, 20, 80):
@@ -97,7 +98,7 @@ def variants() -> Iterator[Variant]:
 
 
 def _by_names(rarity: str, more: float) -> Similarity:
-    """A cosine, every document taken to have so many more names of usual rarity."""
+    """A cosine, as if every document had `more` further names of usual rarity."""
 
     def similarity(columns: Columns) -> Floats:
         lengths = [total + more * columns.usual[rarity] for total in columns.each[rarity]]
@@ -107,7 +108,7 @@ def _by_names(rarity: str, more: float) -> Similarity:
 
 
 def _by_nothing(rarity: str, more: float) -> Similarity:
-    """The sum alone, brought below 1."""
+    """The sum alone, squashed below 1."""
     return lambda columns: columns.shared[rarity] / (columns.shared[rarity] + more * columns.usual[rarity])
 
 
@@ -128,21 +129,20 @@ TAKEN: Variant = (("rarest term", "words"), _by_words("rarest term", EXTRA_WORDS
 def left_out(
     name: str, split: str, found: Mapping[tuple[str, str], Columns], similarity: Similarity | None, floor: float
 ) -> float:
-    """nDCG@10 of one set, weighed as the others teach it."""
-    FLOORS["named"] = floor
+    """nDCG@10 of one set, with weights learnt on the others."""
+    floors = {**FLOORS, "named": floor}
     sides = ("words", "phrases") if similarity is None else ("words", "phrases", "named")
-    chosen = [SIDES.index(side) for side in sides]
     others = [_lists(columns, similarity) for (other, s), columns in found.items() if s == "train" and other != name]
-    return worth(_lists(found[name, split], similarity), chosen, fit(others, chosen))
+    weights = fit_weights(others, sides, floors=floors)
+    return float(np.mean(ndcg(_lists(found[name, split], similarity), sides, weights, floors)))
 
 
-def _lists(columns: Columns, similarity: Similarity | None) -> Lists:
+def _lists(columns: Columns, similarity: Similarity | None) -> QueryLists:
     sides = np.zeros((len(columns.words), len(SIDES)), dtype=np.float32)
     sides[:, SIDES.index("words")], sides[:, SIDES.index("phrases")] = columns.words, columns.phrases
     if similarity is not None:
         sides[:, SIDES.index("named")] = similarity(columns)
-    bare = columns.lists
-    return replace(bare, sides=sides)
+    return replace(columns.lists, sides=sides)
 
 
 def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> Iterator[tuple[Split, Columns]]:
@@ -189,7 +189,7 @@ def _columns(
     rare: Mapping[str, Floats],
     lengths: Floats,
 ) -> Columns:
-    task = Task.of(corpus, split, pairs=False, limit=queries if split == "train" else None)
+    task = EvaluationTask.of(corpus, split, pairs=False, limit=queries if split == "train" else None)
     each = {key: named @ value**2 for key, value in rare.items()}
     usual = {key: float(np.mean(value**2)) for key, value in rare.items()}
     parts = []
@@ -220,7 +220,7 @@ def _columns(
         dict(zip(RARITIES, table[3:5], strict=True)),
         {key: (table[8 + i], table[5 + i]) for i, key in enumerate(RARITIES)},
         usual,
-        Lists(empty, grades, offsets, wanted, empty, np.ones(len(SIDES), dtype=np.float32)),
+        QueryLists(empty, grades, offsets, wanted, empty, np.ones(len(SIDES), dtype=np.float32)),
     )
 
 

@@ -34,9 +34,8 @@ from longmatch.lab.benchmarks.gpu.padded import CHUNK, PaddedChunks
 from longmatch.lab.benchmarks.gpu.timing import timed
 from longmatch.lab.benchmarks.gpu.workload import DEVICE, autocast
 from longmatch.lab.losses import supervised_contrastive_loss
-from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.colde.reading import read
 from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings
 from longmatch.lab.training.bi_encoder_recipe import PairBatch
 from longmatch.lab.training.gradient_cache import cached_backward
@@ -135,10 +134,10 @@ def memory(documents: int, chunks: int, budget: int | None) -> int:
         torch.cuda.reset_peak_memory_stats()
     with autocast():
         if budget is None:
-            supervised_contrastive_loss(read(model, batch).sections, labels).backward()
+            supervised_contrastive_loss(model.encode_batch(batch).sections, labels).backward()
         else:
             cached_backward(
-                lambda piece: read(model, piece).sections,
+                lambda piece: model.encode_batch(piece).sections,
                 list(batch.groups(budget)),
                 lambda vectors: supervised_contrastive_loss(vectors, labels),
             )

@@ -23,12 +23,12 @@ from rich.table import Table
 
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import SPLITS, Split
-from longmatch.lab.evaluation.measures.answers import find_answers
+from longmatch.lab.evaluation.measures.answers import rank_query
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
-from longmatch.library.facts import Facts
 from longmatch.library.library import Library
-from longmatch.library.rows import ENCODED, SCORED, to_table
+from longmatch.library.model import LibraryModel
+from longmatch.library.rows import ENCODING_COLUMNS, SCORE_COLUMNS, to_table
 from longmatch.library.search.candidates import find_candidates
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates, sentence_scores
@@ -44,8 +44,8 @@ def in_int8(library: Library) -> Library:
     """The same documents, their vectors rounded."""
     place = Path(f"{library.address}-int8")
     shutil.rmtree(place, ignore_errors=True)
-    store = Store.create(str(place), Facts.of(library.matcher, "int8"))
-    for rows in library._store.batches(ENCODED):
+    store = Store.create(str(place), LibraryModel.of(library.matcher, "int8"))
+    for rows in library._store.batches(ENCODING_COLUMNS):
         store.put(to_table([row.encoding() for row in rows], "int8"))
     store.tidy(len(store) + 1)
     return Library(place, library.matcher, create=False)
@@ -56,7 +56,7 @@ def values(library: Library, qrels: Grades) -> dict[str, Values]:
     searcher = library._searcher()
     found = [_scores(searcher, query) for query in qrels]
     return {
-        name: nDCG(10).each([find_answers(qrels[query], both[name]) for query, both in zip(qrels, found, strict=True)])
+        name: nDCG(10).each([rank_query(qrels[query], both[name]) for query, both in zip(qrels, found, strict=True)])
         for name in ("default", "meaning alone")
     }
 
@@ -65,7 +65,7 @@ def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
     query = Query.of(searcher.encodings([id])[0], searcher.index, id)
     ids = find_candidates(query, searcher.scope(without=id), searcher.candidates)
     best, scores = score_candidates(query, ids, searcher.store, searcher.statistics)
-    meaning = sentence_scores(query.encoding.sentence_vectors, searcher.store.fetch(ids, SCORED))
+    meaning = sentence_scores(query.encoding.sentence_vectors, searcher.store.fetch(ids, SCORE_COLUMNS))
     return {
         "default": dict(zip(best, scores.tolist(), strict=True)),
         "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),

@@ -22,7 +22,7 @@ PRODUCT = (  # lowest first
     "default",
     "sdr",
     "registry",
-    "load",
+    "loading",
     "library",
     "distributed",
     "web",
@@ -144,15 +144,15 @@ def test_no_files_import_each_other_in_a_circle():
 @pytest.mark.parametrize(
     "code",
     [
-        "from longmatch.load import load",
-        "import longmatch.load",
+        "from longmatch.loading import load",
+        "import longmatch.loading",
         "from longmatch import library",
         "from longmatch import load",
         "import longmatch",
         "from ..library import Library",
         "from longmatch.lab.words import matrix",
-        "def later():\n    from longmatch.load import load",
-        "import_module('longmatch.load')",
+        "def later():\n    from longmatch.loading import load",
+        "import_module('longmatch.loading')",
         "import_module('longmatch.lab.papers.colde.matcher:ColdeMatcher')",
     ],
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from longmatch.lab.evaluation.evaluate import evaluate
     from longmatch.lab.training.train import train
     from longmatch.library.library import Library
-    from longmatch.load import load
+    from longmatch.loading import load
     from longmatch.matching.match import Match
     from longmatch.matching.matcher import Hit
 

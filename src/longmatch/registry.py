@@ -14,7 +14,7 @@ PUBLIC = {
     "LongmatchError": "longmatch.errors:LongmatchError",
     "Match": "longmatch.matching.match:Match",
     "evaluate": "longmatch.lab.evaluation.evaluate:evaluate",
-    "load": "longmatch.load:load",
+    "load": "longmatch.loading:load",
     "read": "longmatch.documents.read:read",
     "read_all": "longmatch.documents.read:read_all",
     "train": "longmatch.lab.training.train:train",
@@ -33,8 +33,8 @@ MODELS = {  # a rule over a backbone, or over words alone: nothing has to be tra
     "tfidf": "longmatch.lexical.matcher:tfidf_matcher",
     "phrases": "longmatch.lexical.matcher:phrase_matcher",
     "bm25": "longmatch.lexical.matcher:bm25_matcher",
-    "lda": "longmatch.lab.baselines.topics.matcher:LdaMatcher",
-    "bertopic": "longmatch.lab.baselines.topics.bertopic:BertopicMatcher",
+    "lda": "longmatch.lab.baselines.topics.lda_matcher:LdaMatcher",
+    "bertopic": "longmatch.lab.baselines.topics.bertopic_matcher:BertopicMatcher",
 }
 
 SIAMESE = ("dssm", "arc-i", "han", "smash", "s-long")
@@ -65,7 +65,7 @@ RECIPES = {  # how `longmatch train` makes them
     "match-ignition": "longmatch.lab.baselines.filtering.training:IgnitionRecipe",
     "opt-match": "longmatch.lab.baselines.filtering.training:TransportRecipe",
     "cig": "longmatch.lab.baselines.cig.training:CigRecipe",
-    "first": "longmatch.lab.baselines.pooled.training:SiameseRecipe",
+    "first": "longmatch.lab.baselines.pooled.training:FirstTokensRecipe",
     "dssm": "longmatch.lab.baselines.siamese.training:DssmRecipe",
     "arc-i": "longmatch.lab.baselines.siamese.training:ArcRecipe",
     "han": "longmatch.lab.baselines.siamese.training:HanRecipe",

@@ -149,7 +149,7 @@ def test_terminal_and_page_say_the_names_in_one_line(
     match = Explanation.of(made["bletchley"], made["bombe"], weighed.statistics, rarity).match("default")
     console = Console(width=200, record=True)
     print_match(match, console)
-    (line,) = (line for line in console.export_text().splitlines() if line.startswith("Both name"))
+    (line,) = (line for line in console.export_text().splitlines() if line.startswith("Both mention"))
     assert "“Alan Turing”" in line and "“Enigma machine”" in line and " and " in line
     assert line in match.to_html(tmp_path / "match.html").read_text(encoding="utf-8")
-    assert "Both name" not in replace(match, names=()).to_html(tmp_path / "other.html").read_text(encoding="utf-8")
+    assert "Both mention" not in replace(match, names=()).to_html(tmp_path / "other.html").read_text(encoding="utf-8")

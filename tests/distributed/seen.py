@@ -8,7 +8,7 @@ import numpy as np
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from longmatch.library.rows import TERMS
+from longmatch.library.rows import INDEX_COLUMNS
 from tests.library.tiny import tiny_matcher
 
 
@@ -22,7 +22,7 @@ def assert_equal(ours: Library, theirs: Library) -> None:
     """The same documents with the same texts, vectors and files, and the same answers."""
     assert sorted_documents(ours) == sorted_documents(theirs)
     assert noted(ours) == noted(theirs)
-    a, b = (library._store.fetch(list(theirs), [*TERMS, "vectors", "source"]) for library in (ours, theirs))
+    a, b = (library._store.fetch(list(theirs), [*INDEX_COLUMNS, "vectors", "source"]) for library in (ours, theirs))
     for mine, yours in zip(a, b, strict=True):
         assert [mine.value(name) for name in ("id", "hash", "source")] == [
             yours.value(name) for name in ("id", "hash", "source")

@@ -8,24 +8,23 @@ import pytest
 
 from longmatch.distributed.reading import blocks_of, read_block
 from longmatch.errors import LongmatchError
-from longmatch.library.files import File, Sources, survey
-from longmatch.library.reading import read_files
+from longmatch.library.files import SourceFile, SourcePaths, read_files, survey
 from tests.library.tiny import made_up_text, write_texts
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> list[File]:
+def files(tmp_path: Path) -> list[SourceFile]:
     folder = write_texts(tmp_path / "texts", range(7))
     rows = [json.dumps({"id": f"r{n}", "text": made_up_text(n)}) for n in range(9)] + ["", "{", '{"id": 3}']
     (folder / "rows.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode()))
     (folder / "none.jsonl").write_text("\n\n")
     (folder / "cut.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode())[:-20])
     (folder / "empty.md").write_text("")
-    return survey([folder], {}, Sources(tmp_path)).to_read
+    return survey([folder], {}, SourcePaths(tmp_path)).to_read
 
 
 @pytest.mark.parametrize("size", [1, 2_000, 10_000_000])
-def test_blocks_hold_what_the_files_hold_in_their_order(files: list[File], size: int) -> None:
+def test_blocks_hold_what_the_files_hold_in_their_order(files: list[SourceFile], size: int) -> None:
     found: dict[str, tuple[list[str], list[str]]] = {}
     for block in blocks_of(files, size):
         seen, documents = read_block(block)
@@ -41,14 +40,16 @@ def test_blocks_hold_what_the_files_hold_in_their_order(files: list[File], size:
     assert list(found) == [file.source for file in files]
 
 
-def test_a_small_block_size_cuts_json_lines_between_lines(files: list[File]) -> None:
+def test_a_small_block_size_cuts_json_lines_between_lines(files: list[SourceFile]) -> None:
     rows = [file for file in files if file.path.name.startswith("rows")]
     blocks = list(blocks_of(rows, 2_000))
     assert len(blocks) > 2
     assert [block.last for block in blocks] == [False] * (len(blocks) - 1) + [True]
 
 
-def test_documents_that_a_machine_does_not_see_are_named_with_the_way_out(files: list[File], tmp_path: Path) -> None:
+def test_documents_that_a_machine_does_not_see_are_named_with_the_way_out(
+    files: list[SourceFile], tmp_path: Path
+) -> None:
     (tmp_path / "texts").rename(tmp_path / "moved")
     block = next(block for block in blocks_of(files) if block.lines is None)
     with pytest.raises(LongmatchError, match="where all machines of the cluster find them"):

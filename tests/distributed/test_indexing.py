@@ -16,7 +16,7 @@ from longmatch.distributed.crew import Share
 from longmatch.distributed.journal import NAME
 from longmatch.distributed.on_ray import OnRay
 from longmatch.errors import LongmatchError
-from longmatch.library.indexing import Standing
+from longmatch.library.indexing import IndexingProgress
 from longmatch.library.library import Library
 from tests.distributed.seen import assert_equal, make_and_note
 from tests.library.tiny import made_up_text, write_texts
@@ -44,7 +44,7 @@ def test_a_worker_dies_the_run_is_stopped_goes_on_and_a_machine_dies_and_all_is_
     way = OnRay(make=partial(make_and_note, tiny_bert, notes), step_documents=4)
     killed: list[Path] = []
 
-    def kill_then_stop(standing: Standing) -> None:
+    def kill_then_stop(standing: IndexingProgress) -> None:
         if standing.documents >= 8 and not killed:
             killed.append(next(notes.iterdir()))
             os.kill(int(killed[0].name), signal.SIGKILL)
@@ -52,18 +52,18 @@ def test_a_worker_dies_the_run_is_stopped_goes_on_and_a_machine_dies_and_all_is_
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ours.add(documents, progress=kill_then_stop, way=way)
+        ours.add(documents, progress=kill_then_stop, backend=way)
     assert killed and len(ours) == 0
     with (tmp_path / "cluster" / NAME).open("a") as journal:
         journal.write('{"step": 15, "fragm')  # the process was killed while it wrote
 
     lost = [cluster.list_all_nodes()[-1]]
 
-    def lose_a_machine(standing: Standing) -> None:
+    def lose_a_machine(standing: IndexingProgress) -> None:
         if standing.documents >= 20 and lost:
             cluster.remove_node(lost.pop(), allow_graceful=False)
 
-    done = ours.add(documents, progress=lose_a_machine, way=way)
+    done = ours.add(documents, progress=lose_a_machine, backend=way)
     cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
     assert not lost and len(done.added) <= 141 - 60
     theirs.add(documents)
@@ -99,4 +99,4 @@ def test_more_than_a_machine_has_is_refused_in_one_sentence(
 ) -> None:
     library = Library(tmp_path / "cluster", matcher)
     with pytest.raises(LongmatchError, match="No machine of the cluster has 64 CPUs"):
-        library.add(documents, way=OnRay(make=make, share=Share(cpus=64)))
+        library.add(documents, backend=OnRay(make=make, share=Share(cpus=64)))

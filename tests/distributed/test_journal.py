@@ -40,7 +40,7 @@ def stopped_after(library: Library, texts: Path, make: Callable[[], HybridMatche
 
 
 def recovered(library: Library) -> list[str]:
-    with library._writing() as writer:
+    with library._writer() as writer:
         recover(Path(library.address) / NAME, writer)
     assert not (Path(library.address) / NAME).exists()
     return list(library)

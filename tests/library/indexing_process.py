@@ -57,7 +57,7 @@ def run(job: dict, matcher) -> dict:
 def serve(model: Path, pipe: Connection) -> None:
     """Take jobs and answer them, one at a time, until the other end is closed."""
     torch.set_num_threads(1)
-    indexing.STEP_DOCUMENTS = 2  # many commits
+    indexing.BATCH_DOCUMENTS = 2  # many commits
     matcher = tiny_matcher(model)
     pipe.send("ready")
     with suppress(EOFError):

@@ -51,7 +51,7 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(
     small_files(10_000)
     with pytest.raises(LongmatchError) as error:
         filled.add(texts)
-    assert "no room left" in sentence(error)
+    assert "is full. Free some space" in sentence(error)
     small_files(resource.RLIM_INFINITY)
     assert [hit.id for hit in opened().rank("d001.txt")] == before
     assert len(opened().add(texts).added) == 8
@@ -121,9 +121,9 @@ def test_a_damaged_file_of_the_index_is_made_again(filled: Library, opened: Call
 def test_a_library_of_a_newer_schema_is_left_alone(
     tmp_path: Path, filled: Library, opened: Callable[[], Library]
 ) -> None:
-    newer = json.loads(filled._store.facts.to_json()) | {"schema": 99, "later": True}
+    newer = json.loads(filled._store.model.to_json()) | {"schema": 99, "later": True}
     table = lancedb.connect(filled.address).open_table(store.DOCUMENTS)
-    schema = table.schema.with_metadata({store.FACTS: json.dumps(newer)})
+    schema = table.schema.with_metadata({store.MODEL_KEY: json.dumps(newer)})
     lancedb.connect(tmp_path / "newer").create_table(store.DOCUMENTS, schema=schema)
     with pytest.raises(LongmatchError, match="newer longmatch") as error:
         Library(tmp_path / "newer")
@@ -136,7 +136,7 @@ def test_a_library_of_another_model_names_it(filled: Library, texts: Path, tmp_p
     (texts / "new.txt").write_text(made_up_text(9))
     with pytest.raises(LongmatchError) as error:
         other.add(texts)
-    assert filled._store.facts.backbone in sentence(error)
+    assert filled._store.model.backbone in sentence(error)
     assert "longmatch index" in str(error.value)
     assert len(filled) == 8
 
@@ -151,11 +151,11 @@ def test_a_library_made_before_the_backbone_learnt_names_both(
     (texts / "new.txt").write_text(made_up_text(9))
     with pytest.raises(LongmatchError) as error:
         Library(filled.address, learnt).add(texts)
-    name = filled._store.facts.backbone
+    name = filled._store.model.backbone
     assert f"the model {name}, and this is {name} with the change {learnt.backbone.change}" in sentence(error)
     again = Library(filled.address, learnt)
     again.reencode()
-    assert again.add(texts).added == ["new.txt"] and again.facts()["backbone"].endswith(learnt.backbone.change)
+    assert again.add(texts).added == ["new.txt"] and again.summary()["backbone"].endswith(learnt.backbone.change)
 
 
 def test_a_question_that_needs_no_model_asks_no_library_of_another_background(filled: Library) -> None:

@@ -23,7 +23,7 @@ def assert_true(library: Library) -> None:
     """The index's frequencies and norms are those counted from the documents themselves."""
     searcher = library._searcher()
     encodings = searcher.encodings(list(library))
-    assert set(searcher.index.documents()) == set(library)
+    assert set(searcher.index.content_hashes()) == set(library)
     for kind in KINDS:
         counted = Frequencies.of(getattr(e.terms, kind).counts for e in encodings)
         kept = searcher.index.frequencies(kind, counted.ids)
@@ -108,7 +108,7 @@ def test_the_heaviest_terms_are_those_of_the_largest_weight(documents: list[list
 def test_a_reader_goes_on_when_a_writer_joins_commits_and_drops_old_ones(
     library: Library, texts: Path, opened: Callable[[], Library], monkeypatch
 ) -> None:
-    monkeypatch.setattr(store, "FRAGMENTS", 0)
+    monkeypatch.setattr(store, "MAX_FRAGMENTS", 0)
     library.add(texts)
     write_texts(texts, range(40, 44))
     library.add(texts)

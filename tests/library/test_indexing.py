@@ -76,7 +76,7 @@ def test_unreadable_files_are_named_each_time_and_the_rest_is_indexed(library: L
 
 def test_only_the_changed_lines_of_a_json_lines_file_are_encoded(library: Library, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
-    rows = [{"id": f"r{n}", "title": f"Row {n}", "text": made_up_text(n), "year": 2000 + n} for n in range(6)]
+    rows = [{"id": f"r{n}", "title": f"DocumentRow {n}", "text": made_up_text(n), "year": 2000 + n} for n in range(6)]
     file.write_text("\n".join(map(json.dumps, rows)))
     assert library.add(file).added == [f"r{n}" for n in range(6)]
     rows[2]["text"] = made_up_text(77)
@@ -132,7 +132,7 @@ def test_a_library_can_be_encoded_again_with_another_model(library: Library, tex
     made.add(texts)
     ranked = [[(hit.id, hit.score) for hit in asked.rank("d002.txt")] for asked in (other, made)]
     assert ranked[0] == ranked[1]
-    vectors = [asked._searcher().index.living("means") for asked in (other, made)]
+    vectors = [asked._searcher().index.live_column("means") for asked in (other, made)]
     assert np.allclose(vectors[0], vectors[1])
 
 

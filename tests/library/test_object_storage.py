@@ -109,7 +109,7 @@ def test_parts_written_by_workers_are_committed_there_too(tiny: HybridMatcher, t
     picked = [Picked(place, document.id, document.source) for place, document in enumerate(documents)]
     fragments, _ = encoder.encode([picked], documents)
     assert len(far) == 2  # not to be seen yet
-    with far._writing() as writer:
+    with far._writer() as writer:
         commit_all(writer, [Finished(0, fragments, [one.id for one in picked])], ())
     library.add(texts)
     assert answers(far) == answers(library)

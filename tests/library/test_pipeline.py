@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmatch.library.pipeline import Line
+from longmatch.library.pipeline import Pipeline
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(), max_size=12))
 def test_items_leave_in_the_order_they_came(numbers):
     left = []
-    with Line([lambda n: n * 2, lambda n: n + 1, left.append]) as line:
+    with Pipeline([lambda n: n * 2, lambda n: n + 1, left.append]) as pipeline:
         for number in numbers:
-            line.hand(number)
+            pipeline.put(number)
     assert left == [number * 2 + 1 for number in numbers]
 
 
@@ -33,9 +33,9 @@ def test_one_stage_works_while_the_next_does():
             second_began.set()
             assert first_came_again.wait(10)  # comes only if the first stage goes on meanwhile
 
-    with Line([first, second]) as line:
-        line.hand(1)
-        line.hand(2)
+    with Pipeline([first, second]) as pipeline:
+        pipeline.put(1)
+        pipeline.put(2)
 
 
 def test_few_items_are_on_the_line_at_once():
@@ -45,9 +45,9 @@ def test_few_items_are_on_the_line_at_once():
         with lock:
             on_line.discard(number)
 
-    with Line([lambda n: n, lambda n: n, leave]) as line:
+    with Pipeline([lambda n: n, lambda n: n, leave]) as pipeline:
         for number in range(200):
-            line.hand(number)
+            pipeline.put(number)
             with lock:
                 on_line.add(number)
                 most = max(most, len(on_line))
@@ -65,9 +65,9 @@ def test_an_error_is_raised_after_what_came_before_it_and_without_what_came_afte
 
     stages = [lambda n: n, lambda n: n, lambda n: n]
     stages[stage] = maybe
-    with pytest.raises(ValueError, match="five"), Line([*stages, left.append]) as line:
+    with pytest.raises(ValueError, match="five"), Pipeline([*stages, left.append]) as pipeline:
         for number in range(100):
-            line.hand(number)
+            pipeline.put(number)
     assert left == [0, 1, 2, 3, 4]
 
 
@@ -84,9 +84,9 @@ def test_of_two_errors_the_one_of_the_earlier_item_is_raised():
         assert second_failed.wait(10)
         raise ValueError("the earlier item")
 
-    with pytest.raises(ValueError, match="the earlier item"), Line([first, last]) as line:
-        line.hand(1)
-        line.hand(2)
+    with pytest.raises(ValueError, match="the earlier item"), Pipeline([first, last]) as pipeline:
+        pipeline.put(1)
+        pipeline.put(2)
 
 
 def test_an_interruption_drops_what_is_on_the_line_and_stops_a_long_stage():
@@ -95,10 +95,10 @@ def test_an_interruption_drops_what_is_on_the_line_and_stops_a_long_stage():
     def long(number: int) -> int:
         began.set()
         while True:
-            line.check()
+            pipeline.check()
 
-    with pytest.raises(KeyboardInterrupt), Line([long, left.append]) as line:
-        line.hand(1)
+    with pytest.raises(KeyboardInterrupt), Pipeline([long, left.append]) as pipeline:
+        pipeline.put(1)
         assert began.wait(10)
         raise KeyboardInterrupt
     assert not left

@@ -141,7 +141,7 @@ def test_the_approximate_index_finds_nearly_what_the_exact_product_finds(tmp_pat
     approximate = Library(tmp_path / "library", tiny, exact_below=100)
     approximate.add(folder)
     assert approximate._store.has_vector_index()
-    vectors = exact._searcher().index.living("means")
+    vectors = exact._searcher().index.live_column("means")
     asked = vectors[7]
     best = set(np.argsort(-(vectors @ asked))[:10])
     ids = [id for segment in exact._searcher().index.segments for id in segment.ids]

@@ -13,7 +13,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.training.train import train
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
-from longmatch.load import load
+from longmatch.loading import load
 from longmatch.matching.pair_matcher import PairMatcher
 from tests.lab.baselines.cross.tiny_cross import save_learner
 from tests.lab.training.synthetic.classes import common_words

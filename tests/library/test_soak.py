@@ -45,7 +45,7 @@ def test_an_empty_library_opened_once_sees_what_another_handle_commits(
 
 
 def test_the_tables_are_opened_anew_after_many_commits(library: Library, texts: Path, monkeypatch) -> None:
-    monkeypatch.setattr("longmatch.library.store.VERSIONS", 3)
+    monkeypatch.setattr("longmatch.library.store.MAX_VERSIONS", 3)
     library.add(texts)
     opened = library._store._database
     for salt in range(1, 5):

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
-from longmatch.library.vectors import KINDS, pack, unpack
+from longmatch.library.rows import VECTOR_TYPES, pack_vectors, unpack_vectors
 from tests.library.tiny import made_up_text
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", VECTOR_TYPES)
 @settings(deadline=None)
 @given(seed=st.integers(0, 10_000), count=st.integers(1, 20))
 def test_what_is_stored_comes_back_nearly_as_it_was(kind, seed, count):
     drawn = torch.randn(count, 384, generator=torch.Generator().manual_seed(seed))
     vectors = torch.nn.functional.normalize(drawn, dim=1)
-    back = unpack(pack(vectors, kind), count)
+    back = unpack_vectors(pack_vectors(vectors, kind), count)
     assert back.shape == vectors.shape
     assert torch.cosine_similarity(back.double(), vectors.double()).min() > (0.999999 if kind == "float16" else 0.9998)
     assert torch.allclose(back.norm(dim=1), torch.ones(count), atol=1e-3)
@@ -29,7 +29,7 @@ def test_what_is_stored_comes_back_nearly_as_it_was(kind, seed, count):
 
 def test_a_library_keeps_float16_unless_told_otherwise(library: Library, texts: Path):
     library.add(texts)
-    assert library.facts()["vectors"] == "float16"
+    assert library.summary()["vectors"] == "float16"
     assert kept(library) == pa.list_(pa.float16())
 
 
@@ -38,7 +38,7 @@ def test_int8_ranks_as_float16_does_up_to_rounding(library: Library, tiny, texts
     small = Library(tmp_path / "small", tiny, vectors="int8")
     small.add(texts)
     assert kept(small) == pa.list_(pa.int8())
-    assert Library(small.address, tiny).facts()["vectors"] == "int8"  # it is told once
+    assert Library(small.address, tiny).summary()["vectors"] == "int8"  # it is told once
     for id in library:
         ours, theirs = ({hit.id: hit.score for hit in asked.rank(id, k=7)} for asked in (library, small))
         assert ours.keys() == theirs.keys()
@@ -67,7 +67,7 @@ def test_encoding_again_changes_the_kind(library: Library, tiny, texts: Path):
 
 def test_a_library_says_how_its_vectors_were_computed(library: Library, texts: Path):
     library.add(texts)
-    assert library.facts()["computes"] == "float32, torch on cpu"
+    assert library.summary()["computes"] == "float32, torch on cpu"
 
 
 def kept(library: Library) -> pa.DataType:

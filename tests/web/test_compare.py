@@ -30,7 +30,7 @@ def test_the_contributions_of_all_passages_sum_to_one(client):
 def test_a_comparison_has_a_permanent_address_and_says_what_it_means(client):
     found = asked(client, "compare", a="rivers/lower/a & b?.txt", b="report-1.md")
     assert found["address"] == "/#/compare?a=rivers%2Flower%2Fa+%26+b%3F.txt&b=report-1.md"
-    assert found["verdict"] and found["carried_by"].startswith("What carries it")
+    assert found["verdict"] and found["carried_by"].startswith("Based on")
 
 
 @pytest.mark.parametrize("level", ["sections", "chunks", "sentences"])

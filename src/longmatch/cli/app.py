@@ -1,4 +1,4 @@
-"""The `longmatch` command. Heavy libraries load inside the verbs, so that `--help` answers at once."""
+"""The `longmatch` command. Heavy libraries are imported inside the commands, so that `--help` is fast."""
 
 import os
 import sys
@@ -60,7 +60,7 @@ def options(
 
 
 def _say_warnings() -> None:
-    """Our own warnings as one sentence, said once, without the place in the code; all others as Python shows them."""
+    """Print our own warnings once, as a sentence without the place in the code; leave all others to Python."""
     warnings.simplefilter("once", LongmatchWarning)
     shown = warnings.showwarning
 
@@ -102,7 +102,7 @@ def _run() -> None:
 
 
 def _is_full_disk(error: BaseException | None) -> bool:
-    """Whether no room was left to write, whichever library noticed."""
+    """Whether the disk was full, whichever library noticed."""
     while error is not None:
         if (isinstance(error, OSError) and error.errno == ENOSPC) or "No space left on device" in str(error):
             return True

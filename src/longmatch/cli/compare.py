@@ -13,9 +13,9 @@ from longmatch.errors import LongmatchError
 
 
 def compare(
-    a: Annotated[str, typer.Argument(help="A document.")],
-    b: Annotated[str | None, typer.Argument(help="Another one; without it, A's sections with each other.")] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page that shows why, to this file.")] = None,
+    a: Annotated[str, typer.Argument(help="A file.")],
+    b: Annotated[str | None, typer.Argument(help="A second file; without it, A is compared with itself.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write an HTML page that shows why to this file.")] = None,
     as_json: AsJson = False,
     model: Model = "default",
 ) -> None:

@@ -16,20 +16,19 @@ from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.library.changes import Added
-    from longmatch.library.indexing import Report, Standing
+    from longmatch.library.indexing import IndexingProgress, IndexingSummary, OnProgress
 
 
 def index(
-    library: Annotated[str, typer.Argument(help="The library: a folder, or an address of object storage.")],
+    library: Annotated[str, typer.Argument(help="The library: a folder, or an object storage URL.")],
     paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders of documents.")] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove the documents whose files are gone.")] = False,
     again: Annotated[
-        bool, typer.Option("--reencode", help="Encode what the library holds again, with the model of today.")
+        bool, typer.Option("--reencode", help="Encode all documents of the library again with the current model.")
     ] = False,
     vectors: Annotated[
         Literal["float16", "int8"] | None,
-        typer.Option("--vectors", help="How a new library keeps vectors: float16, or int8 in half the room."),
+        typer.Option("--vectors", help="How a new library stores vectors: float16, or int8 in half the space."),
     ] = None,
     as_json: AsJson = False,
     ray: Ray = None,
@@ -37,7 +36,7 @@ def index(
     worker_cpus: WorkerCpus = 1.0,
     worker_gpus: WorkerGpus = None,
 ) -> None:
-    """Index documents into a library. Run it again after changes; interrupted, it goes on where it stopped."""
+    """Index documents into a library. Run it again after changes; if interrupted, it resumes where it stopped."""
     if again:
         reencode(library, vectors)
     elif not paths:
@@ -49,8 +48,8 @@ def index(
     with indexing() as report:
         from longmatch.library.library import Library
 
-        way = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
-        done = Library(library, vectors=vectors, tell=warn).add(paths, prune, report, way)
+        backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
+        done = Library(library, vectors=vectors, on_message=warn).add(paths, prune, report, backend)
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
     else:
@@ -63,14 +62,14 @@ def reencode(library: str, vectors: Literal["float16", "int8"] | None) -> None:
     """Encode all documents of a library with the default model."""
     from longmatch.library.library import Library
 
-    opened = Library(library, create=False, vectors=vectors, tell=warn)
+    opened = Library(library, create=False, vectors=vectors, on_message=warn)
     with progress("encoding again", total=len(opened)) as report:
         opened.reencode(report)
     typer.echo(f"{library}: {len(opened):,} documents encoded again")
 
 
-def print_added(done: "Added", library: str) -> None:
-    """What indexing did, in a few lines; problems on standard error."""
+def print_added(done: "IndexingSummary", library: str) -> None:
+    """Summarise what indexing did; problems go to standard error."""
     for _, problem in done.unreadable:
         warn(problem)
     counts = {"added": len(done.added), "replaced": len(done.replaced), "unchanged": done.unchanged}
@@ -83,17 +82,17 @@ def print_added(done: "Added", library: str) -> None:
 
 
 @contextmanager
-def indexing() -> Iterator["Report"]:
+def indexing() -> Iterator["OnProgress"]:
     """Live progress: files, documents, tokens a second, time left."""
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
     console = Console(stderr=True)  # in a file or a pipe a bar would leave blank lines
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task("loading", total=None)
 
-        def report(standing: "Standing") -> None:
-            said = f"{standing.files:,} of {standing.of_files:,} files, {standing.documents:,} documents"
-            if standing.rate:
-                said += f", {standing.rate:,.0f} tokens a second"
-            shown.update(task, description=said, total=standing.of_files or None, completed=standing.files)
+        def report(now: "IndexingProgress") -> None:
+            said = f"{now.files:,} of {now.total_files:,} files, {now.documents:,} documents"
+            if now.rate:
+                said += f", {now.rate:,.0f} tokens a second"
+            shown.update(task, description=said, total=now.total_files or None, completed=now.files)
 
         yield report

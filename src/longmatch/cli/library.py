@@ -1,4 +1,4 @@
-"""The library a question is put to."""
+"""Open the library that a command searches."""
 
 import os
 from pathlib import Path
@@ -25,14 +25,14 @@ def open_library(folder: str) -> tuple["Library | None", Unreadable]:
         return None, []
     with indexing() as report:
         from longmatch.library.library import Library
-        from longmatch.library.store import BESIDE, is_library
+        from longmatch.library.store import FOLDER_LIBRARY, is_library
 
         if "://" in folder or is_library(Path(folder)):
-            return Library(folder, create=False, tell=warn), []
-        beside = Path(folder) / BESIDE
-        if not os.access(folder, os.W_OK) and not is_library(beside):
+            return Library(folder, create=False, on_message=warn), []
+        inside = Path(folder) / FOLDER_LIBRARY
+        if not os.access(folder, os.W_OK) and not is_library(inside):
             return None, []
-        library = Library(beside, tell=warn)
+        library = Library(inside, on_message=warn)
         done = library.add(folder, prune=True, progress=report)
     if not len(library) and len(done.unreadable) == 1:  # it says more: what the one file is, or that there is none
         raise LongmatchError(done.unreadable[0][1])

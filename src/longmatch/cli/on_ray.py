@@ -13,22 +13,24 @@ if TYPE_CHECKING:
 Ray = Annotated[
     str | None,
     typer.Option(
-        "--ray", metavar="[ADDRESS]", help="Work on a Ray cluster: at an address, else this machine's, else a new one."
+        "--ray",
+        metavar="[ADDRESS]",
+        help="Run on a Ray cluster: the one at ADDRESS, else a local one, started if necessary.",
     ),
 ]
-Workers = Annotated[int | None, typer.Option("--workers", min=1, help="How many workers; else all that fit.")]
-WorkerCpus = Annotated[float, typer.Option("--worker-cpus", min=0.1, help="Processors a worker gets; 0.5 is half.")]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Number of workers; by default as many as fit.")]
+WorkerCpus = Annotated[float, typer.Option("--worker-cpus", min=0.1, help="CPUs per worker; fractions are allowed.")]
 WorkerGpus = Annotated[
     float | None,
-    typer.Option("--worker-gpus", min=0.0, help="GPUs a worker gets, 0.25 is a quarter; else one if there are some."),
+    typer.Option("--worker-gpus", min=0.0, help="GPUs per worker, or a fraction; by default one if there are any."),
 ]
 
 
 class WithRay(TyperCommand):
-    """A command whose option --ray may stand without an address."""
+    """A command whose option --ray takes an optional address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As usual, with the address put in where it is left out."""
+        """Parse as usual, with the address filled in where it is left out."""
         bare = [place for place, word in enumerate(args) if word == "--ray" and _ends(args[place + 1 : place + 2])]
         for place in reversed(bare):
             args = [*args[: place + 1], HERE, *args[place + 1 :]]

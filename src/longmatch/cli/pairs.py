@@ -13,15 +13,15 @@ from longmatch.cli.progress import progress
 
 def pairs(
     library: Annotated[str, typer.Argument(help="The library.")],
-    minimum: Annotated[float, typer.Option("--min", min=0.0, max=1.0, help="The least score a pair must have.")] = 0.8,
+    minimum: Annotated[float, typer.Option("--min", min=0.0, max=1.0, help="Minimum score of a pair.")] = 0.8,
     as_json: AsJson = False,
 ) -> None:
     """Find the most similar pairs of documents, and the groups they form."""
     from longmatch.library.library import Library
-    from longmatch.library.store import beside
+    from longmatch.library.store import locate_library
     from longmatch.matching.render.terminal.printable import printable
 
-    opened = Library(beside(library), create=False)
+    opened = Library(locate_library(library), create=False)
     with progress("comparing", total=len(opened)) as report:
         found = opened.pairs(minimum, report)
     if as_json:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress(what: str, total: int | None = None) -> Iterator["Report"]:
-    """Show a bar that is gone when the work is done; call what it yields with the steps taken."""
+    """Show a transient progress bar; call the function it yields with the number of steps taken."""
     columns = [SpinnerColumn(), TextColumn("{task.description}")]
     bar = [BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()] if total else []
     console = Console(stderr=True)  # in a file or a pipe a bar would leave blank lines
@@ -26,11 +26,11 @@ def progress(what: str, total: int | None = None) -> Iterator["Report"]:
 def load_model(name: str) -> "Matcher":
     """Open a model under a spinner: loading the libraries takes seconds."""
     with progress("loading the model"):
-        from longmatch.load import load
+        from longmatch.loading import load
 
         return load(name)
 
 
 def warn(sentence: object) -> None:
-    """Say something on standard error."""
+    """Print a sentence to standard error."""
     Console(stderr=True, soft_wrap=True, highlight=False).print(f"longmatch: {sentence}", markup=False)

@@ -22,32 +22,31 @@ if TYPE_CHECKING:
 
 
 def rank(
-    query: Annotated[
-        str, typer.Argument(help="The document to find company for: a file, - for standard input, an id.")
-    ],
+    query: Annotated[str, typer.Argument(help="Query document: a file, `-` for standard input, or a document id.")],
     folder: Annotated[str, typer.Argument(help="A library, a folder of documents, or a .jsonl file.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="How many to show.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of results.")] = 10,
     where: Annotated[
-        str | None, typer.Option("--where", help='Only documents that fulfil a condition: "year > 2019".')
+        str | None, typer.Option("--where", help='Only documents that match a condition, as in SQL: "year > 2019".')
     ] = None,
     as_json: AsJson = False,
     model: Model = "default",
     rerank: Annotated[
         str | None,
         typer.Option(
-            help="Read the best of these once more: the folder of a trained model, or a name.", metavar="MODEL"
+            help="Rerank the best results with another model: its name, or its folder.",
+            metavar="MODEL",
         ),
     ] = None,
-    rerank_depth: Annotated[int, typer.Option(min=1, help="How many of the best --rerank reads.")] = 40,
+    rerank_depth: Annotated[int, typer.Option(min=1, help="Number of results that --rerank reads.")] = 40,
     each: Annotated[
-        bool, typer.Option("--each", help="The query is a folder or a .jsonl file: a line of JSON for each document.")
+        bool, typer.Option("--each", help="QUERY is a folder or a .jsonl file; print one line of JSON per document.")
     ] = False,
     ray: Ray = None,
     workers: Workers = None,
     worker_cpus: WorkerCpus = 1.0,
     worker_gpus: WorkerGpus = None,
 ) -> None:
-    """Rank documents by how much they belong with one, or with each of many."""
+    """Rank documents by how well they match a query document, or each of many."""
     if each:
         if rerank:
             raise LongmatchError("--rerank reads for one query at a time. Leave out --each, or --rerank.")
@@ -91,7 +90,7 @@ def rank(
 
 
 def refuse_missing(query: str, folder: str) -> None:
-    """Say that the query does not exist before a whole folder is read for it."""
+    """Report a missing query before a whole folder is read for it."""
     from longmatch.documents.read import is_readable
 
     named = [Path(query), Path(folder) / query]
@@ -103,7 +102,7 @@ def refuse_missing(query: str, folder: str) -> None:
 
 
 def read_query(query: str) -> Document:
-    """The document asked about."""
+    """The query document."""
     from longmatch.documents.read import read, read_text_string
 
     return read_text_string(sys.stdin.read(), "standard input") if query == "-" else read(query)
@@ -112,7 +111,7 @@ def read_query(query: str) -> Document:
 def rank_in_memory(
     asked: Document, folder: Path, k: int, model: str, second: "Matcher | None" = None, depth: int = 0
 ) -> tuple[list["Hit"], int, Unreadable, str]:
-    """Read, encode and rank in one go, keeping nothing; the best `depth` once more with a second model."""
+    """Read, encode and rank without storing anything; rerank the best `depth` with a second model."""
     from longmatch.library.store import is_library
 
     if is_library(folder):
@@ -130,7 +129,7 @@ def rank_in_memory(
 
 
 def rank_anew(matcher: "Matcher", asked: Document, hits: list["Hit"], k: int, documents: list[Document]) -> list["Hit"]:
-    """The best of what was found, read by another model."""
+    """Rerank the hits with another model."""
     from longmatch.matching.matcher import is_same
     from longmatch.matching.reranking import rerank
 

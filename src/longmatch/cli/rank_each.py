@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str, way: "OnRay | None") -> None:
-    """Print one line of JSON a query, in the order of the queries; what cannot be read is named and left out."""
+    """Print one line of JSON per query, in order; files that cannot be read are named and skipped."""
     from longmatch.documents.read import read_all
 
     library, _ = open_library(folder) if model in ASKED else (None, [])

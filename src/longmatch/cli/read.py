@@ -13,7 +13,7 @@ from longmatch.documents.document import Document
 def read(
     file: Annotated[str, typer.Argument(help="A .txt, .md, .html, .pdf, .docx, .tex or .jsonl file.")],
     as_json: AsJson = False,
-    text: Annotated[bool, typer.Option("--text", help="Print the text that spans count in.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print the text that character offsets refer to.")] = False,
 ) -> None:
     """Show the title, sections, paragraphs and sentences found in a file."""
     from longmatch.documents.read import read as read_document

@@ -7,12 +7,12 @@ import typer
 
 def remove(
     library: Annotated[str, typer.Argument(help="The library.")],
-    ids: Annotated[list[str], typer.Argument(help="Ids of documents in it.", metavar="ID...")],
+    ids: Annotated[list[str], typer.Argument(help="Ids of the documents to remove.", metavar="ID...")],
 ) -> None:
     """Remove documents from a library; their files stay as they are."""
     from longmatch.cli.progress import warn
     from longmatch.library.library import Library
-    from longmatch.library.store import beside
+    from longmatch.library.store import locate_library
 
-    Library(beside(library), create=False, tell=warn).remove(ids)
+    Library(locate_library(library), create=False, on_message=warn).remove(ids)
     typer.echo(f"{library}: {len(set(ids)):,} removed")

@@ -24,18 +24,20 @@ INSTALL = "The page needs some more libraries. Install them: pip install 'longma
 
 def serve(
     library: Annotated[str, typer.Argument(help="A library, or a folder of documents.")],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8642,
-    host: Annotated[str, typer.Option(help="The address to listen at; any but this computer's own needs a token.")] = (
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")] = 8642,
+    host: Annotated[str, typer.Option(help="Address to listen on; any but the local one requires a token.")] = (
         "127.0.0.1"
     ),
     token: Annotated[
-        str | None, typer.Option(envvar="LONGMATCH_TOKEN", help="What to send to be answered; made up where needed.")
+        str | None,
+        typer.Option(envvar="LONGMATCH_TOKEN", help="Access token; generated if one is required."),
     ] = None,
     open_page: Annotated[
-        bool | None, typer.Option("--open/--no-open", help="Open the page in the browser; by default from a terminal.")
+        bool | None,
+        typer.Option("--open/--no-open", help="Open the page in a browser; by default from a terminal."),
     ] = None,
     model: Annotated[
-        list[Path] | None, typer.Option("--model", "-m", help="The folder of a trained model to offer too.")
+        list[Path] | None, typer.Option("--model", "-m", help="Folder of a trained model to offer as well.")
     ] = None,
 ) -> None:
     """Open a local page to search a library, compare documents and see why they match; with a REST interface."""

@@ -13,18 +13,18 @@ from longmatch.cli.options import AsJson
 
 def show(
     library: Annotated[str, typer.Argument(help="The library.")],
-    id: Annotated[str | None, typer.Argument(help="A document of it; without, all of them are listed.")] = None,
-    find: Annotated[str | None, typer.Option("--find", help="List the documents that hold these words.")] = None,
+    id: Annotated[str | None, typer.Argument(help="Id of a document; without it, all documents are listed.")] = None,
+    find: Annotated[str | None, typer.Option("--find", help="List the documents that contain these words.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the documents of a library, or show the structure of one."""
     from longmatch.cli.read import structure
     from longmatch.library.library import Library
-    from longmatch.library.store import beside
+    from longmatch.library.store import locate_library
     from longmatch.matching.render.terminal import print_structure
     from longmatch.matching.render.terminal.printable import printable
 
-    opened = Library(beside(library), create=False)
+    opened = Library(locate_library(library), create=False)
     if id is not None:
         document = opened.show(id)
         if as_json:
@@ -35,7 +35,7 @@ def show(
         return
     listed = [_facts(d) for d in opened.find(find, 50)] if find else opened.describe()
     if as_json:
-        typer.echo(json.dumps({"facts": opened.facts(), "documents": listed}, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps({"facts": opened.summary(), "documents": listed}, ensure_ascii=False, indent=2))
         return
     if find and not listed:
         typer.echo(f"No document of {library} holds these words: {find}")
@@ -44,7 +44,7 @@ def show(
     for row in listed:
         table.add_row(*(Text(printable(str(row[name]))) for name in ("id", "title", "language")), f"{row['words']:,}")
     Console().print(table)
-    facts = opened.facts()
+    facts = opened.summary()
     computed = f" ({facts['computes']})" if facts["computes"] else ""
     encoded = f"encoded with {facts['backbone']}{computed}, vectors in {facts['vectors']}"
     typer.echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")

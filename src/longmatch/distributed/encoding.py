@@ -51,7 +51,7 @@ class Encoder:
     def ready(self) -> None:
         """Load the model, and see that it is the library's."""
         from longmatch.encoders.threads import limit_threads
-        from longmatch.library.fitting import fitting
+        from longmatch.library.model import checked_matcher
         from longmatch.library.store import Store
 
         limit_threads(self._threads)
@@ -62,8 +62,8 @@ class Encoder:
                 f"{self._address} is not there on the machine {socket.gethostname()}. Put the library where all "
                 "machines of the cluster find it: a shared folder, or an address of object storage."
             ) from error
-        self._matcher = fitting(self._make(), store)
-        self._kind = store.facts.vectors
+        self._matcher = checked_matcher(self._make(), store)
+        self._vector_type = store.model.vectors
 
     def encode(self, picked: Sequence[Sequence[Picked]], *blocks: Sequence[Document]) -> tuple[list[str], int]:
         """Encode and write documents; the parts of the store that hold them, and how many tokens they have."""
@@ -80,6 +80,6 @@ class Encoder:
         tables, tokens = [], 0
         for start in range(0, len(documents), TOGETHER):
             encodings = self._matcher.encode(documents[start : start + TOGETHER])
-            tables.append(to_table(encodings, self._kind))
+            tables.append(to_table(encodings, self._vector_type))
             tokens += sum(int(encoding.sentences.lengths.sum()) for encoding in encodings)
         return write_fragments(self._address, pa.concat_tables(tables)), tokens

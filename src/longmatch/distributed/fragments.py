@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from longmatch.library.errors import in_a_sentence
-from longmatch.library.store import DOCUMENTS, Store, among
+from longmatch.library.errors import storage_errors
+from longmatch.library.store import DOCUMENTS, Store, sql_in
 
 Fragment = str  # JSON, as the store's format describes a part
 
@@ -17,7 +17,7 @@ def write_fragments(address: str, rows: pa.Table) -> list[Fragment]:
     import lance
     from lance.fragment import write_fragments as write
 
-    with in_a_sentence(address):
+    with storage_errors(address):
         known = lance.dataset(_place(address)).schema.names  # a library made before may lack some
         rows = rows.select([name for name in rows.column_names if name in known])
         return [json.dumps(fragment.to_json()) for fragment in write(rows, _place(address), mode="append")]
@@ -27,7 +27,7 @@ def commit(store: Store, fragments: Sequence[Fragment], gone: Sequence[str]) -> 
     """Make fragments part of the library and take documents away, in one commit."""
     import lance
 
-    with in_a_sentence(store.address):
+    with storage_errors(store.address):
         dataset = lance.dataset(_place(store.address), version=store.version)
         new = [lance.FragmentMetadata.from_json(fragment) for fragment in fragments]
         changed, emptied = _without(dataset, gone) if gone else ([], [])
@@ -57,7 +57,7 @@ def _without(dataset: Any, ids: Sequence[str]) -> tuple[list[Any], list[int]]:
     """The fragments that lose documents, and the numbers of those that lose all."""
     changed, emptied = [], []
     for fragment in dataset.get_fragments():
-        left = fragment.delete(among("id", ids))
+        left = fragment.delete(sql_in("id", ids))
         if left is None:
             emptied.append(fragment.fragment_id)
         elif left.deletion_file != fragment.metadata.deletion_file:

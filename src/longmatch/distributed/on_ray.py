@@ -1,6 +1,6 @@
 """Indexing on a Ray cluster: workers read, encode and write; decisions and the one commit are made here.
 
-    Library("s3://bucket/papers").add("documents/", way=OnRay("10.0.0.1:6379"))
+    Library("s3://bucket/papers").add("documents/", backend=OnRay("10.0.0.1:6379"))
 
 Reading is a stream of stateless tasks, some blocks ahead of need. What they find (ids and content hashes, no text)
 comes here, where the same rules as on one machine say which documents are new and what they are called. A step of new
@@ -20,9 +20,8 @@ from longmatch.distributed.crew import Crew, Share
 from longmatch.distributed.encoding import Encoder, Make, Picked, Step
 from longmatch.distributed.journal import NAME, Finished, Journal, commit_all, recover
 from longmatch.distributed.reading import BLOCK_BYTES, FileSeen, blocks_of, read_blocks
-from longmatch.library.changes import Added, Claims
-from longmatch.library.files import Sources, Survey, survey
-from longmatch.library.indexing import Report, Standing, noted
+from longmatch.library.files import SourcePaths, Survey, survey
+from longmatch.library.indexing import Changes, IndexingProgress, IndexingSummary, OnProgress
 from longmatch.library.writer import Writer
 
 STEP_DOCUMENTS, LEAST, MOST = 512, 100_000, 16_000_000  # characters a step: few steps a worker, none too large
@@ -37,40 +36,47 @@ class OnRay:
     make: Make = HybridMatcher  # called by every worker
     step_documents: int = STEP_DOCUMENTS
 
-    def add(self, writer: Writer, sources: Sources, report: Report | None, prune: bool, paths: Iterable[Path]) -> Added:
+    def add(
+        self,
+        writer: Writer,
+        source_paths: SourcePaths,
+        on_progress: OnProgress | None,
+        prune: bool,
+        paths: Iterable[Path],
+    ) -> IndexingSummary:
         """Bring a library up to date with the files below the paths."""
         journal = writer.index.folder.parent / NAME
         with connected(self.address) as ray:
             recover(journal, writer)
-            run = _Run(ray, self, writer, Claims(writer.store, sources, prune), report)
-            return run.run(survey([path.absolute() for path in paths], writer.store.files(), sources), journal)
+            run = _Run(ray, self, writer, Changes(writer.store, source_paths, prune), on_progress)
+            return run.run(survey([path.absolute() for path in paths], writer.store.files(), source_paths), journal)
 
 
 class _Run:
     """One run of indexing."""
 
-    def __init__(self, ray: Any, way: OnRay, writer: Writer, claims: Claims, report: Report | None) -> None:
-        self.ray, self.way, self.writer, self.claims, self.report = ray, way, writer, claims, report
+    def __init__(self, ray: Any, way: OnRay, writer: Writer, changes: Changes, on_progress: OnProgress | None) -> None:
+        self.ray, self.way, self.writer, self.changes, self.on_progress = ray, way, writer, changes, on_progress
         self.gone: list[str] = []
-        self.files = self.of_files = self.documents = self.tokens = 0
+        self.files = self.total_files = self.documents = self.tokens = 0
         self.began = time.monotonic()
 
-    def run(self, found: Survey, place: Path) -> Added:
+    def run(self, found: Survey, place: Path) -> IndexingSummary:
         """Read, encode, commit."""
-        self.claims.begin(found)
-        self.of_files = len(found.to_read)
+        self.changes.begin(found)
+        self.total_files = len(found.to_read)
         files: list[dict[str, Any]] = []
         journal = Journal(place, self.writer.store.version)
         if found.to_read:
             for step in self._finished(found, journal):
                 files += step.files
-        self.gone += self.claims.miss(self.claims.of_gone(found))[0]
+        self.gone += self.changes.finish(found)
         commit_all(self.writer, journal.finished, self.gone)
         self.writer.store.put_files(files)
-        if self.claims.prune:
+        if self.changes.prune:
             self.writer.store.delete_files(found.gone)
         journal.drop()
-        return self.claims.done
+        return self.changes.summary
 
     def _finished(self, found: Survey, journal: Journal) -> Iterator[Step]:
         """The steps, as the workers finish them."""
@@ -105,13 +111,13 @@ class _Run:
             for one in seen:
                 if one.file.source != source:
                     source, problems = one.file.source, []
-                    before = set(self.claims.of_source.get(source, ()))
+                    before = set(self.changes.ids_by_source.get(source, ()))
                 for part in self._pick(one, documents, before, step, size):
                     yield step
                     step = part
                 problems += one.problems
                 if one.last:
-                    record, gone = noted(self.claims, one.file, problems, before)
+                    record, gone = self.changes.finish_file(one.file, problems, before)
                     step.files.append(record)
                     self.gone += gone
                     self.files += 1
@@ -124,7 +130,7 @@ class _Run:
     def _pick(self, one: FileSeen, block: Any, before: set[str], step: Step, size: int) -> Iterator[Step]:
         """Put the documents of a file that have to be encoded into a step; a new one, whenever it is full."""
         for document in one.documents:
-            id, wanted = self.claims.take(document.id, document.hash, one.file.source)
+            id, wanted = self.changes.assign(document.id, document.hash, one.file.source)
             before.discard(id)
             if not wanted:
                 continue
@@ -146,6 +152,6 @@ class _Run:
 
     def _tell(self, documents: int) -> None:
         self.documents += documents
-        if self.report:
+        if self.on_progress:
             seconds = time.monotonic() - self.began
-            self.report(Standing(self.files, self.of_files, self.documents, self.tokens, seconds))
+            self.on_progress(IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds))

@@ -10,7 +10,7 @@ from longmatch.documents.document import Document, content_hash
 from longmatch.documents.jsonl import numbered_lines, parse_line
 from longmatch.documents.read import read
 from longmatch.errors import LongmatchError, ReadError
-from longmatch.library.files import File
+from longmatch.library.files import SourceFile
 
 BLOCK_FILES, BLOCK_BYTES = 64, 4_000_000  # read at a time
 CRASHED = "It is damaged in a way no reader survives; leave it out."
@@ -20,7 +20,7 @@ CRASHED = "It is damaged in a way no reader survives; leave it out."
 class Block:
     """Files that are read at a time, or some lines of a JSON Lines file; those come with the block."""
 
-    files: tuple[File, ...]
+    files: tuple[SourceFile, ...]
     lines: tuple[tuple[int, bytes], ...] | None = None
     problems: tuple[ReadError, ...] = ()  # of the JSON Lines file as a whole
     last: bool = True  # whether no more lines of the file follow
@@ -40,15 +40,15 @@ class Seen:
 class FileSeen:
     """The documents of a file, or of some of its lines, and what is wrong with it."""
 
-    file: File
+    file: SourceFile
     documents: list[Seen] = field(default_factory=list)
     problems: list[ReadError] = field(default_factory=list)
     last: bool = True
 
 
-def blocks_of(files: Iterable[File], size: int = BLOCK_BYTES) -> Iterator[Block]:
+def blocks_of(files: Iterable[SourceFile], size: int = BLOCK_BYTES) -> Iterator[Block]:
     """Files in their order, in blocks of about one size."""
-    waiting: list[File] = []
+    waiting: list[SourceFile] = []
     for file in files:
         if waiting and (
             file.is_json_lines or len(waiting) == BLOCK_FILES or sum(f.size for f in [*waiting, file]) > size
@@ -63,7 +63,7 @@ def blocks_of(files: Iterable[File], size: int = BLOCK_BYTES) -> Iterator[Block]
         yield Block(tuple(waiting))
 
 
-def _blocks_of_lines(file: File, size: int) -> Iterator[Block]:
+def _blocks_of_lines(file: SourceFile, size: int) -> Iterator[Block]:
     lines: list[tuple[int, bytes]] = []
     weight, empty = 0, True
     problems: list[ReadError] = []
@@ -94,7 +94,7 @@ def read_block(block: Block) -> tuple[list[FileSeen], list[Document]]:
     return found, documents
 
 
-def _read_file(file: File, documents: list[Document]) -> FileSeen:
+def _read_file(file: SourceFile, documents: list[Document]) -> FileSeen:
     if not file.path.parent.is_dir():
         raise LongmatchError(
             f"{file.path} is not there on the machine {socket.gethostname()}. Put the documents where all machines of "

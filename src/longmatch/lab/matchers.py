@@ -1,7 +1,8 @@
 """Base classes of the laboratory's matchers: networks that encode each document alone, or read a pair's tokens."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
@@ -10,7 +11,10 @@ from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision, native_precision
+from longmatch.encoders.pretrained import checkpoint_errors
+from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
+from longmatch.matching.align import Floats, Ints
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.pair_matcher import PairMatcher, Pairs
 from longmatch.units import Tokens, tokenize
@@ -87,12 +91,46 @@ class TrainedMatcher(Encoder[V, Tensor]):
             yield batch
 
 
+def open_trained(model_class: Any, folder: str | Path, device: str | None = None, name: str = "") -> tuple[Any, Any]:
+    """A trained model, in float32 and on its device, and its tokenizer; `name` is for the error message."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    with checkpoint_errors(f"The model {folder}", f"Name a folder written by `{f'longmatch train {name}'.rstrip()}`."):
+        model = model_class.from_pretrained(folder, dtype=torch.float32)
+        tokenizer = open_tokenizer(str(folder))
+    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    return model.to(place), tokenizer
+
+
 def tokens_of(document: Document, tokenizer: Any) -> Tokens:
     """A document's tokens; a document without any is an error."""
     tokens = tokenize(document, tokenizer.backend_tokenizer)
     if not len(tokens):
         raise LongmatchError(f"{document.source or document.id} holds no running text, so there is nothing to compare.")
     return tokens
+
+
+MOST_RUNS = 128  # pieces left out one at a time; in longer documents runs of neighbouring pieces
+
+
+def ablation_contributions(
+    vector: Tensor, other: Tensor, pieces: int, subset_vectors: Callable[[Sequence[Ints]], Tensor]
+) -> Floats:
+    """How much each piece of a document contributes to its cosine with another, at least 0: (pieces,).
+
+    The mean of the two ends of the Shapley value: the cosine lost without the piece, and the cosine of the piece alone.
+    Pieces left out together share their contribution. `vector` and `other` are the unit vectors of both documents
+    (width,); `subset_vectors` recomputes the first from subsets of its pieces: (subsets, width).
+    """
+    everything = np.arange(pieces)
+    runs = np.array_split(everything, min(pieces, MOST_RUNS))
+    sizes = [len(run) for run in runs]
+    without = subset_vectors([np.delete(everything, run) for run in runs]) @ other
+    alone = subset_vectors(runs) @ other
+    gains = ((vector @ other - without) + alone).clamp(min=0).double().numpy() / 2
+    return np.repeat(gains / sizes, sizes)
 
 
 class TokenPairMatcher(PairMatcher):

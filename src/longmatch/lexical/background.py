@@ -11,13 +11,19 @@ from safetensors.numpy import load_file
 
 from longmatch.lexical.frequencies import Frequencies
 
-FILE = Path(__file__).parent / "data" / "frequencies.safetensors"
+FREQUENCIES = "frequencies.safetensors"
+FILE = Path(__file__).parent / "data" / FREQUENCIES
+
+
+def shipped_frequencies() -> tuple[Frequencies, Frequencies]:
+    """Document frequencies of words and of phrases."""
+    return read_frequencies(FILE)
 
 
 @cache
-def shipped_frequencies() -> tuple[Frequencies, Frequencies]:
-    """Document frequencies of words and of phrases."""
-    table = load_file(FILE)
+def read_frequencies(path: Path) -> tuple[Frequencies, Frequencies]:
+    """Document frequencies of words and of phrases, from a file."""
+    table = load_file(path)
     documents = float(table["documents"][0])
 
     def frequencies(name: str) -> Frequencies:

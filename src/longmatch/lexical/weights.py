@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from longmatch.lexical.frequencies import Floats, Frequencies
@@ -32,11 +33,27 @@ class Weighted:
         return float(self.values[mine] @ other.values[theirs])
 
 
+def log_tf(counts: npt.NDArray[np.generic]) -> Floats:
+    """1 + ln tf, and 0 for a count of 0.
+
+    >>> log_tf(np.array([0, 1, 3])).round(3)
+    array([0.   , 1.   , 2.099])
+    """
+    return np.where(np.asarray(counts) > 0, 1 + np.log(np.maximum(counts, 1)), 0.0)
+
+
 def tfidf(counts: Counts, idf: Idf) -> Weighted:
     """(1 + ln tf) idf, divided by the length of the vector."""
-    values = (1 + np.log(counts.counts)) * idf.idf(counts.ids)
+    values = log_tf(counts.counts) * idf.idf(counts.ids)
     length = float(np.linalg.norm(values))
     return Weighted(counts.ids, values / length if length else values)
+
+
+def tfidf_rows(counts: Floats, idf: Floats) -> Floats:
+    """`tfidf` of many texts at once: word counts (texts, words) and the words' idf (words,) -> (texts, words)."""
+    values = log_tf(counts) * idf
+    lengths = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.asarray(values / np.where(lengths > 0, lengths, 1.0))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""A collection on disk that grows, survives and answers fast: documents, their encodings, and two-stage search.
+"""A collection of documents on disk: incremental, kill-safe indexing and two-stage search.
 
-`longmatch.library.library.Library` is imported as `longmatch.Library`: nothing heavy loads with this package, as the
-processes that read files import it too.
+Importing this package loads nothing heavy, as the processes that read files import it too; `longmatch.Library` is
+`longmatch.library.library.Library`.
 """

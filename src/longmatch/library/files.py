@@ -1,5 +1,6 @@
-"""Which files are new, changed, unchanged or gone since the library last read them."""
+"""The files of a library: which are new, changed, unchanged or gone, and their documents."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,101 +8,105 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, find_files
+from longmatch.documents.document import Document
+from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, find_files, read
 from longmatch.errors import ReadError
+from longmatch.parallel import parallel_map
 
-SETTLED = 2.0  # seconds: a file written just before it was read may have changed again within the clock's grain
+SETTLED = 2.0  # seconds: a file modified this recently may change again without a new timestamp
+FILES_PER_PROCESS = 6  # with fewer, starting a process takes longer than reading them here
+AHEAD = 8  # files read ahead per process
 
 
 @dataclass(frozen=True)
-class File:
-    """A file to read, the id its document gets, and what tells whether it has changed."""
+class SourceFile:
+    """A file to read, the id of its document, and its state, by which changes are detected."""
 
     path: Path
     id: str
-    source: str  # its path as the library keeps it
+    source: str  # its path as stored, see SourcePaths
     hash: str
     size: int
     modified: int
 
     @property
     def is_json_lines(self) -> bool:
-        """Whether it holds many documents."""
+        """Whether it is a file of many documents."""
         return self.path.name.lower().endswith(JSONL_SUFFIXES)
 
     def record(self, problems: Sequence[str]) -> dict[str, Any]:
-        """What the library notes of it; a time of 0 means: look at the content next time."""
+        """The row to store; a time of 0 means: compare the content next time."""
         settled = time.time_ns() - self.modified > SETTLED * 1e9
         modified = self.modified if settled else 0
-        facts: dict[str, Any] = {"path": self.source, "hash": self.hash, "size": self.size, "modified": modified}
-        return facts | {"problems": list(problems)}
+        state: dict[str, Any] = {"hash": self.hash, "size": self.size, "modified": modified}
+        return {"path": self.source, **state, "problems": list(problems)}
 
 
 @dataclass
 class Survey:
-    """What the paths given hold, compared with what the library knows."""
+    """The files in some paths, compared with the library's records."""
 
-    to_read: list[File] = field(default_factory=list)
+    to_read: list[SourceFile] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)  # sources
     gone: list[str] = field(default_factory=list)  # sources
-    problems: list[ReadError] = field(default_factory=list)  # paths that are not there
-    known_problems: list[tuple[str, str]] = field(default_factory=list)  # source, sentence: of unchanged files
+    problems: list[ReadError] = field(default_factory=list)  # paths that do not exist or cannot be opened
+    known_problems: list[tuple[str, str]] = field(default_factory=list)  # source and error message of unchanged files
 
 
-class Sources:
-    """Paths as the library keeps them: relative to the folder it lies in where they are below it, else whole.
+class SourcePaths:
+    """Paths as stored: relative to the library's parent folder if they are below it, absolute otherwise.
 
-    So a folder with its library in it can be moved.
+    So a folder can be moved together with the library in it.
     """
 
     def __init__(self, root: Path | None) -> None:
         self.root = root
 
-    def name(self, path: Path) -> str:
-        """A path as it is kept."""
-        whole = path.resolve()
-        if self.root is not None and whole.is_relative_to(self.root):
-            return whole.relative_to(self.root).as_posix()
-        return whole.as_posix()
+    def source(self, path: Path) -> str:
+        """A path as stored."""
+        absolute = path.resolve()
+        if self.root is not None and absolute.is_relative_to(self.root):
+            return absolute.relative_to(self.root).as_posix()
+        return absolute.as_posix()
 
-    def path(self, name: str) -> Path:
-        """The path behind a name."""
-        return Path(name) if self.root is None else self.root / name
+    def path(self, source: str) -> Path:
+        """The path of a stored source."""
+        return Path(source) if self.root is None else self.root / source
 
 
-def survey(paths: Iterable[Path], known: dict[str, dict[str, Any]], sources: Sources) -> Survey:
-    """Look at every file below the paths; only those whose time or size has changed are opened."""
-    found = Survey()
+def survey(paths: Iterable[Path], records: dict[str, dict[str, Any]], source_paths: SourcePaths) -> Survey:
+    """Find every file in `paths` and compare it with its record; files are opened if their time or size changed."""
+    result = Survey()
     seen: set[str] = set()
-    given = list(paths)
-    for path, id in _named_files(given, found.problems.append):
-        source = sources.name(path)
+    paths = list(paths)
+    for path, id in _files_with_ids(paths, result.problems.append):
+        source = source_paths.source(path)
         if source in seen:
             continue
         seen.add(source)
         try:
-            file = _look(path, id, source, known.get(source))
+            file = _if_changed(path, id, source, records.get(source))
         except OSError as error:
-            found.problems.append(
+            result.problems.append(
                 ReadError(path, f"cannot be opened ({error.strerror})", "Check that you may read it.")
             )
             continue
         if file is not None:
-            found.to_read.append(file)
+            result.to_read.append(file)
         else:
-            found.unchanged.append(source)
-            found.known_problems += [(source, problem) for problem in known[source]["problems"]]
-    folders = [path.resolve() for path in given]
-    for source in known.keys() - seen:
-        place = sources.path(source)
-        if any(place == folder or folder in place.parents for folder in folders) and not place.exists():
-            found.gone.append(source)
-    found.gone.sort()
-    return found
+            result.unchanged.append(source)
+            result.known_problems += [(source, problem) for problem in records[source]["problems"]]
+    roots = [path.resolve() for path in paths]
+    for source in records.keys() - seen:
+        path = source_paths.path(source)
+        if any(path == root or root in path.parents for root in roots) and not path.exists():
+            result.gone.append(source)
+    result.gone.sort()
+    return result
 
 
-def _named_files(given: Iterable[Path], on_error: Callable[[ReadError], None]) -> Iterator[tuple[Path, str]]:
-    for path in given:
+def _files_with_ids(paths: Iterable[Path], on_error: Callable[[ReadError], None]) -> Iterator[tuple[Path, str]]:
+    for path in paths:
         if path.is_dir():
             files = find_files(path)
             yield from ((file, file.relative_to(path).as_posix()) for file in files)
@@ -113,15 +118,15 @@ def _named_files(given: Iterable[Path], on_error: Callable[[ReadError], None]) -
             on_error(ReadError(path, "does not exist", "Check the name."))
 
 
-def _look(path: Path, id: str, source: str, known: dict[str, Any] | None) -> File | None:
-    """The file, if it is new or changed."""
+def _if_changed(path: Path, id: str, source: str, record: dict[str, Any] | None) -> SourceFile | None:
+    """The file if it is new or has changed, else None."""
     stat = path.stat()
-    if known and known["size"] == stat.st_size and known["modified"] == stat.st_mtime_ns:
+    if record and record["size"] == stat.st_size and record["modified"] == stat.st_mtime_ns:
         return None
     digest = _hash(path)
-    if known and known["hash"] == digest:
+    if record and record["hash"] == digest:
         return None
-    return File(path, id, source, digest, stat.st_size, stat.st_mtime_ns)
+    return SourceFile(path, id, source, digest, stat.st_size, stat.st_mtime_ns)
 
 
 def _hash(path: Path) -> str:
@@ -130,3 +135,53 @@ def _hash(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+@dataclass
+class FileRead:
+    """A file and an iterator over its documents; `problems` is complete once that is exhausted."""
+
+    file: SourceFile
+    documents: Iterator[Document]
+    problems: list[ReadError] = field(default_factory=list)
+
+
+def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Iterator[FileRead]:
+    """Read files in order. JSON Lines files, which may be large, are streamed in this process."""
+    single = [file for file in files if not file.is_json_lines]
+    workers = min(processes or os.cpu_count() or 1, max(1, len(single) // FILES_PER_PROCESS))
+    results = parallel_map(_read, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed)
+    for file in files:
+        yield _stream(file) if file.is_json_lines else _single(file, next(results))
+
+
+def _read(file: SourceFile) -> Document | ReadError:
+    try:
+        return read(file.path, file.id)
+    except ReadError as error:
+        return error
+
+
+def _single(file: SourceFile, result: Document | ReadError) -> FileRead:
+    if isinstance(result, ReadError):
+        return FileRead(file, iter(()), [result])
+    return FileRead(file, iter((result,)))
+
+
+def _stream(file: SourceFile) -> FileRead:
+    from longmatch.documents.jsonl import iterate_jsonl
+
+    stream = FileRead(file, iter(()))
+
+    def documents() -> Iterator[Document]:
+        try:
+            yield from iterate_jsonl(file.path, stream.problems.append)
+        except ReadError as error:
+            stream.problems.append(error)
+
+    stream.documents = documents()
+    return stream
+
+
+def _crashed(file: SourceFile) -> Document | ReadError:
+    return ReadError(file.path, "made its reader crash", "It is damaged in a way no reader survives; leave it out.")

@@ -1,34 +1,34 @@
-"""A user's condition as the store's: names that are no columns are looked up in the documents' metadata."""
+"""Filter conditions: names in a user's condition that are not columns become lookups in the metadata."""
 
 import re
 
 COLUMNS = frozenset({"id", "title", "language", "words", "source"})
-_WORDS = frozenset(["and", "or", "not", "in", "is", "null", "like", "between", "true", "false", "ilike", "escape"])
+_KEYWORDS = frozenset(["and", "or", "not", "in", "is", "null", "like", "between", "true", "false", "ilike", "escape"])
 _TOKEN = re.compile(r"'(?:[^']|'')*'|[^\W\d]\w*(?:\.\w+)*\s*\(?|\d+(?:\.\d+)?|[^\w\s']+|\s+|'")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
 def condition(where: str) -> str:
-    """Rewrite a condition.
+    """A user's condition as SQL for the store.
 
     >>> condition("language = 'en' AND year > 2019 AND author LIKE 'B%'")
     "language = 'en' AND json_get_float(metadata, 'year') > 2019 AND json_get_string(metadata, 'author') LIKE 'B%'"
     """
     tokens = [match[0] for match in _TOKEN.finditer(where)]
-    return "".join(_rewritten(token, tokens[place + 1 :]) for place, token in enumerate(tokens))
+    return "".join(_rewrite(token, tokens[i + 1 :]) for i, token in enumerate(tokens))
 
 
-def _rewritten(token: str, after: list[str]) -> str:
+def _rewrite(token: str, following: list[str]) -> str:
     name = token.strip()
-    if not _NAME.fullmatch(name) or name.lower() in _WORDS or name in COLUMNS:
+    if not _NAME.fullmatch(name) or name.lower() in _KEYWORDS or name in COLUMNS:
         return token
     key = name.removeprefix("metadata.").replace("'", "''")
-    return f"json_get_{_kind(after)}(metadata, '{key}')" + token[len(token.rstrip()) :]
+    return f"json_get_{_value_type(following)}(metadata, '{key}')" + token[len(token.rstrip()) :]
 
 
-def _kind(after: list[str]) -> str:
-    """Text or number, by what the name is compared with."""
-    for token in after:
+def _value_type(following: list[str]) -> str:
+    """The type of a metadata value, by what it is compared with."""
+    for token in following:
         if token.startswith("'"):
             return "string"
         if token[0].isdigit():

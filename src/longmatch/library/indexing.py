@@ -1,6 +1,7 @@
-"""Indexing: files become rows of the store, in steps that each commit."""
+"""Indexing: files become documents of the library, in batches that are each committed."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,153 +10,242 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from longmatch.documents.document import Document, content_hash
 from longmatch.errors import ReadError
-from longmatch.library.changes import Added, Claims
-from longmatch.library.files import File, Sources, survey
-from longmatch.library.pipeline import Line
-from longmatch.library.reading import FileRead, read_files
+from longmatch.library.files import FileRead, SourceFile, SourcePaths, Survey, read_files, survey
+from longmatch.library.pipeline import Pipeline
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from longmatch.library.store import Store
     from longmatch.library.writer import Writer
     from longmatch.units import Tokens
 
-STEP_DOCUMENTS, STEP_CHARACTERS = 64, 4_000_000  # a commit
+BATCH_DOCUMENTS, BATCH_CHARACTERS = 64, 4_000_000  # at most in one commit
 
 
 @dataclass(frozen=True)
-class Standing:
+class IndexingProgress:
     """How far indexing has come."""
 
-    files: int
-    of_files: int
+    files: int  # read
+    total_files: int
     documents: int  # encoded
     tokens: int
     seconds: float
 
     @property
     def rate(self) -> float:
-        """Tokens a second."""
+        """Tokens per second."""
         return self.tokens / self.seconds if self.seconds else 0.0
 
 
-Report = Callable[[Standing], None]
-
-
-class Way(Protocol):
-    """How documents are read and encoded where that is not done in this process."""
-
-    def add(
-        self, writer: "Writer", sources: Sources, report: Report | None, prune: bool, paths: Iterable[Path]
-    ) -> Added:
-        """Bring a library up to date with the files below the paths."""
+OnProgress = Callable[[IndexingProgress], None]
 
 
 @dataclass
-class _Step:
-    """Documents and files that wait for the next commit. On the line documents become tokens, and tokens rows."""
+class IndexingSummary:
+    """What indexing changed."""
+
+    added: list[str] = field(default_factory=list)  # ids
+    replaced: list[str] = field(default_factory=list)
+    unchanged: int = 0  # documents
+    vanished: list[str] = field(default_factory=list)  # ids whose file is gone, still in the library
+    removed: list[str] = field(default_factory=list)
+    unreadable: list[tuple[str, str]] = field(default_factory=list)  # file, error message
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "added": self.added,
+            "replaced": self.replaced,
+            "unchanged": self.unchanged,
+            "vanished": self.vanished,
+            "removed": self.removed,
+            "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],
+        }
+
+
+class Changes:
+    """Decides, document by document in file order, which are new, changed, unchanged or gone, and assigns their ids."""
+
+    def __init__(self, store: "Store", paths: SourcePaths, prune: bool) -> None:
+        self.paths, self.prune = paths, prune
+        rows = store.read(["id", "hash", "source"])
+        columns = (rows[name].to_pylist() for name in ("id", "hash", "source"))
+        self.stored: dict[str, tuple[str, str]] = {
+            id: (hash, source) for id, hash, source in zip(*columns, strict=True)
+        }
+        self.ids_by_source: dict[str, set[str]] = defaultdict(set)  # before this run
+        for id, (_, source) in self.stored.items():
+            self.ids_by_source[source].add(id)
+        self.assigned: set[str] = set()
+        self.summary = IndexingSummary()
+
+    def begin(self, files: Survey) -> None:
+        """Keep the documents of unchanged files, and record the problems the survey found."""
+        for source in files.unchanged:
+            ids = self.ids_by_source.get(source, set())
+            self.assigned |= ids
+            self.summary.unchanged += len(ids)
+        self.summary.unreadable += [(error.path, str(error)) for error in files.problems]
+        self.summary.unreadable += [(str(self.paths.path(file)), text) for file, text in files.known_problems]
+
+    def assign(self, name: str, hash: str, source: str) -> tuple[str, bool]:
+        """The id of a document called `name` with this content hash, and whether it needs to be encoded."""
+        id = self._unique_id(name, source)
+        self.assigned.add(id)
+        if self.stored.get(id) == (hash, source):
+            self.summary.unchanged += 1
+            return id, False
+        (self.summary.replaced if id in self.stored else self.summary.added).append(id)
+        self.stored[id] = hash, source
+        return id, True
+
+    def _unique_id(self, name: str, source: str) -> str:
+        """The name, or the first of `name (2)`, `name (3)` ... that no other document has."""
+        id, count = name, 1
+        while id in self.assigned or not self._is_free(id, source):
+            count += 1
+            id = f"{name} ({count})"
+        return id
+
+    def _is_free(self, id: str, source: str) -> bool:
+        """Whether an id is new, or belongs to a document of this file or of a file that is gone."""
+        if id not in self.stored or self.stored[id][1] == source:
+            return True
+        return not self.paths.path(self.stored[id][1]).exists()
+
+    def finish_file(
+        self, file: SourceFile, problems: Sequence[ReadError], unseen: Iterable[str]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """The record of a file that was read, and the ids to remove.
+
+        `unseen` are the documents it had before and was not read to have now. They all stay if the file could not be
+        read completely.
+        """
+        removed, kept = ([], []) if problems else self._missing(sorted(unseen))
+        self.summary.unreadable += [(str(file.path), str(error)) for error in problems]
+        record = file.record([str(error) for error in problems])
+        return record | ({"hash": "", "modified": 0} if kept else {}), removed  # kept: read it again next time
+
+    def finish(self, files: Survey) -> list[str]:
+        """The ids to remove because their files are gone."""
+        return self._missing(sorted(id for source in files.gone for id in self.ids_by_source.get(source, ())))[0]
+
+    def _missing(self, ids: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Of documents that are no longer in their file: those to remove, and those to keep without a file."""
+        ids = [id for id in ids if id not in self.assigned]
+        (self.summary.removed if self.prune else self.summary.vanished).extend(ids)
+        return (ids, []) if self.prune else ([], ids)
+
+
+class IndexingBackend(Protocol):
+    """Reads and encodes documents elsewhere than in this process."""
+
+    def add(
+        self,
+        writer: "Writer",
+        source_paths: SourcePaths,
+        on_progress: OnProgress | None,
+        prune: bool,
+        paths: Iterable[Path],
+    ) -> IndexingSummary:
+        """Bring a library up to date with the files in `paths`."""
+
+
+@dataclass
+class _Batch:
+    """Documents and files of one commit. In the pipeline documents become tokens, and tokens rows."""
 
     documents: list[Document] = field(default_factory=list)
     tokens: list["Tokens"] = field(default_factory=list)
     rows: "pa.Table | None" = None
     files: list[dict[str, Any]] = field(default_factory=list)
-    gone: list[str] = field(default_factory=list)  # ids that a changed JSON Lines file no longer has
+    removed: list[str] = field(default_factory=list)  # ids that a changed JSON Lines file no longer has
 
     @property
     def is_full(self) -> bool:
         characters = sum(len(d.text) for d in self.documents)
-        return len(self.documents) >= STEP_DOCUMENTS or characters >= STEP_CHARACTERS
+        return len(self.documents) >= BATCH_DOCUMENTS or characters >= BATCH_CHARACTERS
 
 
-class Adding:
-    """One run of indexing: reading here, and tokenising, encoding and storing on a line, each in a thread."""
+class IndexingRun:
+    """One run of indexing: this thread reads; a pipeline tokenizes, encodes and stores, each in its own thread."""
 
-    def __init__(self, writer: "Writer", sources: Sources, report: Report | None, prune: bool) -> None:
-        self.writer, self.sources, self.report = writer, sources, report
-        self.claims = Claims(writer.store, sources, prune)
-        self.step = _Step()
-        self.line = Line([self._tokenize, self._encode, self._store])
-        self.files = self.of_files = self.documents = self.tokens = 0
-        self.began = time.monotonic()
-        self._telling = Lock()
+    def __init__(
+        self, writer: "Writer", source_paths: SourcePaths, on_progress: OnProgress | None, prune: bool
+    ) -> None:
+        self.writer, self.source_paths, self.on_progress = writer, source_paths, on_progress
+        self.changes = Changes(writer.store, source_paths, prune)
+        self.batch = _Batch()
+        self.pipeline = Pipeline([self._tokenize, self._encode, self._store])
+        self.files = self.total_files = self.documents = self.tokens = 0
+        self.started = time.monotonic()
+        self._progress_lock = Lock()
 
-    def run(self, paths: Iterable[Path]) -> Added:
-        """Bring the library up to date with the files below the paths."""
-        found = survey(paths, self.writer.store.files(), self.sources)
-        self.of_files = len(found.to_read)
-        self.claims.begin(found)
-        with self.line:
-            for reading in read_files(found.to_read):
-                self._take(reading)
+    def run(self, paths: Iterable[Path]) -> IndexingSummary:
+        """Bring the library up to date with the files in `paths`."""
+        files = survey(paths, self.writer.store.files(), self.source_paths)
+        self.total_files = len(files.to_read)
+        self.changes.begin(files)
+        with self.pipeline:
+            for file in read_files(files.to_read):
+                self._add(file)
                 self.files += 1
-                self._tell()
-            self._commit()
-            self.step.gone, _ = self.claims.miss(self.claims.of_gone(found))
-            self._commit()
-        if self.claims.prune:
-            self.writer.store.delete_files(found.gone)
-        return self.claims.done
+                self._report()
+            self._submit()
+            self.batch.removed = self.changes.finish(files)
+            self._submit()
+        if self.changes.prune:
+            self.writer.store.delete_files(files.gone)
+        return self.changes.summary
 
-    def _take(self, reading: FileRead) -> None:
-        """Put a file's documents into the next commits, unless the library has them as they are."""
-        file = reading.file
-        before = set(self.claims.of_source.get(file.source, ()))
-        for document in reading.documents:
-            id, wanted = self.claims.take(document.id, content_hash(document), file.source)
-            before.discard(id)
-            if wanted:
-                self.step.documents.append(replace(document, id=id, source=file.source))
-            if self.step.is_full:
-                self._commit()
-        record, gone = noted(self.claims, file, reading.problems, before)
-        self.step.files.append(record)
-        self.step.gone += gone
+    def _add(self, read: FileRead) -> None:
+        """Put a file's new and changed documents into the next batches."""
+        file = read.file
+        unseen = set(self.changes.ids_by_source.get(file.source, ()))
+        for document in read.documents:
+            id, is_new = self.changes.assign(document.id, content_hash(document), file.source)
+            unseen.discard(id)
+            if is_new:
+                self.batch.documents.append(replace(document, id=id, source=file.source))
+            if self.batch.is_full:
+                self._submit()
+        record, removed = self.changes.finish_file(file, read.problems, unseen)
+        self.batch.files.append(record)
+        self.batch.removed += removed
 
-    def _commit(self) -> None:
-        """Hand what waits to those who encode and store it."""
-        step, self.step = self.step, _Step()
-        self.line.hand(step)
+    def _submit(self) -> None:
+        batch, self.batch = self.batch, _Batch()
+        self.pipeline.put(batch)
 
-    def _tokenize(self, step: _Step) -> _Step:
-        step.tokens, step.documents = self.writer.tokenize(step.documents), []
-        return step
+    def _tokenize(self, batch: _Batch) -> _Batch:
+        batch.tokens, batch.documents = self.writer.tokenize(batch.documents), []
+        return batch
 
-    def _encode(self, step: _Step) -> _Step:
-        if step.tokens:
-            step.rows = self.writer.encode(step.tokens, self._encoded)
-            self.tokens += sum(map(len, step.tokens))
-        step.tokens = []
-        return step
+    def _encode(self, batch: _Batch) -> _Batch:
+        if batch.tokens:
+            batch.rows = self.writer.encode(batch.tokens, self._on_encoded)
+            self.tokens += sum(map(len, batch.tokens))
+        batch.tokens = []
+        return batch
 
-    def _encoded(self, documents: int) -> None:
-        self.line.check()
+    def _on_encoded(self, documents: int) -> None:
+        self.pipeline.check()
         self.documents += documents
-        self._tell()
+        self._report()
 
-    def _store(self, step: _Step) -> None:
-        """The files are noted last, so that a kill in between only reads them again."""
-        if step.rows is not None:
-            self.writer.put(step.rows)
-        if step.gone:
-            self.writer.remove(step.gone)
-        self.writer.store.put_files(step.files)
-        self._tell()
+    def _store(self, batch: _Batch) -> None:
+        """Files are recorded last: if killed before, the next run reads them again."""
+        if batch.rows is not None:
+            self.writer.put(batch.rows)
+        if batch.removed:
+            self.writer.remove(batch.removed)
+        self.writer.store.put_files(batch.files)
+        self._report()
 
-    def _tell(self) -> None:
-        if self.report:
-            seconds = time.monotonic() - self.began
-            with self._telling:
-                self.report(Standing(self.files, self.of_files, self.documents, self.tokens, seconds))
-
-
-def noted(
-    claims: Claims, file: File, problems: Sequence[ReadError], before: Iterable[str]
-) -> tuple[dict[str, Any], list[str]]:
-    """What to note of a file that has been read, and which of the documents it had `before` have to go.
-
-    Of a file that can no longer be read in full, all documents stay.
-    """
-    gone, lost = ([], []) if problems else claims.miss(sorted(before))
-    claims.done.unreadable += [(str(file.path), str(error)) for error in problems]
-    record = file.record([str(error) for error in problems])
-    return record | ({"hash": "", "modified": 0} if lost else {}), gone  # look at it again
+    def _report(self) -> None:
+        if self.on_progress:
+            seconds = time.monotonic() - self.started
+            with self._progress_lock:
+                self.on_progress(IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds))

@@ -21,7 +21,7 @@ from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
 from longmatch.library.index.terms import QueryTerms
-from longmatch.library.rows import MEANT, TERMS, Row
+from longmatch.library.rows import INDEX_COLUMNS, MEANING_COLUMNS, DocumentRow
 from longmatch.library.search.candidates import Nearest, Scope
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import StoredComparison, sentence_scores
@@ -72,7 +72,7 @@ def find_pairs(searcher: Searcher, minimum: float, progress: Callable[[int], Non
     search = _PairSearch(searcher, minimum)
     ids = search.scope.ids
     for start in range(0, len(ids), BLOCK):
-        rows = searcher.store.fetch(ids[start : start + BLOCK], TERMS)
+        rows = searcher.store.fetch(ids[start : start + BLOCK], INDEX_COLUMNS)
         search.run([Query.of_row(row, searcher.index) for row in rows])
         if progress:
             progress(len(rows))
@@ -94,7 +94,7 @@ class _PairSearch:
     def run(self, queries: Sequence[Query], count: int = NEAREST) -> None:
         """Score each document's nearest; where half of them belong with it, there may be more: search further."""
         near = nearest_documents(queries, self.searcher.index, self.scope, count, self.nearest)
-        rows = {row.id: row for row in self.searcher.store.fetch(sorted(set().union(*near)), TERMS)}
+        rows = {row.id: row for row in self.searcher.store.fetch(sorted(set().union(*near)), INDEX_COLUMNS)}
         for query, neighbours in zip(queries, near, strict=True):
             fresh = [id for id in sorted(neighbours) if _ordered(query.id, id) not in self.scored]
             self.scored.update(_ordered(query.id, id) for id in fresh)
@@ -103,7 +103,7 @@ class _PairSearch:
         if crowded and count < len(self.scope):
             self.run(crowded, 4 * count)
 
-    def _score(self, query: Query, candidates: Sequence[Row]) -> None:
+    def _score(self, query: Query, candidates: Sequence[DocumentRow]) -> None:
         if not candidates:
             return
         for candidate, value in zip(candidates, self._likeness(query, candidates).tolist(), strict=True):
@@ -111,7 +111,7 @@ class _PairSearch:
                 self.pairs.append(Pair(*_ordered(query.id, candidate.id), value))
                 self.partners.update((query.id, candidate.id))
 
-    def _likeness(self, query: Query, candidates: Sequence[Row]) -> Floats:
+    def _likeness(self, query: Query, candidates: Sequence[DocumentRow]) -> Floats:
         """How alike a document and its candidates are; of those that cannot reach the minimum, an upper bound."""
         index, store = self.searcher.index, self.searcher.store
         calibration = self.searcher.statistics.calibration.trusting(*index.trust)
@@ -124,7 +124,7 @@ class _PairSearch:
         values["meaning"] = np.minimum(topic + SLACK, 1.0)
         promising = np.flatnonzero(calibration.likeness(values) >= self.minimum).tolist()
         if promising:
-            first, *others = store.fetch([query.id, *(candidates[i].id for i in promising)], MEANT)
+            first, *others = store.fetch([query.id, *(candidates[i].id for i in promising)], MEANING_COLUMNS)
             values["meaning"][promising] = sentence_scores(first.sentence_vectors(), others)
         return calibration.likeness(values)
 
@@ -142,7 +142,7 @@ def nearest_documents(
     for kind in KINDS:
         terms = [query.terms[kind] for query in queries]
         for near, best in zip(ids, nearest_by_terms(kind, terms, index, count + 1), strict=True):
-            near.update(str(roster.names[i]) for i in best if roster.alive[i])
+            near.update(str(roster.ids[i]) for i in best if roster.live[i])
     vectors = np.stack([query.vector for query in queries])
     for near, best_ids in zip(ids, _nearest_by_vector(vectors, index, scope, count + 1, nearest), strict=True):
         near.update(best_ids)

@@ -1,4 +1,4 @@
-"""An assembly line: each stage of the work in a thread of its own; order and errors are those of one after another."""
+"""A pipeline: each stage of the work in its own thread, with the order and the errors of sequential code."""
 
 from collections.abc import Callable, Sequence
 from queue import Queue
@@ -9,12 +9,12 @@ from typing import Any, Self
 Stage = Callable[[Any], Any]
 
 
-class Stopped(Exception):
-    """Raised within a stage that is asked to leave off."""
+class PipelineStopped(Exception):
+    """Raised inside a stage whose work is no longer needed."""
 
 
-class _Failed:
-    """Takes the place of an item on which a stage failed; what came before it is still done."""
+class _Failure:
+    """Replaces an item on which a stage failed; the items before it are still completed."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
@@ -23,17 +23,17 @@ class _Failed:
 _END = object()
 
 
-class Line:
-    """Items go through the stages in order; one may wait before each stage, so memory is bounded.
+class Pipeline:
+    """Items pass through the stages in order; one may wait before each stage, which bounds memory.
 
-    An error is raised by `hand`, or at the end of the block, after the items before it are done and without those
-    after it. If the block itself is left by an error, Ctrl-C for example, what is on the line is dropped: a stage that
-    takes long calls `check` now and then.
+    An error in a stage is raised by the next `put`, or at the end of the block: items before the failed one are
+    completed, items after it are dropped. If the block itself raises, on Ctrl-C for example, all items in the pipeline
+    are dropped; long stages should call `check` now and then.
 
     >>> done = []
-    >>> with Line([lambda x: x + 1, done.append]) as line:
+    >>> with Pipeline([lambda x: x + 1, done.append]) as pipeline:
     ...     for number in (1, 2, 3):
-    ...         line.hand(number)
+    ...         pipeline.put(number)
     >>> done
     [2, 3, 4]
     """
@@ -42,9 +42,9 @@ class Line:
         self._queues: list[Queue[Any]] = [Queue(1) for _ in stages]
         self._error: BaseException | None = None
         self._stop = Event()
-        followers = [*(queue.put for queue in self._queues[1:]), self._leave]
-        parts = zip(stages, self._queues, followers, strict=True)
-        self._threads = [Thread(target=self._work, args=part, daemon=True) for part in parts]
+        outputs = [*(queue.put for queue in self._queues[1:]), self._collect]
+        workers = zip(stages, self._queues, outputs, strict=True)
+        self._threads = [Thread(target=self._work, args=worker, daemon=True) for worker in workers]
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -60,37 +60,37 @@ class Line:
         for thread in self._threads:
             thread.join()
         if error is None:
-            self._raise()
+            self._raise_error()
 
-    def hand(self, item: Any) -> None:
-        """Put an item on the line, when there is room."""
-        self._raise()
+    def put(self, item: Any) -> None:
+        """Pass an item to the first stage; waits until there is room."""
+        self._raise_error()
         self._queues[0].put(item)
 
     def check(self) -> None:
-        """For a stage: raise Stopped if the work is wanted no more."""
+        """For stages: raise PipelineStopped if the work is no longer needed."""
         if self._stop.is_set():
-            raise Stopped
+            raise PipelineStopped
 
-    def _raise(self) -> None:
+    def _raise_error(self) -> None:
         if self._error is not None:
             raise self._error
 
-    def _work(self, stage: Stage, queue: "Queue[Any]", follow: Callable[[Any], None]) -> None:
+    def _work(self, stage: Stage, queue: "Queue[Any]", output: Callable[[Any], None]) -> None:
         failed = False
         while (item := queue.get()) is not _END:
             if failed or self._stop.is_set():
-                continue  # take what comes, so that nobody waits
-            if not isinstance(item, _Failed):
+                continue  # drain the queue, so that nobody waits
+            if not isinstance(item, _Failure):
                 try:
                     item = stage(item)
                 except BaseException as error:
-                    item = _Failed(error)
-            failed = isinstance(item, _Failed)
-            follow(item)
-        follow(_END)
+                    item = _Failure(error)
+            failed = isinstance(item, _Failure)
+            output(item)
+        output(_END)
 
-    def _leave(self, item: Any) -> None:
-        """What comes off the line."""
-        if isinstance(item, _Failed) and self._error is None:
+    def _collect(self, item: Any) -> None:
+        """Keep the first error that leaves the last stage."""
+        if isinstance(item, _Failure) and self._error is None:
             self._error = item.error

@@ -1,4 +1,4 @@
-"""Encoding a library again, with another model, from the texts it holds."""
+"""Encode a library again, with another model, from the texts it stores."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -6,62 +6,49 @@ from dataclasses import dataclass
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.errors import NotALibrary
-from longmatch.library.facts import Facts
-from longmatch.library.rows import DOCUMENT, to_table
+from longmatch.library.model import LibraryModel
+from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType, to_table
 from longmatch.library.store import REENCODED, Store
-from longmatch.library.vectors import Kind
 
-Report = Callable[[int], None]
-Stages = Callable[[str, int, int], None]  # what is being done, how much of it is, and how much there is
+OnDocuments = Callable[[int], None]  # called with the number of documents just encoded
 
 
 @dataclass(frozen=True)
 class Reencoder:
-    """What it takes to encode all documents of a library again."""
+    """Encodes all documents of a library again."""
 
     store: Store
-    base: HybridMatcher  # as it is without what the library has learnt
-    writing: Callable[[], AbstractContextManager[None]]  # holds the library's lock
-    encode: Callable[[HybridMatcher, Report | None], Store]  # while it is held; the store is then another
+    base: HybridMatcher  # without the library's adapter
+    lock: Callable[[], AbstractContextManager[None]]
+    encode: Callable[[HybridMatcher, OnDocuments | None], Store]  # needs the lock; returns the new store
 
 
-def reencode(store: Store, matcher: HybridMatcher, kind: Kind, report: Report | None = None) -> Store:
-    """Encode all documents with a matcher, beside the old ones, and put them in their place in one commit.
+def reencode(
+    store: Store, matcher: HybridMatcher, vector_type: VectorType, on_documents: OnDocuments | None = None
+) -> Store:
+    """Encode all documents into a second table, and replace the first by it in one commit.
 
-    Interrupted, it goes on where it stopped, as long as the model is the same.
+    If interrupted, the next call with the same model resumes.
     """
-    fresh = _beside(store.address, Facts.of(matcher, kind))
-    done = set(fresh.read(["id"])["id"].to_pylist())
-    for rows in store.batches(DOCUMENT):
-        left = [row for row in rows if row.id not in done]
-        if left:
-            fresh.put(to_table(matcher.encode([row.document() for row in left]), kind))
-        if report:
-            report(len(rows))
-    store.become(fresh)
+    target = _open_target(store.address, LibraryModel.of(matcher, vector_type))
+    done = set(target.read(["id"])["id"].to_pylist())
+    for rows in store.batches(DOCUMENT_COLUMNS):
+        remaining = [row for row in rows if row.id not in done]
+        if remaining:
+            target.put(to_table(matcher.encode([row.document() for row in remaining]), vector_type))
+        if on_documents:
+            on_documents(len(rows))
+    store.replace_documents(target)
     return Store.open(store.address)
 
 
-def counted(report: Stages | None, documents: int) -> Report:
-    """Tells of documents encoded again, a few at a time, as of a stage of longer work."""
-    done = 0
-
-    def tell(count: int) -> None:
-        nonlocal done
-        done += count
-        if report:
-            report("encoding again", done, documents)
-
-    return tell
-
-
-def _beside(address: str, facts: Facts) -> Store:
-    """The table that is being filled: the one an interrupted run left, if it was of this model."""
+def _open_target(address: str, model: LibraryModel) -> Store:
+    """The table to fill: that of an interrupted run if it has the same model, or a new one."""
     try:
-        found = Store.open(address, REENCODED)
+        target = Store.open(address, REENCODED)
     except NotALibrary:
-        return Store.create(address, facts, REENCODED)
-    if found.facts != facts or found.lacks_columns:
-        found.drop()
-        return Store.create(address, facts, REENCODED)
-    return found
+        return Store.create(address, model, REENCODED)
+    if target.model != model or target.lacks_columns:
+        target.drop()
+        return Store.create(address, model, REENCODED)
+    return target

@@ -1,68 +1,81 @@
-"""An encoded document as a row of the store, and back."""
+"""An encoded document as a row of the store, and back.
+
+A document's structure is stored as flat lists, its sentence vectors in float16 or, at half the size, in int8.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import torch
+from torch import Tensor
 
 from longmatch.default.encoding import Encoding
-from longmatch.documents.document import Document, content_hash
+from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence, content_hash
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
-from longmatch.library.structure import PARAGRAPHS, SECTIONS, SENTENCES, sections_of, structure_of
-from longmatch.library.vectors import COLUMN, Kind, pack, unpack
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentences import Sentences
 
+T = TypeVar("T")
+
+VectorType = Literal["float16", "int8"]
+VECTOR_TYPES: tuple[VectorType, ...] = get_args(VectorType)
+ARROW_TYPES = {"float16": pa.float16(), "int8": pa.int8()}
+INT8_MAX = 127
+
+PARAGRAPH_KINDS: tuple[Kind, ...] = ("text", "caption", "footnote", "table", "reference", "code")
+
+SECTIONS = pa.list_(
+    pa.struct(
+        [
+            ("start", pa.int32()),
+            ("end", pa.int32()),
+            ("heading", pa.string()),
+            ("level", pa.int8()),
+            ("paragraphs", pa.int32()),  # count
+        ]
+    )
+)
+PARAGRAPHS = pa.list_(
+    pa.struct(
+        [
+            ("start", pa.int32()),
+            ("end", pa.int32()),
+            ("kind", pa.int8()),  # position in PARAGRAPH_KINDS
+            ("page", pa.int32()),  # 0 for formats without pages
+            ("sentences", pa.int32()),  # count
+        ]
+    )
+)
+SENTENCES = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())]))
 PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "tokens", "paragraph", "section")]))
-"""What the model reads: sentences, long ones cut."""
+"""The model's input: sentences, long ones split."""
 
-STREAM = ("vocabulary", "stream", "offsets")
-"""The columns that hold the running words."""
-
-DOCUMENT = [
-    "id",
-    "source",
-    "title",
-    "language",
-    "words",
-    "metadata",
-    "text",
-    "plain",
-    "sections",
-    "paragraphs",
-    "sentences",
+STREAM_COLUMNS = ("vocabulary", "stream", "offsets")
+DOCUMENT_COLUMNS = [
+    *("id", "source", "title", "language", "words", "metadata"),
+    *("text", "plain", "sections", "paragraphs", "sentences"),
 ]
-"""The columns of a document."""
-
-ENCODED = [*DOCUMENT, "pieces", "vectors", "expectations", "title_vector", "vocabulary", "stream", "offsets"]
-"""The columns of a document and its encoding."""
-
-SCORED = ["id", "title", "pieces", "vectors", "expectations", "mean", "title_vector", *STREAM]
-"""The columns a score needs."""
-
-MEANT = ["id", "vectors", "expectations"]
-"""The columns that meaning needs."""
-
-TERMS = ["id", "hash", "title", "mean", *STREAM]
-"""The columns the index by words, phrases and document vectors is made from."""
-
-DESCRIBED = ["id", "title", "language", "words", "source", "metadata"]
-"""The columns that say what a document is."""
+ENCODING_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "vectors", "expectations", "title_vector", *STREAM_COLUMNS]
+SCORE_COLUMNS = ["id", "title", "pieces", "vectors", "expectations", "mean", "title_vector", *STREAM_COLUMNS]
+MEANING_COLUMNS = ["id", "vectors", "expectations"]
+INDEX_COLUMNS = ["id", "hash", "title", "mean", *STREAM_COLUMNS]
+"""The columns that are needed to restore a document or its encoding, to score it, and to index it."""
 
 
-def schema_for(width: int, kind: Kind = "float16") -> pa.Schema:
-    """The columns of the store, for vectors of so many numbers of that kind."""
+def schema_for(width: int, vector_type: VectorType = "float16") -> pa.Schema:
+    """The columns of the store, for vectors of `width` numbers; `vector_type` is that of the sentence vectors."""
     return pa.schema(
         [
             ("id", pa.string()),
-            ("source", pa.string()),  # relative to the folder that holds the library, where it lies below it
+            ("source", pa.string()),  # relative to the library's parent folder if below it
             ("hash", pa.string()),  # of the content
             ("title", pa.string()),
             ("language", pa.string()),
@@ -74,24 +87,24 @@ def schema_for(width: int, kind: Kind = "float16") -> pa.Schema:
             ("paragraphs", PARAGRAPHS),
             ("sentences", SENTENCES),
             ("pieces", PIECES),
-            ("vectors", pa.list_(COLUMN[kind])),  # of the pieces, flat
-            ("expectations", pa.list_(pa.float16())),  # what chance gives each piece, flat
+            ("vectors", pa.list_(ARROW_TYPES[vector_type])),  # of the pieces, flat
+            ("expectations", pa.list_(pa.float16())),  # of each piece's score by chance, flat
             ("mean", pa.list_(pa.float32(), width)),  # the document's vector
-            ("title_vector", pa.list_(pa.float16())),  # zeros for no title; libraries made before have no such column
-            ("vocabulary", pa.list_(pa.uint64())),  # distinct words, hashed, in rising order
-            ("stream", pa.list_(pa.uint32())),  # the running words, as places in the vocabulary
-            ("offsets", pa.list_(pa.uint32())),  # where each piece begins in the stream, and the end
+            ("title_vector", pa.list_(pa.float16())),  # zeros for no title; old libraries lack this column
+            ("vocabulary", pa.list_(pa.uint64())),  # hashes of the distinct words, ascending
+            ("stream", pa.list_(pa.uint32())),  # the running words, as positions in the vocabulary
+            ("offsets", pa.list_(pa.uint32())),  # of the pieces in the stream, and its end
         ]
     )
 
 
-def to_table(encodings: Sequence[Encoding], kind: Kind = "float16") -> pa.Table:
-    """Rows for the store, the sentence vectors in numbers of that kind."""
+def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16") -> pa.Table:
+    """One row per document, with sentence vectors of type `vector_type`."""
     documents = [e.document for e in encodings]
-    structures = [structure_of(d) for d in documents]
+    structures = [_structure(d) for d in documents]
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
     means = np.stack([e.mean.numpy() for e in encodings])  # (documents, width)
-    schema = schema_for(means.shape[1], kind)
+    schema = schema_for(means.shape[1], vector_type)
     columns: dict[str, Any] = {
         "id": [d.id for d in documents],
         "source": [d.source for d in documents],
@@ -104,7 +117,7 @@ def to_table(encodings: Sequence[Encoding], kind: Kind = "float16") -> pa.Table:
         "plain": [d.plain for d in documents],
         **{name: [s[name] for s in structures] for name in ("sections", "paragraphs", "sentences")},
         "pieces": [_pieces(e.sentences) for e in encodings],
-        "vectors": _lists([pack(e.sentence_vectors.vectors, kind) for e in encodings]),
+        "vectors": _lists([pack_vectors(e.sentence_vectors.vectors, vector_type) for e in encodings]),
         "expectations": _lists([e.sentence_vectors.expectations.half().numpy().ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
         "title_vector": _lists([_title_vector(e, means.shape[1]) for e in encodings]),
@@ -139,20 +152,69 @@ def _pieces(sentences: Sentences) -> list[tuple[int, ...]]:
     return list(zip(*(column.tolist() for column in table), strict=True))
 
 
-@dataclass(frozen=True)
-class Row:
-    """One row of the store, as a batch of columns with a place in it."""
+def pack_vectors(vectors: Tensor, vector_type: VectorType) -> npt.NDArray[Any]:
+    """Unit vectors (vectors, width) as a flat array for the store.
 
-    table: pa.Table  # its columns in one chunk each
-    place: int
+    In int8 the largest number of each vector becomes 127. The factor is not stored: unpacking normalizes.
+
+    >>> pack_vectors(torch.tensor([[0.6, -0.8]]), "int8").tolist()
+    [95, -127]
+    """
+    if vector_type == "float16":
+        return np.asarray(vectors.half().numpy().ravel())
+    scale = INT8_MAX / vectors.abs().amax(dim=1, keepdim=True).clamp(min=1e-12)
+    return np.asarray((vectors * scale).round().to(torch.int8).numpy().ravel())
+
+
+def unpack_vectors(stored: npt.NDArray[Any], count: int) -> Tensor:
+    """The vectors `pack_vectors` stored, as float32: (count, width)."""
+    vectors = torch.from_numpy(stored.astype(np.float32)).reshape(count, -1)
+    return torch.nn.functional.normalize(vectors, dim=1) if stored.dtype == np.int8 else vectors
+
+
+def _structure(document: Document) -> dict[str, list[tuple[Any, ...]]]:
+    """Sections, paragraphs and sentences as lists of tuples, in the order of their columns."""
+    paragraphs, kind_of = document.paragraphs, PARAGRAPH_KINDS.index
+    return {
+        "sections": [(s.start, s.end, s.heading, min(s.level, 127), len(s.paragraphs)) for s in document.sections],
+        "paragraphs": [(p.start, p.end, kind_of(p.kind), p.page or 0, len(p.sentences)) for p in paragraphs],
+        "sentences": [(s.start, s.end) for p in paragraphs for s in p.sentences],
+    }
+
+
+def _sections(row: dict[str, Any]) -> tuple[Section, ...]:
+    """The sections, restored from the columns of `_structure`."""
+    sentences = [Sentence(s["start"], s["end"]) for s in row["sentences"]]
+    paragraphs = [
+        Paragraph(p["start"], p["end"], tuple(parts), cast(Kind, PARAGRAPH_KINDS[p["kind"]]), p["page"] or None)
+        for p, parts in zip(row["paragraphs"], _split(sentences, row["paragraphs"], "sentences"), strict=True)
+    ]
+    return tuple(
+        Section(s["start"], s["end"], s["heading"], s["level"], tuple(parts))
+        for s, parts in zip(row["sections"], _split(paragraphs, row["sections"], "paragraphs"), strict=True)
+    )
+
+
+def _split(parts: Sequence[T], parents: Sequence[dict[str, Any]], count: str) -> Iterator[Sequence[T]]:
+    """The parts of each parent, whose field `count` says how many it has."""
+    ends = accumulate(parent[count] for parent in parents)
+    return (parts[end - parent[count] : end] for parent, end in zip(parents, ends, strict=True))
+
+
+@dataclass(frozen=True)
+class DocumentRow:
+    """One row of the store: a position in a table."""
+
+    table: pa.Table  # each column in one chunk
+    position: int
 
     def value(self, name: str) -> Any:
         """A plain value."""
-        return self.table[name][self.place].as_py()
+        return self.table[name][self.position].as_py()
 
     def array(self, name: str) -> npt.NDArray[Any]:
         """A list of numbers."""
-        return np.asarray(self.table[name].chunk(0)[self.place].values.to_numpy(zero_copy_only=False))
+        return np.asarray(self.table[name].chunk(0)[self.position].values.to_numpy(zero_copy_only=False))
 
     @property
     def id(self) -> str:
@@ -162,14 +224,14 @@ class Row:
     def document(self) -> Document:
         """The document, with its structure."""
         names = ("sections", "paragraphs", "sentences")
-        sections = sections_of({name: self.value(name) for name in names})
+        sections = _sections({name: self.value(name) for name in names})
         metadata = json.loads(self.value("metadata") or "{}")
         texts = (self.value("title"), self.value("text"))
         return Document(self.id, *texts, sections, self.value("language"), self.value("source"), metadata, self.plain)
 
     @property
     def plain(self) -> str:
-        """The text with its markup blanked, where there is markup."""
+        """The text with its markup blanked; empty if it has none."""
         return str(self.value("plain"))
 
     def terms(self) -> Terms:
@@ -177,38 +239,38 @@ class Row:
         ids = self.array("vocabulary").astype(np.uint64, copy=False)[self.array("stream")]
         return Terms(Stream(ids, self.array("offsets").astype(np.int64)))
 
-    def title(self) -> Counts:
+    def title_words(self) -> Counts:
         """The hashed words of the title."""
         return words_in(str(self.value("title")))
 
-    def name(self) -> Hashes:
-        """The hashed terms by which texts name the document."""
+    def title_terms(self) -> Hashes:
+        """The hashed terms of the title by which other documents are recognized to mention this one."""
         return title_terms(str(self.value("title")))
 
     def sentence_vectors(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
         expectations = torch.from_numpy(self.array("expectations").astype(np.float32)).reshape(-1, len(SIZES))
-        return SentenceVectors(unpack(self.array("vectors"), len(expectations)), expectations)
+        return SentenceVectors(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
 
     def title_vector(self) -> torch.Tensor | None:
-        """The vector of the title, where it was kept."""
+        """The vector of the title; None in libraries that lack the column."""
         if "title_vector" not in self.table.column_names:
             return None
         return torch.from_numpy(self.array("title_vector").astype(np.float32))
 
     def pieces(self) -> list[npt.NDArray[np.int64]]:
-        """Start, end, tokens, paragraph and section of what the model reads."""
-        kept = self.table["pieces"].chunk(0)[self.place].values
-        return [kept.field(i).to_numpy().astype(np.int64) for i in range(5)]
+        """Start, end, tokens, paragraph and section of each piece."""
+        pieces = self.table["pieces"].chunk(0)[self.position].values
+        return [pieces.field(i).to_numpy().astype(np.int64) for i in range(5)]
 
     def encoding(self) -> Encoding:
-        """The document as the matcher encoded it."""
+        """The document's encoding."""
         return Encoding(
             Sentences(self.document(), *self.pieces()), self.sentence_vectors(), self.terms(), self.title_vector()
         )
 
 
-def rows_of(table: pa.Table) -> list[Row]:
+def rows_of(table: pa.Table) -> list[DocumentRow]:
     """The rows of a table."""
-    whole = table.combine_chunks()
-    return [Row(whole, place) for place in range(whole.num_rows)]
+    combined = table.combine_chunks()
+    return [DocumentRow(combined, position) for position in range(combined.num_rows)]

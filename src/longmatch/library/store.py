@@ -1,8 +1,10 @@
-"""The documents and their encodings in LanceDB: a folder, or an address of object storage.
+"""The documents and their encodings in LanceDB: in a folder, or in object storage.
 
-Every change is one atomic commit, so that a process killed at any moment leaves the library as before or after.
+Every change is one atomic commit: a process killed at any moment leaves the library as it was before or after it.
 """
 
+import ctypes
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -11,21 +13,22 @@ from typing import Any
 
 import pyarrow as pa
 
-from longmatch.library.errors import NotALibrary, filter_error, in_a_sentence, is_filter_error
-from longmatch.library.facts import Facts
+from longmatch.encoders.threads import usable_cores
+from longmatch.library.errors import NotALibrary, filter_error, is_filter_error, storage_errors
 from longmatch.library.filters import condition
-from longmatch.library.learnt import LEARNT_SCHEMA, Learnt
-from longmatch.library.rows import Row, rows_of, schema_for
+from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
+from longmatch.library.rows import DocumentRow, rows_of, schema_for
 
 DOCUMENTS, FILES = "documents", "files"
-REENCODED = "documents_again"  # documents being encoded with another model
-LEARNT = "learnt"  # what the backbone has learnt from the documents
-FACTS = "longmatch"  # the key of the facts in the table's own description
-BESIDE = ".longmatch"  # the library kept in a folder of documents, so that the second question is quick
-INDEX_CACHE, METADATA_CACHE = 1 << 28, 1 << 26  # the most bytes kept in memory of what was read
-MANY = 10**9  # rows: a limit is asked for where none is meant
-VERSIONS = 64  # commits seen before the tables are opened anew
-FRAGMENTS = 24  # commits that may lie side by side before they are joined
+REENCODED = "documents_again"  # the documents while they are encoded with another model
+ADAPTERS = "learnt"
+MODEL_KEY = "longmatch"  # of the LibraryModel, in the metadata of the table's schema
+FOLDER_LIBRARY = ".longmatch"  # the library of a folder of documents, inside that folder
+INDEX_CACHE, METADATA_CACHE = 1 << 28, 1 << 26  # bytes
+NO_LIMIT = 10**9  # rows; LanceDB's default limit is 10
+MAX_VERSIONS = 64  # commits before the tables are reopened, which drops the caches of old versions
+MAX_FRAGMENTS = 24  # before they are compacted
+ARENA_MAX = -8  # parameter of mallopt
 
 FILE_SCHEMA = pa.schema(
     [
@@ -41,51 +44,51 @@ FILE_SCHEMA = pa.schema(
 class Store:
     """The tables of one library."""
 
-    def __init__(self, address: str, database: Any, facts: Facts, table: str = DOCUMENTS) -> None:
-        self.address, self.facts = address, facts
+    def __init__(self, address: str, database: Any, model: LibraryModel, table: str = DOCUMENTS) -> None:
+        self.address, self.model = address, model
         self._database = database
         self._documents = database.open_table(table)
-        self._opened = self.version
+        self._opened_version = self.version
 
     @classmethod
     def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
-        """Open what is there; NotALibrary where there is nothing."""
+        """Open a library; `table` is that of the documents. Raises NotALibrary if there is none."""
         database = _connect(address, create=False)
-        with in_a_sentence(address):
-            if not _is_there(database, address, table):
+        with storage_errors(address):
+            if not _table_exists(database, address, table):
                 raise NotALibrary(f"{address} is not a library. Make one: longmatch index {address} FILES.")
-            return cls(address, database, _facts_of(database.open_table(table), address), table)
+            return cls(address, database, _model_of(database.open_table(table), address), table)
 
     @classmethod
-    def create(cls, address: str, facts: Facts, table: str = DOCUMENTS) -> "Store":
-        """A new, empty library, or the one that is there."""
+    def create(cls, address: str, model: LibraryModel, table: str = DOCUMENTS) -> "Store":
+        """Create an empty library, or open the existing one."""
         database = _connect(address, create=True)
-        with in_a_sentence(address):
-            schema = schema_for(facts.width, facts.vectors).with_metadata({FACTS: facts.to_json()})
-            if not _is_there(database, address, FILES):
+        with storage_errors(address):
+            schema = _schema_with(model)
+            if not _table_exists(database, address, FILES):
                 database.create_table(FILES, schema=FILE_SCHEMA)
-            if not _is_there(database, address, table):
-                database.create_table(table, schema=schema)  # last: with it the library is there
+            if not _table_exists(database, address, table):
+                database.create_table(table, schema=schema)  # last: makes it a library
         return cls.open(address, table)
 
-    def become(self, other: "Store") -> None:
-        """Take over all documents of another table of the library, in one commit, and drop that table."""
-        with in_a_sentence(self.address):
-            schema = schema_for(other.facts.width, other.facts.vectors).with_metadata({FACTS: other.facts.to_json()})
+    def replace_documents(self, other: "Store") -> None:
+        """Replace all documents by those of another table of the library in one commit, and drop that table."""
+        with storage_errors(self.address):
+            schema = _schema_with(other.model)
             rows = _query(other._documents, schema.names, None).to_batches(batch_size=64)
             reader = pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in rows))
             self._database.create_table(DOCUMENTS, data=reader, schema=schema, mode="overwrite")
         other.drop()
 
     def drop(self) -> None:
-        """Remove the table."""
-        with in_a_sentence(self.address):
+        """Remove the table of the documents."""
+        with storage_errors(self.address):
             self._database.drop_table(self._documents.name)
 
     @property
     def lacks_columns(self) -> bool:
-        """Whether it was made before the last column was added."""
-        return not set(schema_for(self.facts.width).names) <= set(self._documents.schema.names)
+        """Whether the library was made by an older longmatch, with fewer columns."""
+        return not set(schema_for(self.model.width).names) <= set(self._documents.schema.names)
 
     @property
     def version(self) -> int:
@@ -93,118 +96,122 @@ class Store:
         return int(self._documents.version)
 
     def refresh(self) -> None:
-        """See what other processes have committed; one may have encoded all documents with another model."""
-        with in_a_sentence(self.address):
+        """Read the latest commit of any process; it may have encoded all documents with another model."""
+        with storage_errors(self.address):
             before = self.version
             self._documents.checkout_latest()
             if self.version != before:
-                self.facts = _facts_of(self._documents, self.address)
-            self._renew()
+                self.model = _model_of(self._documents, self.address)
+            self._reopen_if_old()
 
-    def _renew(self) -> None:
-        """Open the tables anew after many commits: what was cached of every version would stay in memory."""
-        if self.version - self._opened >= VERSIONS:
+    def _reopen_if_old(self) -> None:
+        """Reopen the tables after many commits, as the caches of every version would stay in memory."""
+        if self.version - self._opened_version >= MAX_VERSIONS:
             self._database = _connect(self.address, create=False)
             self._documents = self._database.open_table(self._documents.name)
-            self._opened = self.version
+            self._opened_version = self.version
 
     def __len__(self) -> int:
-        with in_a_sentence(self.address):
+        with storage_errors(self.address):
             return int(self._documents.count_rows())
 
     def read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
-        """These columns of all documents, or of those that fulfil a condition."""
-        with in_a_sentence(self.address):
+        """Some columns of all documents, or of those that satisfy the SQL condition `where`."""
+        with storage_errors(self.address):
             try:
                 return _query(self._documents, columns, where).to_arrow()
-            except (OSError, RuntimeError):  # another process may have joined commits and dropped the old ones
+            except (OSError, RuntimeError):  # another process may have compacted and dropped old versions
                 self._documents.checkout_latest()
                 return _query(self._documents, columns, where).to_arrow()
 
-    def filtered(self, where: str) -> set[str]:
-        """The ids of the documents that fulfil a user's condition."""
+    def ids_where(self, where: str) -> set[str]:
+        """The ids of the documents that satisfy a user's condition."""
         try:
-            found = _query(self._documents, ["id"], condition(where)).to_arrow()
+            matches = _query(self._documents, ["id"], condition(where)).to_arrow()
         except (RuntimeError, ValueError, OSError) as error:
             if is_filter_error(error):
                 raise filter_error(where) from error
-            with in_a_sentence(self.address):
+            with storage_errors(self.address):
                 raise
-        return set(found["id"].to_pylist())
+        return set(matches["id"].to_pylist())
 
-    def fetch(self, ids: Sequence[str], columns: Sequence[str]) -> list[Row]:
-        """These documents, in the order asked for; those that are not there are left out."""
+    def fetch(self, ids: Sequence[str], columns: Sequence[str]) -> list[DocumentRow]:
+        """The documents with these ids, in their order; unknown ids are skipped."""
         if not ids:
             return []
-        found = {row.id: row for row in rows_of(self.read(columns, among("id", ids)))}
-        return [found[id] for id in ids if id in found]
+        rows = {row.id: row for row in rows_of(self.read(columns, sql_in("id", ids)))}
+        return [rows[id] for id in ids if id in rows]
 
-    def batches(self, columns: Sequence[str], rows: int = 64) -> Iterator[list[Row]]:
-        """All documents, a few at a time."""
-        with in_a_sentence(self.address):
-            for batch in _query(self._documents, columns, None).to_batches(batch_size=rows):
+    def batches(self, columns: Sequence[str], size: int = 64) -> Iterator[list[DocumentRow]]:
+        """All documents, at most `size` at a time."""
+        with storage_errors(self.address):
+            for batch in _query(self._documents, columns, None).to_batches(batch_size=size):
                 if batch.num_rows:
                     yield rows_of(pa.Table.from_batches([batch]))
 
     def put(self, rows: pa.Table) -> None:
         """Add documents, or replace those of the same id, in one commit."""
-        with in_a_sentence(self.address):
+        with storage_errors(self.address):
             _merge(self._documents, "id", rows)
-            self._renew()
+            self._reopen_if_old()
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove documents in one commit."""
-        with in_a_sentence(self.address):
-            self._documents.delete(among("id", ids))
+        with storage_errors(self.address):
+            self._documents.delete(sql_in("id", ids))
 
     def files(self) -> dict[str, dict[str, Any]]:
-        """What is known of each file read so far, by its path."""
-        with in_a_sentence(self.address):
+        """The record of each indexed file, by path."""
+        with storage_errors(self.address):
             rows = _query(self._files, FILE_SCHEMA.names, None).to_arrow().to_pylist()
         return {row["path"]: row for row in rows}
 
     def put_files(self, files: Sequence[dict[str, Any]]) -> None:
-        """Note that these files are in the library as they are now."""
+        """Add or replace the records of indexed files."""
         if files:
-            with in_a_sentence(self.address):
+            with storage_errors(self.address):
                 _merge(self._files, "path", pa.Table.from_pylist(list(files), schema=FILE_SCHEMA))
 
     def delete_files(self, paths: Sequence[str]) -> None:
-        """Forget files."""
+        """Remove the records of files."""
         if paths:
-            with in_a_sentence(self.address):
-                self._files.delete(among("path", paths))
+            with storage_errors(self.address):
+                self._files.delete(sql_in("path", paths))
 
     @property
     def _files(self) -> Any:
         return self._database.open_table(FILES)
 
-    def learnt(self, digest: str | None = None) -> Learnt | None:
-        """What the backbone that made the vectors has learnt from the documents, or what goes by that digest."""
-        wanted = self.facts.change if digest is None else digest
-        with in_a_sentence(self.address):
-            if not wanted or not _is_there(self._database, self.address, LEARNT):
+    def adapter(self, digest: str | None = None) -> Adapter | None:
+        """The adapter with this digest; without one, that of the model that made the vectors."""
+        digest = self.model.change if digest is None else digest
+        with storage_errors(self.address):
+            if not digest or not _table_exists(self._database, self.address, ADAPTERS):
                 return None
-            rows = _query(self._database.open_table(LEARNT), LEARNT_SCHEMA.names, among("digest", [wanted])).to_arrow()
-        return Learnt.of_row(rows.to_pylist()[0]) if len(rows) else None
+            table = self._database.open_table(ADAPTERS)
+            rows = _query(table, ADAPTER_SCHEMA.names, sql_in("digest", [digest])).to_arrow()
+        return Adapter.from_row(rows.to_pylist()[0]) if len(rows) else None
 
-    def put_learnt(self, learnt: Learnt) -> None:
-        """Keep what was learnt; it counts from the moment the facts name it."""
-        with in_a_sentence(self.address):
-            if not _is_there(self._database, self.address, LEARNT):
-                self._database.create_table(LEARNT, schema=LEARNT_SCHEMA)
-            _merge(self._database.open_table(LEARNT), "digest", learnt.row())
+    def put_adapter(self, adapter: Adapter) -> None:
+        """Store an adapter; it is in use once the LibraryModel names it."""
+        with storage_errors(self.address):
+            if not _table_exists(self._database, self.address, ADAPTERS):
+                self._database.create_table(ADAPTERS, schema=ADAPTER_SCHEMA)
+            _merge(self._database.open_table(ADAPTERS), "digest", adapter.to_table())
 
-    def forget_learnt(self, digest: str) -> None:
-        """Drop what was learnt and is no longer used."""
-        with in_a_sentence(self.address):
-            self._database.open_table(LEARNT).delete(among("digest", [digest]))
+    def delete_adapter(self, digest: str) -> None:
+        """Remove an adapter that is no longer used."""
+        with storage_errors(self.address):
+            self._database.open_table(ADAPTERS).delete(sql_in("digest", [digest]))
 
     def tidy(self, exact_below: int) -> None:
-        """Join small commits, bring the indices up to date, and drop what no version needs any more."""
+        """Create missing indices, and compact the tables if they have many small fragments.
+
+        From `exact_below` documents on, document vectors get an approximate index.
+        """
         from lancedb.index import FTS, BTree, IvfRq
 
-        with in_a_sentence(self.address):
+        with storage_errors(self.address):
             present = {index.columns[0] for index in self._documents.list_indices()}
             count = self._documents.count_rows()
             fragments = self._documents.stats()["fragment_stats"]["num_fragments"]
@@ -216,32 +223,31 @@ class Store:
                 self._documents.create_index("text", config=FTS(base_tokenizer="icu"))
             if count >= exact_below and "mean" not in present:
                 self._documents.create_index("mean", config=IvfRq(distance_type="cosine"))
-            if fragments > FRAGMENTS + count // 500:  # joining rewrites everything: the larger, the more rarely
-                local = "://" not in self.address  # there a lock keeps other writers away
+            if fragments > MAX_FRAGMENTS + count // 500:  # compacting rewrites everything: less often the larger it is
+                local = "://" not in self.address  # there, a lock keeps other writers away
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)  # readers of old versions look again: see `read`
+                    warnings.simplefilter("ignore", UserWarning)  # readers of old versions retry: see `read`
                     for table in (self._documents, self._files):
                         table.optimize(cleanup_older_than=timedelta(0) if local else None, delete_unverified=local)
 
     def nearest(self, vector: Any, count: int, where: str | None) -> list[str]:
-        """The documents nearest to a vector, by the approximate index."""
-        with in_a_sentence(self.address):
+        """The ids of the `count` documents nearest to a vector, by the approximate index."""
+        with storage_errors(self.address):
             query = self._documents.search(vector, vector_column_name="mean").distance_type("cosine")
             query = query.refine_factor(10).select(["id", "_distance"]).limit(count)
-            return [
-                str(id) for id in (query.where(where, prefilter=True) if where else query).to_arrow()["id"].to_pylist()
-            ]
+            matches = (query.where(where, prefilter=True) if where else query).to_arrow()
+            return [str(id) for id in matches["id"].to_pylist()]
 
     def has_vector_index(self) -> bool:
-        """Whether the approximate index has been made."""
-        with in_a_sentence(self.address):
+        """Whether there is an approximate index of the document vectors."""
+        with storage_errors(self.address):
             return any(index.columns == ["mean"] for index in self._documents.list_indices())
 
     def find(self, words: str, count: int) -> list[str]:
-        """The documents that hold words, best first, by the full-text index."""
-        with in_a_sentence(self.address):
-            found = self._documents.search(words, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
-            return [str(id) for id in found["id"].to_pylist()]
+        """The ids of the `count` documents that contain words, best first, by the full-text index."""
+        with storage_errors(self.address):
+            matches = self._documents.search(words, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
+            return [str(id) for id in matches["id"].to_pylist()]
 
 
 def is_library(path: Path) -> bool:
@@ -249,10 +255,24 @@ def is_library(path: Path) -> bool:
     return (path / f"{DOCUMENTS}.lance").is_dir()
 
 
-def beside(folder: str) -> str:
-    """The library kept in a folder of documents, or the folder itself where there is none."""
-    kept = Path(folder) / BESIDE
-    return str(kept) if "://" not in folder and not is_library(Path(folder)) and is_library(kept) else folder
+def locate_library(folder: str) -> str:
+    """The library inside a folder of documents; the folder itself if there is none inside."""
+    inside = Path(folder) / FOLDER_LIBRARY
+    return str(inside) if "://" not in folder and not is_library(Path(folder)) and is_library(inside) else folder
+
+
+def limit_malloc_arenas() -> None:
+    """Limit glibc's pools of freed memory to one per core.
+
+    By default it makes up to eight per core, for the threads to use, and returns hardly any of it to the system. A
+    library that is written and read by dozens of threads would take twice the memory it needs, and more every hour.
+    """
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        libc.mallopt(ARENA_MAX, usable_cores())
+
+
+def _schema_with(model: LibraryModel) -> pa.Schema:
+    return schema_for(model.width, model.vectors).with_metadata({MODEL_KEY: model.to_json()})
 
 
 def _connect(address: str, create: bool) -> Any:
@@ -260,21 +280,21 @@ def _connect(address: str, create: bool) -> Any:
 
     path = Path(address)
     if "://" not in address and not create and not path.is_dir():
-        what = "is a file, not a library" if path.exists() else "does not exist"
-        raise NotALibrary(f"{address} {what}. Make a library: longmatch index {address} FILES.")
-    with in_a_sentence(address):
+        problem = "is a file, not a library" if path.exists() else "does not exist"
+        raise NotALibrary(f"{address} {problem}. Make a library: longmatch index {address} FILES.")
+    with storage_errors(address):
         return lancedb.connect(address, session=lancedb.Session(INDEX_CACHE, METADATA_CACHE))
 
 
-def _facts_of(table: Any, address: str) -> Facts:
-    text = (table.schema.metadata or {}).get(FACTS.encode())
+def _model_of(table: Any, address: str) -> LibraryModel:
+    text = (table.schema.metadata or {}).get(MODEL_KEY.encode())
     if text is None:
         raise NotALibrary(f"{address} holds tables that longmatch did not make. Name another folder.")
-    return Facts.from_json(text.decode(), address)
+    return LibraryModel.from_json(text.decode(), address)
 
 
-def _is_there(database: Any, address: str, table: str) -> bool:
-    """Whether a table is there: one whose making was killed is listed, but has neither a version nor rows."""
+def _table_exists(database: Any, address: str, table: str) -> bool:
+    """Whether a table exists; one whose creation was killed is listed, but has neither a version nor rows."""
     if table not in database.list_tables().tables:
         return False
     folder = Path(address) / f"{table}.lance"
@@ -282,9 +302,9 @@ def _is_there(database: Any, address: str, table: str) -> bool:
 
 
 def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
-    """These columns, as far as the table has them: one made before may lack some."""
-    known = set(table.schema.names)
-    query = table.search().select([column for column in columns if column in known]).limit(MANY)
+    """Select columns; those that an older library lacks are omitted."""
+    present = set(table.schema.names)
+    query = table.search().select([column for column in columns if column in present]).limit(NO_LIMIT)
     return query.where(where) if where else query
 
 
@@ -293,10 +313,10 @@ def _merge(table: Any, key: str, rows: pa.Table) -> None:
     table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 
-def among(column: str, values: Sequence[str]) -> str:
-    """The condition that a column holds one of some values.
+def sql_in(column: str, values: Sequence[str]) -> str:
+    """The SQL condition that a column has one of some values.
 
-    >>> among("id", ["a", "it's"])
+    >>> sql_in("id", ["a", "it's"])
     "id IN ('a', 'it''s')"
     """
     quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)

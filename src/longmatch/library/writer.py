@@ -1,116 +1,162 @@
-"""Changes to a library: first the store, in one commit, then the index that is derived from it."""
+"""Changes to a library, by one writer at a time: first the store, in one commit, then the index derived from it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+from filelock import FileLock, Timeout
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.lexical.mentions import stack_titles
 from longmatch.lexical.terms import KINDS
-from longmatch.library.errors import in_a_sentence
+from longmatch.library.errors import LibraryError, storage_errors
 from longmatch.library.index.index import Index
-from longmatch.library.rows import TERMS, Row, rows_of, to_table
+from longmatch.library.rows import INDEX_COLUMNS, DocumentRow, rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.units import Tokens
 
-TOGETHER = 256  # documents whose terms are in memory at a time
-STALE = 0.02  # share of documents that may come or go before the norms of the others are made again
+LOCK = "writer.lock"
+BATCH = 256  # documents whose terms are in memory at a time
+MAX_STALE = 0.02  # share of documents added or removed before the norms of all are recomputed
 
 
 class Writer:
-    """Keeps the store and the index in step."""
+    """Changes the store and keeps the index in step."""
 
     def __init__(self, store: Store, index: Index, matcher: Callable[[], HybridMatcher]) -> None:
         self.store, self.index, self._matcher = store, index, matcher
 
     def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
-        """The tokens of documents: the first of three steps."""
+        """The tokens of documents: step one of three."""
         return self._matcher().tokenize(documents)
 
-    def encode(self, documents: Sequence[Tokens], report: Callable[[int], None]) -> pa.Table:
-        """Rows for the store: the second step."""
-        return to_table(self._matcher().encode_tokens(documents, report), self.store.facts.vectors)
+    def encode(self, documents: Sequence[Tokens], on_encoded: Callable[[int], None]) -> pa.Table:
+        """Rows for the store: step two. `on_encoded` is called with the number of documents just encoded."""
+        return to_table(self._matcher().encode_tokens(documents, on_encoded), self.store.model.vectors)
 
     def put(self, rows: pa.Table) -> None:
-        """Store documents: the third step."""
-        old = self.store.fetch(rows["id"].to_pylist(), TERMS)
+        """Store and index documents, replacing those with the same ids: step three."""
+        replaced = self.store.fetch(rows["id"].to_pylist(), INDEX_COLUMNS)
         self.store.put(rows)
-        with in_a_sentence(self.store.address):
-            self._forget(old)
-            take_in(self.index, rows_of(rows))
+        with storage_errors(self.store.address):
+            self._unindex(replaced)
+            index_rows(self.index, rows_of(rows))
             self.index.save(self.store.version)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove documents."""
-        old = self.store.fetch(ids, TERMS)
+        removed = self.store.fetch(ids, INDEX_COLUMNS)
         self.store.delete(ids)
-        with in_a_sentence(self.store.address):
-            self._forget(old)
+        with storage_errors(self.store.address):
+            self._unindex(removed)
             self.index.save(self.store.version)
 
-    def follow(self, commit: Callable[[], None], gone: Sequence[str]) -> None:
-        """Bring the index up to date with a commit of the store that is made elsewhere and takes documents away."""
-        for start in range(0, len(gone), TOGETHER):
-            self._forget(self.store.fetch(gone[start : start + TOGETHER], TERMS))
+    def follow(self, commit: Callable[[], None], removed: Sequence[str]) -> None:
+        """Run `commit`, which changes the store and removes the ids `removed`, and update the index after it."""
+        for start in range(0, len(removed), BATCH):
+            self._unindex(self.store.fetch(removed[start : start + BATCH], INDEX_COLUMNS))
         commit()
-        with in_a_sentence(self.store.address):
-            heal(self.index, self.store)
+        with storage_errors(self.store.address):
+            update_index(self.index, self.store)
             self.index.save(self.store.version)
 
-    def _forget(self, rows: Sequence[Row]) -> None:
+    def _unindex(self, rows: Sequence[DocumentRow]) -> None:
         if rows:
             self.index.remove([row.id for row in rows], [row.terms() for row in rows])
 
     def finish(self, exact_below: int) -> None:
-        """Leave everything tidy: few segments, true norms, joined commits."""
+        """Compact the store and the index, and recompute norms that are out of date."""
         self.store.tidy(exact_below)
-        with in_a_sentence(self.store.address):
-            if self.index.stale > STALE * len(self.index):
+        with storage_errors(self.store.address):
+            if self.index.stale > MAX_STALE * len(self.index):
                 self.index.merge()
                 refresh_norms(self.index, self.store)
             self.index.save(self.store.version)
 
 
-def take_in(index: Index, rows: Sequence[Row]) -> None:
+def index_rows(index: Index, rows: Sequence[DocumentRow]) -> None:
     """Add documents of the store to the index."""
     means = np.stack([row.array("mean") for row in rows])
     hashes = [str(row.value("hash")) for row in rows]
-    titles = stack_titles([row.name() for row in rows])
+    titles = stack_titles([row.title_terms() for row in rows])
     index.add([row.id for row in rows], hashes, [row.terms() for row in rows], titles, means)
 
 
 def refresh_norms(index: Index, store: Store) -> None:
-    """Make the norms of all documents again, by the frequencies as they are now."""
+    """Recompute the norms of all documents from the current document frequencies."""
     norms: dict[str, dict[str, float]] = {kind: {} for kind in KINDS}
-    for rows in store.batches(TERMS):
-        found = index.norms_of([row.terms() for row in rows])
+    for rows in store.batches(INDEX_COLUMNS):
+        current = index.norms_of([row.terms() for row in rows])
         for kind in KINDS:
-            norms[kind] |= {row.id: float(norm) for row, norm in zip(rows, found[kind], strict=True)}
+            norms[kind] |= {row.id: float(norm) for row, norm in zip(rows, current[kind], strict=True)}
     index.set_norms(norms)
 
 
-def _rows_of(store: Store, ids: Sequence[str], documents: int) -> Iterator[list[Row]]:
-    """The terms of some documents, looked up, or picked from all where that is quicker."""
-    if len(ids) < documents // 4:
-        yield from (store.fetch(ids[start : start + TOGETHER], TERMS) for start in range(0, len(ids), TOGETHER))
-        return
-    wanted = set(ids)
-    for rows in store.batches(TERMS, TOGETHER) if ids else ():
-        if found := [row for row in rows if row.id in wanted]:
-            yield found
-
-
-def heal(index: Index, store: Store) -> None:
-    """Bring an index that is behind its store up to date; where documents are gone unnoticed, make it again."""
+def update_index(index: Index, store: Store) -> None:
+    """Add what is in the store but not in the index; rebuild the index if documents were removed or replaced."""
     listed = store.read(["id", "hash"])
-    wanted = dict(zip(listed["id"].to_pylist(), listed["hash"].to_pylist(), strict=True))
-    held = index.documents()
-    if any(wanted.get(id) != hash for id, hash in held.items()):
-        index.segments, index.dead, held = [], [], {}
-    for rows in _rows_of(store, [id for id in wanted if id not in held], len(wanted)):
-        take_in(index, rows)
-    if index.stale > STALE * len(wanted):
+    stored = dict(zip(listed["id"].to_pylist(), listed["hash"].to_pylist(), strict=True))
+    indexed = index.content_hashes()
+    if any(stored.get(id) != hash for id, hash in indexed.items()):
+        index.segments, index.deleted, indexed = [], [], {}
+    for rows in _fetch_or_scan(store, [id for id in stored if id not in indexed], len(stored)):
+        index_rows(index, rows)
+    if index.stale > MAX_STALE * len(stored):
         refresh_norms(index, store)
     index.version = store.version
+
+
+def _fetch_or_scan(store: Store, ids: Sequence[str], total: int) -> Iterator[list[DocumentRow]]:
+    """Documents in batches: fetched by id, or picked from a scan of all `total` if that is quicker."""
+    if len(ids) < total // 4:
+        yield from (store.fetch(ids[start : start + BATCH], INDEX_COLUMNS) for start in range(0, len(ids), BATCH))
+        return
+    wanted = set(ids)
+    for rows in store.batches(INDEX_COLUMNS, BATCH) if ids else ():
+        if selected := [row for row in rows if row.id in wanted]:
+            yield selected
+
+
+@contextmanager
+def write_lock(folder: Path, on_message: Callable[[str], None]) -> Iterator[None]:
+    """Hold a library's lock; if another process has it, say so through `on_message` and wait.
+
+    The system frees the lock of a process that ends, however it ends.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            on_message(f"Another process is changing {folder}; waiting until it is done.")
+            lock.acquire()
+    except OSError as error:
+        raise LibraryError(f"{folder} cannot be written ({error.strerror}). Name a folder you may write to.") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def try_write_lock(folder: Path) -> Iterator[Literal["locked", "busy", "forbidden"]]:
+    """Hold the lock if no other process has it and the folder can be written."""
+    lock = FileLock(folder / LOCK, thread_local=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        yield "busy"
+        return
+    except OSError:
+        yield "forbidden"
+        return
+    try:
+        yield "locked"
+    finally:
+        lock.release()

@@ -15,7 +15,7 @@ from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, Match
 
 Scores = npt.NDArray[np.float64]
-Progress = Callable[[int], None]  # told how many documents are done since the last call
+Progress = Callable[[int], None]  # called with the number of documents done since the last call
 
 E = TypeVar("E")  # one document's encoding
 C = TypeVar("C")  # a collection of encodings, ready to be scored

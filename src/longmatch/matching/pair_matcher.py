@@ -23,7 +23,7 @@ class PairMatcher(Matcher):
 
     @abstractmethod
     def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
-        """The score of each pair, many at a time; `progress` is told of pairs.
+        """The score of each pair, many at a time; `progress` is called with the number of pairs done.
 
         Some score documents otherwise to put them in order (`for_ranking`) than to tell whether they belong together.
         """

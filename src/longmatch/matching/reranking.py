@@ -1,4 +1,4 @@
-"""A second stage: the documents that another model found, ranked anew."""
+"""A second stage: reranking the documents that another model found."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from longmatch.documents.document import Document
 from longmatch.matching.matcher import Encoder, Matcher, Progress, Scores
 from longmatch.matching.pair_matcher import PairMatcher
 
-DEPTH = 40  # documents that are ranked anew unless another number is asked for, as SST's authors do
+DEPTH = 40  # documents reranked by default, as SST's authors do
 
 
 class Ranked(NamedTuple):

@@ -92,7 +92,7 @@ class _DocumentProgress:
 
     def __init__(self, tokens: list[int], report: Progress | None) -> None:
         self.total, self.count, self.report = max(1, sum(tokens)), len(tokens), report
-        self.seen = self.told = 0
+        self.seen = self.reported = 0
 
     def tokens(self, count: int) -> None:
         self.seen += count
@@ -102,6 +102,6 @@ class _DocumentProgress:
         self._tell(self.count)
 
     def _tell(self, documents: int) -> None:
-        if self.report and documents > self.told:
-            self.report(documents - self.told)
-            self.told = documents
+        if self.report and documents > self.reported:
+            self.report(documents - self.reported)
+            self.reported = documents

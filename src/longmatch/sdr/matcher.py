@@ -98,7 +98,7 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
         )
 
     def _background(self, others: Paragraphs) -> Paragraphs:
-        """The shipped unrelated sentences, each a paragraph of one; for another backbone, the documents at hand."""
+        """The shipped unrelated sentences, each a paragraph of one; for another backbone, the documents themselves."""
         known = background_of(self.backbone)
         if known is None:
             return others

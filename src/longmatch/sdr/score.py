@@ -115,7 +115,7 @@ def _averaging(offsets: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _slices(offsets: Tensor, rows: int) -> Iterator[tuple[int, int]]:
-    """Runs of paragraphs of at most so many sentences together; a longer paragraph is a run of its own."""
+    """Runs of paragraphs of at most `rows` sentences together; a longer paragraph is a run by itself."""
     if int(offsets[-1] - offsets[0]) <= rows:
         yield 0, len(offsets) - 1
         return

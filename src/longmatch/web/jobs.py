@@ -22,7 +22,7 @@ class Job:
 
     id: str
     worker: Worker
-    said: Callable[[str], str] = str  # how a failure is told outside
+    said: Callable[[str], str] = str  # how a failure is worded for clients
     state: State = "waiting"
     step: str = "waiting for its turn"
     done: int = 0

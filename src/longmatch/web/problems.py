@@ -16,7 +16,7 @@ from longmatch.library.library import Library
 
 log = logging.getLogger(__name__)
 
-UNKNOWN = "longmatch could not answer this because of a mistake of its own. The terminal it runs in says more."
+UNKNOWN = "longmatch could not answer this because of an internal error. See the terminal it runs in."
 OTHERS_WORDS = {  # what FastAPI says, in ours
     "Not Found": "There is nothing at this address. The interface is described at /docs.",
     "Method Not Allowed": "This address does not take that method. The interface is described at /docs.",

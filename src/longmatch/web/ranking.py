@@ -72,7 +72,7 @@ def _query(state: State, id: str, job: Job) -> str | Encoding:
 
 
 class WatchedBackbone(Backbone):
-    """A backbone that tells a job of every batch, and ends with it when it is cancelled."""
+    """A backbone that reports every batch to a job, and stops when the job is cancelled."""
 
     def __init__(self, backbone: Backbone, job: Job) -> None:
         self.__dict__.update(backbone.__dict__)
@@ -86,8 +86,8 @@ class WatchedBackbone(Backbone):
             return super().encode(pieces)
         self._job.begin("encoding the document", sum(len(piece) for piece in pieces))
 
-        def tell(tokens: int) -> None:
+        def on_tokens(tokens: int) -> None:
             self._job.advance(tokens)
             progress(tokens)
 
-        return super().encode(pieces, tell)
+        return super().encode(pieces, on_tokens)

@@ -80,7 +80,7 @@ class State:
         return Problem(404, f"There is no document {id}. Look at the list of documents.")
 
     def query_now(self, id: str) -> str | Encoding:
-        """What the library is asked with: one of its own ids, or an upload's encoding, which is kept."""
+        """The query for the library: one of its ids, or an upload's encoding, which is kept."""
         upload = self.uploads.get(id)
         if upload is None:
             return self.described(id).id
@@ -134,10 +134,10 @@ class State:
         """Take questions; the model is opened meanwhile."""
         self.worker.open()
         if not self.ready:
-            self.worker.begin(self.warm_now).add_done_callback(self._tell)
+            self.worker.begin(self.warm_now).add_done_callback(self._log_failure)
 
-    def _tell(self, warmed: "Future[None]") -> None:
-        """Say in the terminal why the model could not be opened; questions that need it say it too."""
+    def _log_failure(self, warmed: "Future[None]") -> None:
+        """Log why the model could not be opened; requests that need it report it too."""
         error = None if warmed.cancelled() else warmed.exception()
         if error is not None:
             log.warning("%s", error)

@@ -9,9 +9,8 @@ import pytest
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.lab.adapting import learning
-from longmatch.lab.adapting.adapt import adapt
+from longmatch.lab.adapting.adapt import OnStage, adapt
 from longmatch.library.library import Library
-from longmatch.library.reencode import Stages
 from tests.lab.adapting.stems import write_coined
 from tests.library.tiny import tiny_matcher
 
@@ -19,7 +18,7 @@ DOCUMENTS, STEPS = 42, 16
 Copy = Callable[[Path], Library]
 
 
-def interrupt_at(stage: str) -> Stages:
+def interrupt_at(stage: str) -> OnStage:
     """Stops when a stage is reported."""
 
     def report(what: str, done: int, of_all: int) -> None:

@@ -115,7 +115,7 @@ def test_undo_gives_the_old_answers_back_to_a_handle_that_was_open_too(
     assert answers(reader, few) == new[:FEW] != old[:FEW]
     undo(library)
     assert answers(library, few) == answers(reader, few) == old[:FEW]
-    assert library.facts()["adapted"] is None
+    assert library.summary()["adapted"] is None
     with pytest.raises(LibraryError, match="not adapted, so there is nothing to undo"):
         undo(library)
 
@@ -162,15 +162,15 @@ def test_it_can_be_adapted_again_and_undone_step_by_step(
     adapted: Path, copied: Copy, siblings: list[Document], new: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = copied(adapted)
-    once = library._store.facts.change
+    once = library._store.model.change
     monkeypatch.setattr("longmatch.lab.adapting.proof.Proof.holds", True)  # whatever it gives
     assert adapt(library, steps=2, seed=1).adopted
-    twice = library._store.learnt()
+    twice = library._store.adapter()
     assert twice is not None and twice.before == once
     few = siblings[:FEW]
     assert answers(library, few) != new[:FEW]
     undo(library)
-    assert library._store.facts.change == once
+    assert library._store.model.change == once
     assert answers(library, few) == new[:FEW]
 
 
@@ -179,7 +179,7 @@ def test_encoding_again_keeps_what_was_learnt(
 ) -> None:
     library = copied(adapted)
     library.reencode()
-    assert library.facts()["adapted"]
+    assert library.summary()["adapted"]
     assert answers(library, siblings[:FEW]) == new[:FEW]
 
 
@@ -187,11 +187,11 @@ def test_the_facts_tell_when_it_was_adapted_and_with_what_proof(
     adapted: Path, tiny: HybridMatcher, plain: Path
 ) -> None:
     library = Library(adapted, tiny, create=False)
-    told, learnt = library.facts()["adapted"], library._store.learnt()
+    told, learnt = library.summary()["adapted"], library._store.adapter()
     assert told["when"].endswith("+00:00") and told["steps"] == STEPS
-    assert learnt is not None and Adaptation.of_learnt(learnt).proof.to_dict() == told["proof"]
+    assert learnt is not None and Adaptation.of_adapter(learnt).proof.to_dict() == told["proof"]
     assert told["proof"]["score"]["after"] > told["proof"]["score"]["before"]
-    assert Library(plain, tiny, create=False).facts()["adapted"] is None
+    assert Library(plain, tiny, create=False).summary()["adapted"] is None
 
 
 def test_too_few_documents_are_refused_in_one_sentence(tiny: HybridMatcher, tmp_path: Path) -> None:

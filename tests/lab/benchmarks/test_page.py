@@ -35,7 +35,7 @@ def page_of() -> Callable[[Path], str]:
 
 def test_the_page_has_every_row_with_machine_code_and_the_command_that_ran(page_of, make_data, tmp_path) -> None:
     out = tmp_path / "out"
-    evaluate([make_data(qrels=QRELS, name=name) for name in ("one", "two")], [], out, fidelity=1)
+    evaluate([make_data(qrels=QRELS, name=name) for name in ("one", "two")], [], out=out, fidelity=1)
     (about,) = json.loads((out / "about.json").read_text(encoding="utf-8"))
     page = page_of(out)
     assert about["machine"] in page
@@ -51,12 +51,12 @@ def test_the_page_has_every_row_with_machine_code_and_the_command_that_ran(page_
 
 def test_evaluations_of_different_commits_are_each_named(page_of, make_data: Make, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    evaluate([make_data(qrels=QRELS)], [], out)
+    evaluate([make_data(qrels=QRELS)], [], out=out)
     run = out / "runs" / "tiny.test.bm25.json"
     found = json.loads(run.read_text(encoding="utf-8"))
     found["made"] |= {"commit": "0123456789ab", "command": "longmatch evaluate --data tiny --models bm25"}
     run.write_text(json.dumps(found), encoding="utf-8")
-    evaluate([out.parent / "data" / "tiny"], ["sdr-plain"], out, limit=1)
+    evaluate([out.parent / "data" / "tiny"], ["sdr-plain"], out=out, limit_queries=1)
     page = page_of(out)
     assert "commit 0123456789ab" in page
     assert "longmatch evaluate --data tiny --models bm25\n" in page
@@ -65,7 +65,7 @@ def test_evaluations_of_different_commits_are_each_named(page_of, make_data: Mak
 
 
 def test_both_protocols_have_a_table_each(page_of, make_data: Make, tmp_path: Path) -> None:
-    evaluate([make_data(qrels=QRELS, pairs=PAIRS)], [], tmp_path / "out", protocol="both")
+    evaluate([make_data(qrels=QRELS, pairs=PAIRS)], [], out=tmp_path / "out", protocol="both")
     page = page_of(tmp_path / "out")
     for head in ("## All sets, ranking", "## All sets, pairs", "### Ranking", "### Pairs"):
         assert head in page
@@ -74,7 +74,7 @@ def test_both_protocols_have_a_table_each(page_of, make_data: Make, tmp_path: Pa
 
 def test_seeds_gains_and_shuffled_sections_are_on_the_page(page_of, make_data, save_colde, tmp_path: Path) -> None:
     models = [str(save_colde(f"m{seed}", seed)) for seed in (1, 2)]
-    evaluate([make_data(qrels=QRELS)], models, tmp_path / "out", shuffle_sections=True)
+    evaluate([make_data(qrels=QRELS)], models, out=tmp_path / "out", shuffle_sections=True)
     page = page_of(tmp_path / "out")
     row = next(line for line in page.splitlines() if line.startswith("| colde |") and "1, 2" in line)
     assert "±" in row

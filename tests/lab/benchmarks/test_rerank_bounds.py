@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from longmatch.lab.benchmarks.rerank_bounds import best_order, bounds, random_order
-from longmatch.lab.evaluation.measures import Answers
+from longmatch.lab.evaluation.measures import QueryResult
 from longmatch.lab.evaluation.measures.ranking import nDCG
 
 GRADES = [3, 0, 1, 0, 2]  # of what was handed on; one more answer, of grade 2, was not
-FOUND = Answers(np.array([1, 3, 5, 9]), np.array([3, 1, 2, 2]), np.array([3, 2, 2, 1]), 12)
+FOUND = QueryResult(np.array([1, 3, 5, 9]), np.array([3, 1, 2, 2]), np.array([3, 2, 2, 1]), 12)
 
 
 def all_orders() -> list[float]:

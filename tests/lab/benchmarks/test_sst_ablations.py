@@ -8,15 +8,15 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.sst_ablations import PARTS, main, part_of
 from longmatch.lab.benchmarks.stored_results import StoredResults
 from longmatch.lab.benchmarks.train import ROWS
-from longmatch.lab.evaluation.rows import compare_rows, plain_rows
-from longmatch.lab.evaluation.runs import Run
-from tests.lab.evaluation.test_rows import run
+from longmatch.lab.evaluation.result_rows import compare_rows, rows_without_tests
+from longmatch.lab.evaluation.runs import ModelRun
+from tests.lab.evaluation.test_result_rows import run
 
 FULL = "sst clustering=adaptive clusters=sst-clusters epochs=3"
 
 
-def save(out: Path, *names: str) -> list[Run]:
-    found = [Run(**{**vars(run(name, seed)), "data": "news"}) for name in names for seed in (1, 2)]
+def save(out: Path, *names: str) -> list[ModelRun]:
+    found = [ModelRun(**{**vars(run(name, seed)), "data": "news"}) for name in names for seed in (1, 2)]
     for one in found:
         one.save(out)
     stored = StoredResults({}, [])
@@ -42,7 +42,7 @@ def test_the_table_has_mean_deviation_and_a_test_against_the_full_model(tmp_path
     lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     assert lines[0] == "| news | accuracy | difference | F1 | difference | seeds |" and len(lines) == 4
     assert lines[2].startswith("| SST: adaptive subtopics, soft sampling |") and "±" in lines[2]
-    rows = {row.model: row for row in plain_rows(runs)}
+    rows = {row.model: row for row in rows_without_tests(runs)}
     wanted = compare_rows(rows[f"{FULL} views=1"], rows[FULL], "F1")
     assert f"{100 * wanted.difference:+.1f} (p = {wanted.p:.3f})" in lines[3] and lines[3].endswith("| 1, 2 |")
 

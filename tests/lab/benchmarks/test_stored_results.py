@@ -9,17 +9,17 @@ import pytest
 from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
 from longmatch.lab.benchmarks.stored_runs import rounded
-from longmatch.lab.evaluation.measures import Verdicts
-from longmatch.lab.evaluation.rows import make_rows
-from longmatch.lab.evaluation.runs import Run
-from tests.lab.evaluation.test_rows import run
+from longmatch.lab.evaluation.measures import PairPredictions
+from longmatch.lab.evaluation.result_rows import make_rows
+from longmatch.lab.evaluation.runs import ModelRun
+from tests.lab.evaluation.test_result_rows import run
 
 
-def changed(one: Run, **changes: object) -> Run:
-    return Run(**{**vars(one), **changes})
+def changed(one: ModelRun, **changes: object) -> ModelRun:
+    return ModelRun(**{**vars(one), **changes})
 
 
-def save(folder: Path, *runs: Run) -> Path:
+def save(folder: Path, *runs: ModelRun) -> Path:
     for one in runs:
         one.save(folder)
     return folder
@@ -38,7 +38,7 @@ def test_rows_worked_out_from_what_is_kept_are_those_of_the_answers(tmp_path: Pa
     assert tied is not None
     scores = np.round(tied.scores, 1)
     scores[3] = -np.inf  # a pair that could not be handled
-    runs[0] = changed(runs[0], verdicts=Verdicts(tied.labels, scores, 0.6))
+    runs[0] = changed(runs[0], verdicts=PairPredictions(tied.labels, scores, 0.6))
     stored = StoredResults.load(tmp_path / "results")
     stored.merge(save(tmp_path / "out", *runs))
     stored.save(tmp_path / "results")
@@ -84,7 +84,7 @@ def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
     stored.merge(save(tmp_path / "a", run("tfidf")))
     other = run("bm25")
     assert other.verdicts is not None
-    labels = Verdicts(~other.verdicts.labels, other.verdicts.scores, 0.6)
+    labels = PairPredictions(~other.verdicts.labels, other.verdicts.scores, 0.6)
     with pytest.raises(LongmatchError, match="bm25 was evaluated on other labels of set"):
         stored.merge(save(tmp_path / "b", changed(other, verdicts=labels)))
 
@@ -104,7 +104,7 @@ def test_nothing_is_said_of_a_best_row_that_no_test_was_made_with(tmp_path: Path
     assert "F1" in found["colde"]["against_tfidf"] and "F1" not in found["colde"]["against_best_untrained"]
     perfect = run("perfect")
     assert perfect.verdicts is not None
-    right = Verdicts(perfect.verdicts.labels, perfect.verdicts.labels.astype(float), 0.5)
+    right = PairPredictions(perfect.verdicts.labels, perfect.verdicts.labels.astype(float), 0.5)
     stored.merge(save(tmp_path / "b", changed(perfect, verdicts=right)))
     assert {row["model"]: row["marks"] for row in group.rows if "marks" in row}["old best"]["F1"] == "+"
     assert "F1" in {row["model"]: row for row in group.rows}["tfidf"]["against_best_other"]

@@ -43,7 +43,7 @@ def test_the_command_on_the_card_is_the_command_again(longmatch, tmp_path, numbe
         (["--set", "learningrate=3"], "There is no setting learningrate. Did you mean learning_rate?"),
         (["--set", "seed=x"], "The setting seed is 'x'; it must be a whole number."),
         (["--set", "out=x"], "There is no setting out. Name one of"),
-        (["--set", "seed"], "--set seed is no key=value; write --set seed=3, for example."),
+        (["--set", "seed"], "--set seed is not key=value; write --set seed=3, for example."),
         (["--config", "none.toml"], "none.toml cannot be read (No such file or directory). Name a TOML or JSON file."),
     ],
 )
@@ -65,3 +65,13 @@ def test_a_loss_that_is_no_number_is_one_sentence(longmatch, tmp_path, numbers):
     last = ran.err.splitlines()[-1]
     assert ran.code == 2 and last.startswith("longmatch: The loss at step 8 is nan, so training stopped.")
     assert (tmp_path / "out" / "training" / "checkpoints" / "checkpoint-5" / "model.safetensors").is_file()
+
+
+def test_the_default_is_made_by_its_own_steps_and_other_models_have_none(longmatch, tmp_path, numbers):
+    out = tmp_path / "out"
+    assert longmatch("train", "default", "--out", out, "--step", "x").complaint.startswith(
+        "There is no step x. Name one"
+    )
+    assert "no lists of training queries" in longmatch("train", "default", "--out", out, "--step", "weights").err
+    assert "one --data" in longmatch("train", "default", "a", "b", "--out", out).complaint
+    assert "alone" in longmatch("train", RECIPE, "--data", numbers, "--out", out, "--step", "weights").complaint

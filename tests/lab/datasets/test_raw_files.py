@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.raw_files import Limits, opened, unpack
+from longmatch.lab.datasets.raw_files import Limits, open_raw, unpack
 
 
 def make_zip(path, names):
@@ -67,7 +67,7 @@ def test_too_many_files_are_refused(tmp_path):
 
 def test_a_damaged_archive_is_said_to_be(tmp_path):
     (tmp_path / "cut.zip").write_bytes(b"PK not a zip")
-    with pytest.raises(ReadError, match=r"cut\.zip cannot be unpacked"), opened(tmp_path / "cut.zip"):
+    with pytest.raises(ReadError, match=r"cut\.zip cannot be unpacked"), open_raw(tmp_path / "cut.zip"):
         pass
 
 
@@ -77,26 +77,26 @@ def test_an_archive_cut_short_is_said_to_be(tmp_path):
         member.size = 100_000
         tape.addfile(member, io.BytesIO(bytes(n * n % 251 for n in range(100_000))))
     (tmp_path / "cut.tar.gz").write_bytes((tmp_path / "whole.tar.gz").read_bytes()[:500])
-    with pytest.raises(ReadError, match=r"cut\.tar\.gz cannot be unpacked"), opened(tmp_path / "cut.tar.gz"):
+    with pytest.raises(ReadError, match=r"cut\.tar\.gz cannot be unpacked"), open_raw(tmp_path / "cut.tar.gz"):
         pass
 
 
 def test_an_archive_reads_like_the_folder_it_was(tmp_path):
-    with opened(make_zip(tmp_path / "x.zip", ["top/pep-10.rst", "top/pep-9.rst"])) as files:
-        assert [path.name for path in files.each("pep-*.rst")] == ["pep-9.rst", "pep-10.rst"]
-        unpacked = files.one("pep-9.rst")
+    with open_raw(make_zip(tmp_path / "x.zip", ["top/pep-10.rst", "top/pep-9.rst"])) as files:
+        assert [path.name for path in files.find("pep-*.rst")] == ["pep-9.rst", "pep-10.rst"]
+        unpacked = files.require_one("pep-9.rst")
     assert not unpacked.exists()
 
 
 def test_an_archive_inside_a_folder_is_opened_too(tmp_path):
     (tmp_path / "data").mkdir()
     make_zip(tmp_path / "data" / "x.zip", ["inner.json"])
-    with opened(tmp_path) as files:
-        assert files.one("inner.json").read_text() == "content"
+    with open_raw(tmp_path) as files:
+        assert files.require_one("inner.json").read_text() == "content"
 
 
 def test_what_is_missing_is_named(tmp_path):
-    with pytest.raises(ReadError, match=r"holds no acl\.txt"), opened(tmp_path) as files:
-        files.one("acl.txt")
-    with pytest.raises(ReadError, match="does not exist"), opened(tmp_path / "nowhere"):
+    with pytest.raises(ReadError, match=r"holds no acl\.txt"), open_raw(tmp_path) as files:
+        files.require_one("acl.txt")
+    with pytest.raises(ReadError, match="does not exist"), open_raw(tmp_path / "nowhere"):
         pass

@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.lab.datasets.wikitext import is_disambiguation, link_targets, wikitext_parts, without_nested
+from longmatch.lab.datasets.wikitext import is_disambiguation, link_targets, remove_nested, wikitext_parts
 
 ARTICLE = """{{Infobox fruit|name={{lang|en|Apple}}|tree=[[Malus]]}}
 <!-- a [[hidden]] remark -->
@@ -62,7 +62,7 @@ def test_no_markup_however_broken_stops_it(text):
 
 @given(st.lists(st.sampled_from(["{{", "}}", "x"])))
 def test_no_mark_survives_removal(pieces):
-    assert set(without_nested("".join(pieces), "{{", "}}")) <= {"x"}
+    assert set(remove_nested("".join(pieces), "{{", "}}")) <= {"x"}
 
 
 def test_hostile_markup_takes_linear_time():

@@ -8,12 +8,12 @@ from longmatch.lab.evaluation.fidelity import (
     Fidelity,
     fidelity,
     measure_fidelity,
-    named_sentences,
     rebuild,
     related_pairs,
     summary,
+    top_sentences,
 )
-from longmatch.load import load
+from longmatch.loading import load
 
 PAIR = ("coming-back-slowly.md", "step-rate-and-tibial-damage.pdf")
 
@@ -45,7 +45,7 @@ def test_a_document_rebuilt_without_loss_scores_one_with_itself(pair: tuple[Docu
 
 def test_a_tenth_of_the_sentences_is_named_the_heaviest_first(pair: tuple[Document, Document]) -> None:
     match = load("tfidf").compare(*pair)
-    named = named_sentences(match, "a")
+    named = top_sentences(match, "a")
     spans = list(pair[0].sentences)
     assert len(named) == round(len(spans) / 10)
     weights = [sum(x.contribution for x in match.alignments if (x.a.start, x.a.end) == (s.start, s.end)) for s in spans]

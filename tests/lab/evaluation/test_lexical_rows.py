@@ -13,7 +13,7 @@ from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.load import load
+from longmatch.loading import load
 
 DATA = os.environ.get("LONGMATCH_DATA")
 

@@ -15,12 +15,12 @@ from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.evaluate import Evaluation, evaluate
 from longmatch.lab.evaluation.fidelity import fidelity
-from longmatch.lab.evaluation.protocols import Task, run
+from longmatch.lab.evaluation.protocols import EvaluationTask, score_task
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.pairs import PairScorer
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import SstMatcher
-from longmatch.load import load
+from longmatch.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge, tiny_matcher
 from tests.lab.evaluation.conftest import TEXTS
 
@@ -112,9 +112,9 @@ def test_pairs_score_as_the_matcher_scores_them_and_enter_no_ranking(
     make_data: Make, matcher: CrossMatcher, tmp_path: Path
 ) -> None:
     corpus = Corpus(DataFolder(make_data(qrels=QRELS, pairs=PAIRS)))
-    scorer, task = opened(matcher, corpus, tmp_path, 1), Task.of(corpus, "test")
+    scorer, task = opened(matcher, corpus, tmp_path, 1), EvaluationTask.of(corpus, "test")
     told: list[int] = []
-    outcome = run(task, corpus, scorer, told.append)
+    outcome = score_task(task, corpus, scorer, told.append)
     documents = corpus.documents(TEXTS)
     wanted = matcher.score_pairs([(documents[a], documents[b]) for _, a, b, _ in PAIRS])
     np.testing.assert_allclose([*outcome.validation, *outcome.pairs], wanted, atol=1e-5)
@@ -128,25 +128,25 @@ def test_a_document_that_cannot_be_read_scores_lowest_and_is_counted(
     pairs = [("test", "boats", "none", 1), ("test", "none", "boats", 0), ("test", "boats", "ships", 1)]
     corpus = Corpus(DataFolder(make_data(TEXTS | {"none": ""}, pairs=pairs, qrels=[("test", "boats", "none", 1)])))
     scorer = opened(matcher, corpus, tmp_path, 40)
-    outcome = run(Task.of(corpus, "test"), corpus, scorer)
+    outcome = score_task(EvaluationTask.of(corpus, "test"), corpus, scorer)
     assert np.isfinite(outcome.pairs).tolist() == [False, False, True]
     assert outcome.answers["boats"].ranks.tolist() == [5] and list(scorer.unhandled) == [corpus.number["none"]]
 
 
-def test_a_row_says_how_many_were_ranked_anew_and_is_not_made_twice(
+def test_a_row_says_how_many_were_reranked_and_is_not_made_twice(
     make_data: Make, save_cross: Callable[[], Path], tmp_path: Path
 ) -> None:
     folder, model, out = make_data(qrels=QRELS, pairs=PAIRS), str(save_cross()), tmp_path / "out"
-    evaluate([folder], [model], out, protocol="both", rerank_depth=2)
+    evaluate([folder], [model], out=out, protocol="both", rerank_depth=2)
     rows = {row["model"]: row for row in json.loads((out / "results.json").read_text(encoding="utf-8"))}
     assert {"nDCG@10", "F1"} < set(rows["cross"]["measures"])
     assert rows["cross"]["rerank_depth"] == 2 and "rerank_depth" not in rows["bm25"]
-    assert "cross : bm25's 2 best ranked anew" in (out / "results.md").read_text(encoding="utf-8")
+    assert "cross : reranks bm25's best 2" in (out / "results.md").read_text(encoding="utf-8")
     path = out / "runs" / "tiny.test.cross.seed1.json"
     before = path.stat().st_mtime_ns
-    evaluate([folder], [model], out, protocol="both", rerank_depth=2)
+    evaluate([folder], [model], out=out, protocol="both", rerank_depth=2)
     assert path.stat().st_mtime_ns == before
-    evaluate([folder], [model], out, protocol="both", rerank_depth=3)
+    evaluate([folder], [model], out=out, protocol="both", rerank_depth=3)
     assert path.stat().st_mtime_ns != before
 
 

@@ -10,7 +10,7 @@ from longmatch.documents import Document
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures import parse
-from longmatch.lab.evaluation.protocols import Outcome, Task, run
+from longmatch.lab.evaluation.protocols import EvaluationTask, TaskOutcome, score_task
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.matching.matcher import Encoder, Progress, Scores
 
@@ -37,12 +37,12 @@ class Alphabet(Encoder[str, list[str]]):
         raise NotImplementedError
 
 
-def answered(folder: Path, **options: object) -> tuple[Outcome, Task, AnyScorer]:
+def answered(folder: Path, **options: object) -> tuple[TaskOutcome, EvaluationTask, AnyScorer]:
     corpus = Corpus(DataFolder(folder))
-    task = Task.of(corpus, "test", **options)
+    task = EvaluationTask.of(corpus, "test", **options)
     scorer = AnyScorer(Alphabet())
     scorer.open([], corpus)
-    return run(task, corpus, scorer), task, scorer
+    return score_task(task, corpus, scorer), task, scorer
 
 
 LETTERS = dict.fromkeys("abcdef", "Some text here.")
@@ -51,7 +51,7 @@ LETTERS = dict.fromkeys("abcdef", "Some text here.")
 def test_the_whole_collection_is_ranked_but_never_the_query_itself(make_data: Make) -> None:
     outcome, _, _ = answered(make_data(LETTERS, qrels=[("test", "a", "b", 1), ("test", "a", "a", 1)]))
     found = outcome.answers["a"]
-    assert (found.ranks.tolist(), found.wanted.tolist(), found.ranked) == ([1], [1], 5)
+    assert (found.ranks.tolist(), found.ideal.tolist(), found.ranked) == ([1], [1], 5)
 
 
 def test_only_candidates_are_ranked_where_there_are_any(make_data: Make) -> None:
@@ -66,7 +66,7 @@ def test_only_the_querys_own_pool_is_ranked_where_there_is_one(make_data: Make) 
     outcome, _, _ = answered(folder)
     assert outcome.answers["a"].ranks.tolist() == [2]
     assert outcome.answers["b"].ranks.tolist() == []  # outside its pool: not found, but wanted
-    assert outcome.answers["b"].wanted.tolist() == [1]
+    assert outcome.answers["b"].ideal.tolist() == [1]
 
 
 def test_an_unhandled_document_ranks_last_and_is_counted(make_data: Make) -> None:
@@ -94,7 +94,7 @@ def test_the_threshold_is_chosen_on_validation_pairs_and_used_on_test_pairs(make
     validation = [("validation", "a", "b", 1), ("validation", "a", "c", 1), ("validation", "a", "d", 0)]
     test = [("test", "b", "c", 1), ("test", "b", "d", 1), ("test", "b", "f", 1), ("test", "a", "f", 0)]
     outcome, task, _ = answered(make_data(LETTERS, pairs=[*validation, *test]))
-    verdicts = outcome.verdicts(task)
+    verdicts = outcome.predictions(task)
     assert verdicts.threshold == -2.5  # between c (-2, belongs) and d (-3, does not)
     assert parse("F1")(verdicts) == pytest.approx(4 / 5)  # type: ignore[arg-type]  # b-f, at -4, is missed
 
@@ -102,7 +102,7 @@ def test_the_threshold_is_chosen_on_validation_pairs_and_used_on_test_pairs(make
 def test_without_validation_pairs_the_training_pairs_give_the_threshold(make_data: Make) -> None:
     pairs = [("train", "a", "b", 1), ("train", "a", "d", 0), ("test", "a", "c", 1), ("test", "a", "e", 0)]
     outcome, task, _ = answered(make_data(LETTERS, pairs=pairs))
-    assert outcome.verdicts(task).threshold == -2.0
+    assert outcome.predictions(task).threshold == -2.0
 
 
 def test_a_pair_with_an_unhandled_document_is_said_not_to_belong(make_data: Make) -> None:
@@ -110,12 +110,12 @@ def test_a_pair_with_an_unhandled_document_is_said_not_to_belong(make_data: Make
     pairs = [("validation", "c", "d", 1), ("validation", "c", "f", 0), ("test", "a", "b", 1), ("test", "c", "d", 1)]
     outcome, task, _ = answered(make_data(texts, pairs=pairs))
     assert outcome.pairs == [-np.inf, -1.0]
-    assert parse("recall")(outcome.verdicts(task)) == 0.5  # type: ignore[arg-type]
+    assert parse("recall")(outcome.predictions(task)) == 0.5  # type: ignore[arg-type]
 
 
 def test_a_limit_takes_the_same_queries_for_the_same_seed(make_data: Make) -> None:
     folder = make_data(LETTERS, qrels=[("test", q, d, 1) for q, d in ("ab", "bc", "cd", "de", "ef")])
     corpus = Corpus(DataFolder(folder))
-    first, again, other = (list(Task.of(corpus, "test", limit=2, seed=seed).qrels) for seed in (1, 1, 2))
+    first, again, other = (list(EvaluationTask.of(corpus, "test", limit=2, seed=seed).qrels) for seed in (1, 1, 2))
     assert len(first) == 2
     assert first == again != other

@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import save_file
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.lab.evaluation.provenance import commit_of, made, package_digest, rounded
-from longmatch.load import load
+from longmatch.lab.evaluation.provenance import commit_of, package_digest, provenance, rounded
+from longmatch.loading import load
 
 
 def git(folder: Path, *words: str) -> str:
@@ -45,10 +45,10 @@ def test_rounded_weights_are_known_whatever_type_they_are_stored_in(tmp_path: Pa
 
 def test_a_row_records_command_code_machine_versions_and_weights(tiny_bert: Path) -> None:
     backbone = Backbone.load(str(tiny_bert), precision="float32")
-    found = made("longmatch evaluate", load("sdr", backbone))
+    found = provenance("longmatch evaluate", load("sdr", backbone))
     assert found["command"] == "longmatch evaluate"
     assert found["code"] == package_digest()
     assert torch.__version__.startswith(found["versions"]["torch"].partition("+")[0])
     assert found["weights"]["name"] == tiny_bert.name
     assert (found["weights"]["precision"], found["weights"]["rounded"]) == ("float32", None)
-    assert made("longmatch evaluate", load("tfidf"))["weights"] is None
+    assert provenance("longmatch evaluate", load("tfidf"))["weights"] is None

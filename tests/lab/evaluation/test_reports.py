@@ -8,27 +8,27 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from longmatch.cli.app import app
-from longmatch.lab.evaluation.measures import Answers, RankingMeasure, parse, parse_all
+from longmatch.lab.evaluation.measures import QueryResult, RankingMeasure, parse, parse_all
 from longmatch.lab.evaluation.reports.markdown import to_markdown
 from longmatch.lab.evaluation.reports.plots import by_length
 from longmatch.lab.evaluation.reports.terminal import print_rows
-from longmatch.lab.evaluation.rows import Row, make_rows
-from longmatch.lab.evaluation.runs import Run, load_runs
+from longmatch.lab.evaluation.result_rows import ResultRow, make_rows
+from longmatch.lab.evaluation.runs import ModelRun, load_runs
 
 Make = Callable[..., Path]
 
 
-def made_up(model: str, ranks: list[int], trained: int | None = None) -> Run:
+def made_up(model: str, ranks: list[int], trained: int | None = None) -> ModelRun:
     one = np.ones(1, dtype=np.int64)
-    answers = {f"q{i:02d}": Answers(one * rank, one, one, 50) for i, rank in enumerate(ranks)}
+    answers = {f"q{i:02d}": QueryResult(one * rank, one, one, 50) for i, rank in enumerate(ranks)}
     words = {query: 100 * (i + 1) for i, query in enumerate(answers)}
-    return Run("set", model, "test", 0, None, {}, answers, None, (), 50, {}, 0.5, 1.0, "CPU", words, trained)
+    return ModelRun("set", model, "test", 0, None, {}, answers, None, (), 50, {}, 0.5, 1.0, "CPU", words, trained)
 
 
 GOOD, MIDDLING, POOR = [1] * 24, [2] * 24, [3, 4] * 12
 
 
-def rows() -> list[Row]:
+def rows() -> list[ResultRow]:
     runs = [made_up("tfidf", MIDDLING), made_up("better", GOOD), made_up("worse", POOR)]
     return make_rows(runs, parse_all("MRR,nDCG@10"))
 
@@ -88,7 +88,7 @@ def test_a_run_is_read_back_as_it_was_saved(tmp_path: Path) -> None:
 def test_quality_by_length_takes_equally_many_queries_a_bin() -> None:
     measure = parse("MRR")
     assert isinstance(measure, RankingMeasure)
-    row = Row([made_up("m", [1] * 12 + [2] * 12)], {})
+    row = ResultRow([made_up("m", [1] * 12 + [2] * 12)], {})
     lengths, values = by_length(row, measure)
     assert lengths == [350.0, 950.0, 1550.0, 2150.0]
     assert values == [1.0, 1.0, 0.5, 0.5]

@@ -13,7 +13,7 @@ from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring import slices
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.rprs import RprsScorer
-from longmatch.load import load
+from longmatch.loading import load
 
 QUERIES = [0, 7, 19]
 

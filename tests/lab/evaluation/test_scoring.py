@@ -15,7 +15,7 @@ from longmatch.lab.evaluation.encodings.tokens import DocumentTokens, restore_to
 from longmatch.lab.evaluation.scoring import slices
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.load import load
+from longmatch.loading import load
 from longmatch.matching.matcher import Matcher
 from longmatch.units import Tokens, tokenize
 

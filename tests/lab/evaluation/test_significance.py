@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test, ttest_rel
 
-from longmatch.lab.evaluation.measures import Verdicts, parse
+from longmatch.lab.evaluation.measures import PairPredictions, parse
 from longmatch.lab.evaluation.measures.pairs import PairMeasure
 from longmatch.lab.evaluation.significance import (
     Interval,
@@ -54,16 +54,16 @@ def measure() -> PairMeasure:
 def test_pairs_of_one_source_are_drawn_together() -> None:
     """With one source there is nothing to draw, however many pairs it has."""
     labels, scores = RNG.random(50) < 0.5, RNG.random(50)
-    drawn = bootstrap_pairs(measure(), Verdicts(labels, scores), ["a"] * 50)
+    drawn = bootstrap_pairs(measure(), PairPredictions(labels, scores), ["a"] * 50)
     assert np.ptp(drawn) == 0
-    assert drawn[0] == pytest.approx(measure()(Verdicts(labels, scores)))
+    assert drawn[0] == pytest.approx(measure()(PairPredictions(labels, scores)))
 
 
 def test_two_rows_are_compared_on_the_same_draws() -> None:
     labels = RNG.random(300) < 0.5
     good, bad = labels + RNG.normal(0, 0.5, 300), labels + RNG.normal(0, 2.0, 300)
     sources = [str(i // 3) for i in range(300)]
-    drawn = [bootstrap_pairs(measure(), Verdicts(labels, scores), sources) for scores in (good, bad)]
+    drawn = [bootstrap_pairs(measure(), PairPredictions(labels, scores), sources) for scores in (good, bad)]
     assert compare_bootstraps(0.1, *drawn).significant
     assert compare_bootstraps(0.0, drawn[0], drawn[0]).p == 1.0
 
@@ -74,10 +74,10 @@ def test_a_bootstrap_over_documents_is_the_measure_of_the_pairs_drawn(name: str)
     assert isinstance(measure, PairMeasure)
     sources = [f"s{n % 7}" for n in range(40)]
     rng = np.random.default_rng(1)
-    verdicts = Verdicts(rng.random(40) < 0.5, rng.integers(0, 9, 40) / 9, 0.5)
+    verdicts = PairPredictions(rng.random(40) < 0.5, rng.integers(0, 9, 40) / 9, 0.5)
     draws = np.random.default_rng(4).multinomial(7, np.full(7, 1 / 7), size=3)
     found = bootstrap_pairs(measure, verdicts, sources, seed=4)
     for counts, value in zip(draws, found, strict=False):
         chosen = np.concatenate([[n] * counts[n % 7] for n in range(40)]).astype(int)
-        again = Verdicts(verdicts.labels[chosen], verdicts.scores[chosen], 0.5)
+        again = PairPredictions(verdicts.labels[chosen], verdicts.scores[chosen], 0.5)
         assert value == pytest.approx(measure(again), abs=1e-5)

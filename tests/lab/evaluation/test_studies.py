@@ -12,10 +12,10 @@ from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import Evaluation, evaluate
 from longmatch.lab.evaluation.measures import parse
-from longmatch.lab.evaluation.reports.cells import tables
 from longmatch.lab.evaluation.reports.plots import over_values, write_plots
-from longmatch.lab.evaluation.rows import make_rows
-from longmatch.lab.evaluation.studies import StudyPlan, parse_studies
+from longmatch.lab.evaluation.reports.tables import tables
+from longmatch.lab.evaluation.result_rows import make_rows
+from longmatch.lab.evaluation.studies import Study, parse_studies
 from tests.lab.evaluation.conftest import TEXTS
 from tests.lab.evaluation.test_reports import made_up
 
@@ -59,13 +59,13 @@ def test_a_study_trains_and_measures_a_model_for_each_value_and_seed(
 @pytest.mark.parametrize("text", ["colde", "colde:", "colde:sections", "colde:sections=", ":sections=2,3", ":"])
 def test_a_study_that_cannot_be_read_says_how_to_write_one(text: str) -> None:
     with pytest.raises(LongmatchError, match=r"cannot be read. Write MODEL:KEY=VALUE,VALUE"):
-        StudyPlan.parse(text)
+        Study.parse(text)
 
 
 @pytest.mark.parametrize("text", ["colde:sections=2", "colde:sections=2,3:documents=4,8"])
 def test_a_study_tries_out_one_setting(text: str) -> None:
     with pytest.raises(LongmatchError, match="must give one setting several values"):
-        StudyPlan.parse(text)
+        Study.parse(text)
 
 
 def test_a_study_is_written_in_the_command_as_it_was_given() -> None:
@@ -100,13 +100,13 @@ def test_a_shuffled_corpus_holds_the_same_documents_in_another_order(tmp_path: P
 
 
 def test_shuffled_sections_are_measured_beside_the_plain_ones_and_compared(tmp_path: Path) -> None:
-    evaluate([long_documents(tmp_path / "data")], [], tmp_path / "out", shuffle_sections=True, seed=3)
+    evaluate([long_documents(tmp_path / "data")], [], out=tmp_path / "out", shuffle_sections=True, seed=3)
     rows = {(row["data"], row["model"]): row for row in results(tmp_path / "out")}
     assert {data for data, _ in rows} == {"data", "data-shuffled"}
     assert "against_unshuffled" not in rows["data", "tfidf"]
     found = rows["data-shuffled", "tfidf"]["against_unshuffled"]["MRR"]
     assert (found["difference"], found["p"]) == (0.0, 1.0)  # words alone do not know their order
-    assert "in their own order" in (tmp_path / "out" / "results.md").read_text(encoding="utf-8")
+    assert "in their original order" in (tmp_path / "out" / "results.md").read_text(encoding="utf-8")
 
 
 def test_values_that_are_words_are_drawn_too(tmp_path: Path) -> None:

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from longmatch.lab.baselines.topics.matcher import LdaMatcher
+from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.topics import LdaScorer
-from longmatch.load import load
+from longmatch.loading import load
 
 
 def test_stored_scores_are_the_models_own(example_corpus: Corpus, tmp_path) -> None:

@@ -13,7 +13,7 @@ from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
-from longmatch.load import load
+from longmatch.loading import load
 
 Make = Callable[..., Path]
 QRELS = [("test", "boats", "ships", 1), ("test", "bread", "cakes", 2), ("test", "cakes", "bread", 1)]
@@ -28,7 +28,7 @@ def test_seeds_of_one_model_are_one_row_with_mean_and_deviation(
 ) -> None:
     models = [str(save_colde(f"m{seed}", seed)) for seed in (1, 2, 3)]
     models.append(str(save_colde("plain", 1, contrastive=False)))
-    evaluate([make_data(qrels=QRELS)], models, tmp_path / "out")
+    evaluate([make_data(qrels=QRELS)], models, out=tmp_path / "out")
     rows = results(tmp_path / "out")
     assert set(rows) == {"tfidf", "phrases", "bm25", "colde", "colde contrastive=False"}
     row = rows["colde"]
@@ -63,16 +63,16 @@ def test_vectors_are_kept_by_weights_not_by_folder(save_colde: Make) -> None:
 def test_a_document_without_a_sentence_is_counted(make_data: Make, save_colde: Make, tmp_path: Path) -> None:
     texts = {"one": "A boat sails.", "two": "The boat sails far.", "none": ""}
     folder = make_data(texts, qrels=[("test", "one", "two", 1)])
-    evaluate([folder], [str(save_colde("m", 1))], tmp_path / "out")
+    evaluate([folder], [str(save_colde("m", 1))], out=tmp_path / "out")
     assert list(results(tmp_path / "out")["colde"]["unhandled_documents"]) == ["none"]
 
 
 def test_a_second_evaluation_scores_nothing_anew(make_data: Make, save_colde: Make, tmp_path: Path) -> None:
     folder, model, out = make_data(qrels=QRELS), str(save_colde("m", 1)), tmp_path / "out"
-    evaluate([folder], [model], out)
+    evaluate([folder], [model], out=out)
     before = {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
     assert "tiny.test.colde.seed1.json" in before
-    evaluate([folder], [model], out)
+    evaluate([folder], [model], out=out)
     assert {path.name: path.stat().st_mtime_ns for path in (out / "runs").iterdir()} == before
 
 
@@ -81,10 +81,10 @@ def test_a_model_trained_anew_with_the_same_seed_is_measured_anew(
 ) -> None:
     folder, out = make_data(qrels=QRELS), tmp_path / "out"
     model = save_colde("m", 1)
-    evaluate([folder], [str(model)], out)
+    evaluate([folder], [str(model)], out=out)
     run = out / "runs" / "tiny.test.colde.seed1.json"
     before = json.loads(run.read_text(encoding="utf-8"))["facts"]
     other = save_colde("other", 2)
     (other / "model.safetensors").replace(model / "model.safetensors")
-    evaluate([folder], [str(model)], out)
+    evaluate([folder], [str(model)], out=out)
     assert json.loads(run.read_text(encoding="utf-8"))["facts"] != before

@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 from longmatch.lab.losses import (
     cosine_loss,
     info_nce_loss,
-    margin_contrastive_loss,
-    mask_words,
-    masked_word_loss,
     pair_cross_entropy_loss,
     supervised_contrastive_loss,
 )
-from longmatch.lab.losses.masked_words import IGNORED
-from longmatch.lab.papers.smith.loss import masked_block_loss
 
 
 def loops(vectors, labels, temperature):
@@ -55,22 +50,6 @@ def test_supervised_contrastive_without_a_positive_pair_is_zero_with_zero_gradie
     assert vectors.grad is not None and not vectors.grad.any()
 
 
-def test_margin_loss_by_hand():
-    """cos = 0.6: a positive costs 0.4, a negative 0.6 with m = 1 and 1.6 with m = 2."""
-    p, q = torch.tensor([[1.0, 0.0]]), torch.tensor([[3.0, 4.0]])
-    assert margin_contrastive_loss(p, q, torch.tensor([1])).item() == pytest.approx(0.4)
-    assert margin_contrastive_loss(p, q, torch.tensor([0])).item() == pytest.approx(0.6)
-    assert margin_contrastive_loss(p, q, torch.tensor([0]), margin=2).item() == pytest.approx(1.6)
-
-
-def test_with_margin_one_opposite_negatives_cost_nothing_and_push_nothing():
-    p = torch.tensor([[1.0, 0.2]], requires_grad=True)
-    loss = margin_contrastive_loss(p, torch.tensor([[-1.0, 0.0]]), torch.tensor([0]))
-    loss.backward()
-    assert loss.item() == 0
-    assert p.grad is not None and not p.grad.any()
-
-
 def test_info_nce_by_hand_with_an_extra_negative():
     queries, documents = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.6, 0.8], [1.0, 0.0]])
     expected = -math.log(math.exp(0.6) / (math.exp(0.6) + math.exp(1.0)))
@@ -97,31 +76,6 @@ def test_pair_cross_entropy_by_hand():
     assert pair_cross_entropy_loss(a, b, torch.tensor([1, 0])).item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_masking_hides_the_share_asked_for_and_only_real_tokens():
-    ids = torch.arange(10, 20_010)
-    real = torch.arange(20_000) % 2 == 0
-    hidden, labels = mask_words(ids, real, 4, 30_000, generator=torch.Generator().manual_seed(1))
-    chosen = labels != IGNORED
-    assert not bool((chosen & ~real).any())
-    assert chosen[real].float().mean().item() == pytest.approx(0.15, abs=0.01)
-    assert (hidden[chosen] == 4).float().mean().item() == pytest.approx(0.8, abs=0.03)
-    assert (hidden[chosen] == ids[chosen]).float().mean().item() == pytest.approx(0.1, abs=0.02)
-
-
-def test_the_same_seed_hides_the_same_words():
-    ids, real = torch.arange(500), torch.ones(500, dtype=torch.bool)
-    first, second = (mask_words(ids, real, 4, 500, generator=torch.Generator().manual_seed(7)) for _ in range(2))
-    assert torch.equal(first[0], second[0]) and torch.equal(first[1], second[1])
-
-
-def test_masked_word_loss_reads_hidden_tokens_only():
-    logits = torch.zeros(1, 3, 4)
-    logits[0, 0, 2] = 50.0  # sure and right
-    logits[0, 2, 1] = 50.0  # sure and wrong, but not hidden
-    assert masked_word_loss(logits, torch.tensor([[2, IGNORED, IGNORED]])).item() == pytest.approx(0, abs=1e-6)
-    assert masked_word_loss(logits, torch.tensor([[IGNORED] * 3])).item() == 0
-
-
 def test_positives_given_pair_by_pair_are_those_of_equal_labels_where_they_form_classes():
     vectors = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 1, 0, 2, 1, 0])
@@ -134,24 +88,3 @@ def test_positives_need_not_form_classes():
     vectors = torch.eye(3)
     related = torch.tensor([[1, 1, 0], [1, 1, 1], [0, 1, 1]], dtype=torch.bool)
     assert supervised_contrastive_loss(vectors, related).item() == pytest.approx(math.log(2), abs=1e-6)
-
-
-def test_masked_blocks_by_hand():
-    """Three hidden blocks along the axes. Of the first the model says (2, 0, 0), of the others nothing."""
-    predicted = torch.tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    expected = (math.log(1 + 2 * math.exp(-2)) + 2 * math.log(3)) / 3
-    assert masked_block_loss(predicted, torch.eye(3)).item() == pytest.approx(expected, abs=1e-6)
-
-
-def test_masked_blocks_are_picked_by_the_model_s_word_and_not_the_block_s():
-    """Both blocks are foretold by the first one's vector: ln(1 + 1/e) and ln(1 + e)."""
-    predicted = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
-    expected = (math.log(1 + math.exp(-1)) + math.log(1 + math.e)) / 2
-    assert masked_block_loss(predicted, torch.eye(2)).item() == pytest.approx(expected, abs=1e-6)
-
-
-def test_without_a_masked_block_the_loss_is_zero_with_zero_gradient():
-    nothing = torch.zeros(0, 4, requires_grad=True)
-    loss = masked_block_loss(nothing, torch.zeros(0, 4))
-    loss.backward()
-    assert loss.item() == 0

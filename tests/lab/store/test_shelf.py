@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from longmatch.documents import Document
 from longmatch.encoders.pretrained import default_folder
 from longmatch.errors import LongmatchError, ReadError
-from longmatch.lab.papers.colde.parts import part_ranges
+from longmatch.lab.papers.colde.augmentation import chunk_ranges
 from longmatch.lab.store.shelf import TokenShelf
 from longmatch.units import Tokens, tokenize
 from tests.effort import tried
@@ -48,7 +48,7 @@ def test_a_shelf_gives_back_the_tokens_of_every_document(tokenizer, tmp_path_fac
         assert (tokens.document.title, tokens.document.text) == (document.title, "")
         assert shelf.piece(number, 1, 4).tolist() == whole.ids[1:4].tolist()
         assert (shelf.lengths[number], shelf.number(str(number))) == (len(whole), number)
-        assert part_ranges(tokens, 3, 7).last.tolist() == part_ranges(whole, 3, 7).last.tolist()
+        assert chunk_ranges(tokens, 3, 7).last.tolist() == chunk_ranges(whole, 3, 7).last.tolist()
 
 
 def test_the_shelf_is_the_same_whatever_the_number_of_processes(wordpiece, tmp_path):

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from longmatch.documents.read import read_text_string
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.words.matrix import Matrices, WordMatrix
+from longmatch.lab.words.matrix import WordMatrix, WordMatrixCache
 from longmatch.lab.words.similarity import textrank_similarity
-from longmatch.lab.words.text_words import joined, stream_of
+from longmatch.lab.words.text_words import concatenated, stream_of
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.units import tokenize
 
@@ -18,7 +18,7 @@ DOCUMENT = st.lists(st.lists(st.integers(0, 9), max_size=6), min_size=1, max_siz
 @given(DOCUMENT, DOCUMENT)
 def test_sentences_are_as_alike_as_in_the_whole_matrix_of_both_documents(first, second):
     a, b = stream_of(first), stream_of(second)
-    whole, size = textrank_similarity(joined(a, b)), len(first)
+    whole, size = textrank_similarity(concatenated(a, b)), len(first)
     one, other = WordMatrix.of(a), WordMatrix.of(b)
     np.testing.assert_allclose(one.shared(other).toarray(), whole[:size, size:], atol=1e-6)
     np.fill_diagonal(whole, 0.0)
@@ -38,7 +38,7 @@ def test_a_document_is_read_once_as_long_as_it_is_among_the_last(tiny_bert):
     documents = [tokenize(read_text_string(text), tokenizer) for text in ("A river.", "A bank.", "A bird.")]
     read = []
     words = TokenWords.of(tokenizer).words
-    matrices = Matrices(lambda tokens: read.append(tokens) or words(tokens), most=2)
+    matrices = WordMatrixCache(lambda tokens: read.append(tokens) or words(tokens), size=2)
     first = matrices(documents[0])
     assert matrices(documents[1]) is matrices(documents[1]) and matrices(documents[0]) is first
     assert len(read) == 2

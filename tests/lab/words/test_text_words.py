@@ -10,7 +10,7 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from longmatch.documents import Draft
-from longmatch.lab.words.text_words import document_words, joined, singular, stream_of, written_words
+from longmatch.lab.words.text_words import concatenated, document_words, singular, stream_of, written_words
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.terms import hash_word
 from longmatch.units import tokenize
@@ -61,7 +61,7 @@ def test_a_document_s_words_come_sentence_by_sentence_and_only_of_the_first_wher
 
 
 def test_joined_sentences_are_those_of_a_and_then_those_of_b():
-    assert listed(joined(stream_of([[1], [], [2, 3]]), stream_of([[4]]))) == [[1], [], [2, 3], [4]]
+    assert listed(concatenated(stream_of([[1], [], [2, 3]]), stream_of([[4]]))) == [[1], [], [2, 3], [4]]
 
 
 @pytest.fixture(scope="module")

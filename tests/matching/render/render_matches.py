@@ -8,6 +8,7 @@ from longmatch.documents import Document, Draft, Section, Span, read
 from longmatch.documents.language import words_of
 from longmatch.matching.match import Alignment, Grid, Match, Passage, Term
 
+LABELS = {"words": "shared words", "phrases": "shared phrases"}
 COLLECTION = Path(__file__).parents[3] / "examples" / "collection"
 
 
@@ -59,7 +60,9 @@ def matched(a: Document, b: Document, score: float = 0.42, most: int = 3000) -> 
     terms = tuple(Term(word, 0.3 / (1 + at)) for at, word in enumerate(_common(a, b)[:16]))
     parts = {"words": 0.31, "phrases": 0.12, "meaning": 0.57}
     grid = _grid(a, b, alignments)
-    return Match(a, b, score, grid, alignments, "by hand", 0.314, parts=parts, terms=terms, measured=True)
+    return Match(
+        a, b, score, grid, alignments, "by hand", 0.314, parts=parts, labels=LABELS, terms=terms, measured=True
+    )
 
 
 def _pairs(a: Document, b: Document) -> list[tuple[Span, Span, tuple[str, ...], float]]:

@@ -154,9 +154,9 @@ def test_the_shares_of_the_shared_words_told_and_of_the_others_sum_to_1(pair):
 @pytest.mark.parametrize(
     ("threshold", "words"),
     [
-        (None, "What a score means is this model's own: hold it against the scores of other pairs."),
-        (0.4, "The two belong together: so says the model, from 0.40 on."),
-        (0.5, "The two do not belong together: so says the model, from 0.50 on."),
+        (None, "This model's scores are not calibrated; compare them only with each other."),
+        (0.4, "The two belong together (this model's threshold is 0.40)."),
+        (0.5, "The two do not belong together (this model's threshold is 0.50)."),
     ],
 )
 def test_a_model_whose_scores_have_a_meaning_of_their_own_is_not_told_in_the_default_s_words(pair, threshold, words):

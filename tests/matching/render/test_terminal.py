@@ -41,7 +41,7 @@ def test_a_match_fits_its_width_and_names_every_section(pair, width):
 def test_a_match_tells_score_verdict_parts_words_and_passages(pair, width):
     flat = " ".join(printed(print_match, pair, width).split())
     assert "Score 0.42" in flat and "The two may belong together (chance: 31%)." in flat
-    assert "What carries it: 57% meaning, 31% shared words and 12% shared phrases." in flat
+    assert "Based on 57% meaning, 31% shared words and 12% shared phrases." in flat
     assert f"Shared words that weigh most: {pair.terms[0].text}, {pair.terms[1].text}" in flat
     assert "1. same meaning, 7.6% of the score" in flat and "2. same words, 7.6% of the score" in flat
     assert f"({len(pair.alignments) - 5} more not shown)" in flat
@@ -78,7 +78,7 @@ def test_within_one_document_there_is_no_score_and_no_diagonal():
     document = read(COLLECTION / "pear-block-season-trial.md")
     text = printed(print_match, matched(document, document, 1.0))
     assert "Its sections against each other." in text and "Score" not in text and "1.00" not in text
-    assert "What carries it" not in text
+    assert "Based on" not in text
 
 
 def test_a_document_read_in_part_is_said_to_be(pair):

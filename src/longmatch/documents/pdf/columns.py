@@ -118,9 +118,9 @@ class _Sides:
 
 def usual_gutters(pages: list[list[Fragment]]) -> tuple[float, ...]:
     """The gutters shared by many pages."""
-    found = [gutter for fragments in pages if (gutter := find_gutter(fragments)) is not None]
+    gutters = [gutter for fragments in pages if (gutter := find_gutter(fragments)) is not None]
     shared = [
-        gutter for gutter in found if sum(abs(other - gutter) < 12 for other in found) >= max(2, 0.2 * len(pages))
+        gutter for gutter in gutters if sum(abs(other - gutter) < 12 for other in gutters) >= max(2, 0.2 * len(pages))
     ]
     usual: list[float] = []
     for gutter in sorted(shared):

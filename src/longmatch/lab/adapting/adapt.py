@@ -6,7 +6,7 @@ What is proven is that passages of a document find each other; on labelled queri
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -22,13 +22,14 @@ from longmatch.lab.adapting.learning import learn_halves
 from longmatch.lab.adapting.passages import TokenizedText, halves
 from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_encoded, prove
 from longmatch.library.errors import LibraryError, NotALibrary
-from longmatch.library.fitting import fitting
-from longmatch.library.learnt import Learnt
 from longmatch.library.library import Library
-from longmatch.library.reencode import Stages, counted
-from longmatch.library.rows import DOCUMENT
+from longmatch.library.model import Adapter, checked_matcher
+from longmatch.library.reencode import OnDocuments
+from longmatch.library.rows import DOCUMENT_COLUMNS, STREAM_COLUMNS
 from longmatch.library.store import REENCODED, Store
 from longmatch.units import sentences
+
+OnStage = Callable[[str, int, int], None]  # called with the stage, how much of it is done, and its total
 
 LEAST_DOCUMENTS = 40
 HELD_OUT = (20, 300)  # a tenth of the documents is held out, but no fewer and no more than these
@@ -57,10 +58,10 @@ class Adaptation:
         }
 
     @staticmethod
-    def of_learnt(learnt: Learnt) -> "Adaptation":
-        """What was measured when a library learnt something."""
-        facts = json.loads(learnt.proof)
-        return Adaptation(Proof.of_dict(facts["proof"]), facts["documents"], facts["steps"])
+    def of_adapter(adapter: Adapter) -> "Adaptation":
+        """The result that was recorded with an adapter."""
+        record = json.loads(adapter.proof)
+        return Adaptation(Proof.of_dict(record["proof"]), record["documents"], record["steps"])
 
 
 def adapt(
@@ -70,70 +71,70 @@ def adapt(
     seed: int = 0,
     steps: int | None = None,
     dry_run: bool = False,
-    progress: Stages | None = None,
+    progress: OnStage | None = None,
 ) -> Adaptation:
     """Experimental: let a library's model learn from its documents; the result is used only if it proves better.
 
     Learning and proving take about `minutes`. Adopting the result encodes all documents again: interrupted before
     that is done, the library is as it was, and the next call continues. `dry_run` adopts nothing. `steps` fixes the
-    number of training steps, whatever the time: with the same seed, the same is learnt.
+    number of training steps, whatever the time: with the same seed, the same is adapter.
     """
     reencoder = library.reencoder()
     store = reencoder.store
     store.refresh()
-    facts = store.facts
-    learnt = None if dry_run else unfinished(store)
-    if learnt:
-        result = Adaptation.of_learnt(learnt)
+    model = store.model
+    adapter = None if dry_run else unfinished(store)
+    if adapter:
+        result = Adaptation.of_adapter(adapter)
     else:
-        learnt, result = learn_and_prove(
+        adapter, result = learn_and_prove(
             store, reencoder.base, minutes, seed, steps, progress or (lambda stage, done, total: None)
         )
     if dry_run or not result.proof.holds:
         return result
-    with reencoder.writing():
+    with reencoder.lock():
         store.refresh()
-        if store.facts != facts:
+        if store.model != model:
             raise LibraryError(f"{store.address} was encoded again by another process meanwhile. Adapt it again.")
-        store.put_learnt(learnt)
-        reencoder.encode(learnt.applied(reencoder.base), counted(progress, len(store)))
+        store.put_adapter(adapter)
+        reencoder.encode(adapter.apply_to(reencoder.base), _on_documents(progress, len(store)))
     return replace(result, adopted=True)
 
 
-def undo(library: Library, progress: Stages | None = None) -> None:
+def undo(library: Library, progress: OnStage | None = None) -> None:
     """Go back to the model before the last adaptation; all documents are encoded again with it."""
     reencoder = library.reencoder()
     store = reencoder.store
-    with reencoder.writing():
+    with reencoder.lock():
         store.refresh()
-        learnt = store.learnt()
-        if learnt is None:
+        adapter = store.adapter()
+        if adapter is None:
             raise LibraryError(f"{store.address} is not adapted, so there is nothing to undo.")
-        earlier = store.learnt(learnt.before)
-        matcher = earlier.applied(reencoder.base) if earlier else reencoder.base
-        reencoder.encode(matcher, counted(progress, len(store))).forget_learnt(learnt.digest)
+        earlier = store.adapter(adapter.before)
+        matcher = earlier.apply_to(reencoder.base) if earlier else reencoder.base
+        reencoder.encode(matcher, _on_documents(progress, len(store))).delete_adapter(adapter.digest)
 
 
-def unfinished(store: Store) -> Learnt | None:
+def unfinished(store: Store) -> Adapter | None:
     """A proven adaptation whose adoption was interrupted."""
     try:
-        begun = Store.open(store.address, REENCODED).facts.change
+        begun = Store.open(store.address, REENCODED).model.change
     except NotALibrary:
         return None
-    learnt, current = store.learnt(begun), store.learnt()
-    return learnt if learnt and learnt.before == (current.digest if current else "") else None
+    adapter, current = store.adapter(begun), store.adapter()
+    return adapter if adapter and adapter.before == (current.digest if current else "") else None
 
 
 def learn_and_prove(
-    store: Store, base: HybridMatcher, minutes: float, seed: int, steps: int | None, progress: Stages
-) -> tuple[Learnt, Adaptation]:
+    store: Store, base: HybridMatcher, minutes: float, seed: int, steps: int | None, progress: OnStage
+) -> tuple[Adapter, Adaptation]:
     """Learn on top of what the library has learnt already; nothing is written.
 
     `base` is the matcher without anything learnt from this library.
     """
     start = time.monotonic()
     held_out_ids, training_ids = split(store, seed)
-    earlier, before = store.learnt(), fitting(base, store)
+    earlier, before = store.adapter(), checked_matcher(base, store)
     if earlier and before is base:
         raise LibraryError(f"The model given for {store.address} is adapted already. Open the library without a model.")
     _check_pooling(before, store.address)
@@ -144,7 +145,7 @@ def learn_and_prove(
         progress("reading", len(documents), len(training_ids))
     deadline = start + LEARNING_SHARE * 60 * minutes
     change, steps = learn_halves(before.backbone, documents, steps, seed, deadline, partial(progress, "learning"))
-    learnt = Learnt(
+    adapter = Adapter(
         base=base.backbone.change,
         before=earlier.digest if earlier else "",
         made=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -152,7 +153,7 @@ def learn_and_prove(
         change=change_to_bytes(combine_changes(change_from_bytes(earlier.change), change) if earlier else change),
         background=b"",
     )
-    learnt = replace(learnt, background=_mapped_background(before, documents, learnt, base, seed))
+    adapter = replace(adapter, background=_mapped_background(before, documents, adapter, base, seed))
     distractors = documents[:DISTRACTORS]
     encoded, total = 0, passages_encoded(len(held_out), len(distractors))
 
@@ -161,9 +162,9 @@ def learn_and_prove(
         encoded += count
         progress("proving", encoded, total)
 
-    proof = prove(before, learnt.applied(base), held_out, distractors, seed, on_passages)
+    proof = prove(before, adapter.apply_to(base), held_out, distractors, seed, on_passages)
     result = Adaptation(proof, len(documents), steps)
-    return replace(learnt, proof=json.dumps(result.to_dict() | {"adopted": True})), result
+    return replace(adapter, proof=json.dumps(result.to_dict() | {"adopted": True})), result
 
 
 def split(store: Store, seed: int) -> tuple[list[str], list[str]]:
@@ -182,21 +183,34 @@ def split(store: Store, seed: int) -> tuple[list[str], list[str]]:
 
 def tokenized(store: Store, ids: Sequence[str], matcher: HybridMatcher, batch: int = 64) -> Iterator[TokenizedText]:
     """Documents of the library, sentence by sentence as the matcher's backbone reads them."""
-    columns = [*DOCUMENT, "vocabulary", "stream", "offsets"]
+    columns = [*DOCUMENT_COLUMNS, *STREAM_COLUMNS]
     for start in range(0, len(ids), batch):
         for row in store.fetch(ids[start : start + batch], columns):
             pieces = sentences(matcher.tokenize([row.document()])[0], matcher.backbone.max_tokens)
             yield TokenizedText([pieces.ids(i) for i in range(len(pieces))], pieces.paragraph, row.terms())
 
 
+def _on_documents(progress: OnStage | None, total: int) -> OnDocuments:
+    """Count documents that are encoded again, and report them as a stage."""
+    done = 0
+
+    def count(encoded: int) -> None:
+        nonlocal done
+        done += encoded
+        if progress:
+            progress("encoding again", done, total)
+
+    return count
+
+
 def _mapped_background(
-    before: HybridMatcher, documents: Sequence[TokenizedText], learnt: Learnt, base: HybridMatcher, seed: int
+    before: HybridMatcher, documents: Sequence[TokenizedText], adapter: Adapter, base: HybridMatcher, seed: int
 ) -> bytes:
     """The unrelated sentences as the changed backbone would encode them."""
     each = -(-MAPPED_SENTENCES // len(documents))
     rng = np.random.default_rng(seed)
     chosen = [d.tokens[i] for d in documents for i in rng.choice(len(d), min(each, len(d)), replace=False)]
-    after = base.backbone.with_change(change_from_bytes(learnt.change), learnt.digest)
+    after = base.backbone.with_change(change_from_bytes(adapter.change), adapter.digest)
     old, new = (torch.from_numpy(backbone.encode(chosen[:MAPPED_SENTENCES])) for backbone in (before.backbone, after))
     return background_to_bytes(before.statistics.sentences.carried(old, new))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.papers.colde.training import chained
+from longmatch.lab.papers.colde.training import connected
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.samplers import EpochSampler
 
@@ -31,9 +31,9 @@ def main() -> None:
             for step in range(epoch.steps_per_epoch):
                 rows = matches[epoch.rows(step)]
                 numbers = np.unique(np.stack([pairs.source[rows], pairs.target[rows]]))
-                sizes.append((len(numbers), int(chained(data.related(numbers)).sum(1).max())))
-            distinct, connected = np.mean(sizes, axis=0)
-            print(f"{documents}: {distinct:.0f} distinct documents, {connected:.0f} of them in the largest chain")
+                sizes.append((len(numbers), int(connected(data.related(numbers)).sum(1).max())))
+            distinct, chained = np.mean(sizes, axis=0)
+            print(f"{documents}: {distinct:.0f} distinct documents, {chained:.0f} of them in the largest chain")
 
 
 if __name__ == "__main__":

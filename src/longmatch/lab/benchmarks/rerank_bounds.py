@@ -14,7 +14,7 @@ import numpy as np
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.stored_results import RESULTS, StoredResults
-from longmatch.lab.evaluation.measures import Answers
+from longmatch.lab.evaluation.measures import QueryResult
 from longmatch.lab.evaluation.measures.ranking import nDCG
 
 
@@ -37,31 +37,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{name}: " + ", ".join(f"{label} {100 * value:.1f}" for label, value in values.items()))
 
 
-def bounds(answers: Sequence[Answers], depth: int, cutoff: int) -> dict[str, float]:
+def bounds(results: Sequence[QueryResult], depth: int, cutoff: int) -> dict[str, float]:
     """Means over the queries: the share of relevant documents passed on, and the nDCG of three orders of them."""
     measure = nDCG(cutoff)
     return {
-        "passed on": float(np.mean([(query.ranks <= depth).sum() / max(1, len(query.wanted)) for query in answers])),
-        "random order": float(np.mean([random_order(query, depth, cutoff) for query in answers])),
-        f"its own nDCG@{cutoff}": float(measure.each(answers).mean()),
-        "best order": float(measure.each([best_order(query, depth) for query in answers]).mean()),
+        "passed on": float(np.mean([(query.ranks <= depth).sum() / max(1, len(query.ideal)) for query in results])),
+        "random order": float(np.mean([random_order(query, depth, cutoff) for query in results])),
+        f"its own nDCG@{cutoff}": float(measure.each(results).mean()),
+        "best order": float(measure.each([best_order(query, depth) for query in results]).mean()),
     }
 
 
-def random_order(answers: Answers, depth: int, cutoff: int) -> float:
+def random_order(result: QueryResult, depth: int, cutoff: int) -> float:
     """Expected nDCG of a random order: every place is equally likely, and the measure is a sum over places."""
-    places, measure = min(depth, answers.ranked), nDCG(cutoff)
-    grades = answers.grades[answers.ranks <= depth]
+    places, measure = min(depth, result.ranked), nDCG(cutoff)
+    grades = result.grades[result.ranks <= depth]
     at_each_place = (
-        replace(answers, ranks=np.array([place]), grades=grades.sum(keepdims=True)) for place in range(1, places + 1)
+        replace(result, ranks=np.array([place]), grades=grades.sum(keepdims=True)) for place in range(1, places + 1)
     )
     return sum(map(measure, at_each_place)) / places if places else 0.0
 
 
-def best_order(answers: Answers, depth: int) -> Answers:
+def best_order(result: QueryResult, depth: int) -> QueryResult:
     """The relevant documents passed on, highest grades first."""
-    grades = -np.sort(-answers.grades[answers.ranks <= depth])
-    return replace(answers, ranks=np.arange(1, len(grades) + 1), grades=grades)
+    grades = -np.sort(-result.grades[result.ranks <= depth])
+    return replace(result, ranks=np.arange(1, len(grades) + 1), grades=grades)
 
 
 if __name__ == "__main__":

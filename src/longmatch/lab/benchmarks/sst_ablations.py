@@ -15,7 +15,7 @@ from pathlib import Path
 from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.stored_results import RESULTS, StoredResults
 from longmatch.lab.benchmarks.train import ROWS
-from longmatch.lab.evaluation.rows import Row, compare_rows, plain_rows
+from longmatch.lab.evaluation.result_rows import ResultRow, compare_rows, rows_without_tests
 
 BEGIN, END = "<!-- table 4: longmatch.lab.benchmarks.sst_ablations -->", "<!-- end of table 4 -->"
 FULL = "sst-adaptive-soft"
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     group = StoredResults.load(options.results).groups.get(f"{options.data}.test")
     runs = [run for run in group.runs if run.study is None] if group else []
     runs = [run for run in runs if {*options.having} <= {*run.model.split()}]
-    rows = {part: row for row in plain_rows(runs) if (part := part_of(row.model)) is not None}
+    rows = {part: row for row in rows_without_tests(runs) if (part := part_of(row.model)) is not None}
     page = options.to.read_text(encoding="utf-8")
     options.to.write_text(with_table(page, table(rows, options.data, options.measures)), encoding="utf-8")
     print(f"Written: {options.to}")
@@ -68,7 +68,7 @@ def part_of(name: str) -> str | None:
     return next(matching, None) if model == "sst" else None
 
 
-def table(rows: Mapping[str, Row], data: str, measures: Sequence[str]) -> str:
+def table(rows: Mapping[str, ResultRow], data: str, measures: Sequence[str]) -> str:
     """All parts that were measured, in the paper's order."""
     if FULL not in rows:
         raise LongmatchError(f"There is no row of the full SST on {data}: train the row {FULL} first.")
@@ -89,7 +89,7 @@ def with_table(page: str, table: str) -> str:
     return f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}"
 
 
-def _cells(row: Row, full: Row, name: str) -> tuple[str, str]:
+def _cells(row: ResultRow, full: ResultRow, name: str) -> tuple[str, str]:
     """A measure with its deviation over the seeds, and its difference from the full model's with the p-value."""
     deviation = row.deviation(name)
     value = f"{100 * row.measures[name]:.1f}" + ("" if deviation is None else f"±{100 * deviation:.1f}")

@@ -20,10 +20,9 @@ from longmatch.lab.benchmarks.stored_runs import compact_json, labels_of, rounde
 from longmatch.lab.evaluation.corpus import SHUFFLED
 from longmatch.lab.evaluation.measures import RankingMeasure, parse
 from longmatch.lab.evaluation.provenance import commit_of
-from longmatch.lab.evaluation.reports.about import about
-from longmatch.lab.evaluation.reports.write import fidelity_path
-from longmatch.lab.evaluation.rows import Row, compare_shuffled, make_rows, plain_rows
-from longmatch.lab.evaluation.runs import Run, load_runs, run_path
+from longmatch.lab.evaluation.reports.write import fidelity_path, provenance_entries
+from longmatch.lab.evaluation.result_rows import ResultRow, compare_shuffled, make_rows, rows_without_tests
+from longmatch.lab.evaluation.runs import ModelRun, load_runs, run_path
 
 StoredRow = dict[str, Any]
 
@@ -41,7 +40,7 @@ class ResultGroup:
     split: str
     limit: int | None = None
     rows: list[StoredRow] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
+    runs: list[ModelRun] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -66,7 +65,7 @@ class ResultGroup:
         measured = {run.model for run in self.runs}
         return [row for row in self.rows if row["model"] not in measured]
 
-    def add(self, runs: Sequence[Run], fidelity: Mapping[str, Any]) -> None:
+    def add(self, runs: Sequence[ModelRun], fidelity: Mapping[str, Any]) -> None:
         """Add runs, replacing those of the same model and seed, and compute the rows again; `fidelity` is by model."""
         new = {(run.model, run.trained): run for run in runs}
         kept = [run for run in self.runs if (run.model, run.trained) not in new]
@@ -81,7 +80,7 @@ class ResultGroup:
         for row in self.rows:
             _drop_untested_best(row, self.rows)
 
-    def _check(self, runs: Sequence[Run]) -> None:
+    def _check(self, runs: Sequence[ModelRun]) -> None:
         """Refuse runs on other labels: no test could compare them."""
         expected = self.labels
         for run in runs:
@@ -138,7 +137,7 @@ class StoredResults:
         if not new:
             raise LongmatchError(f"{folder} holds no runs. Name a folder written by longmatch evaluate.")
         for name, group in new.items():
-            rows = plain_rows(group.runs)
+            rows = rows_without_tests(group.runs)
             for row in rows:
                 path = fidelity_path(folder, group.data, row.model, group.split)
                 row.fidelity = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
@@ -169,12 +168,12 @@ class StoredResults:
             entry["rows"] = {data: named for data, named in entry["rows"].items() if named}
         self.provenance = [entry for entry in self.provenance if entry["rows"] or entry.get("explanations")]
 
-    def _record_provenance(self, group: ResultGroup, rows: Sequence[Row]) -> None:
+    def _record_provenance(self, group: ResultGroup, rows: Sequence[ResultRow]) -> None:
         """Add the entries of new rows; where a row keeps none of its old runs, its old entries go."""
         new = {(run.model, run.trained) for row in rows for run in row.runs}
         kept = {run.model for run in group.runs if (run.model, run.trained) not in new}
         self._forget_provenance(group, {model for model, _ in new} - kept)
-        entries = ({**entry, "commit": _commit(entry)} for entry in about(rows))
+        entries = ({**entry, "commit": _commit(entry)} for entry in provenance_entries(rows))
         self.provenance = _merged([*self.provenance, *entries])
 
     def _compare_shuffled(self, group: ResultGroup) -> None:
@@ -182,8 +181,8 @@ class StoredResults:
         original = self.groups.get(group.name.replace(SHUFFLED, "", 1)) if group.data.endswith(SHUFFLED) else None
         if original is None:
             return
-        rows = plain_rows(group.runs)
-        compare_shuffled(rows, plain_rows(original.runs))
+        rows = rows_without_tests(group.runs)
+        compare_shuffled(rows, rows_without_tests(original.runs))
         compared = {row.model: row.to_dict().get("against_unshuffled") for row in rows}
         for row in group.rows:
             if compared.get(row["model"]):
@@ -194,7 +193,7 @@ def _in_order(groups: Iterable[ResultGroup]) -> dict[str, ResultGroup]:
     return {group.name: group for group in sorted(groups, key=lambda g: (g.data, g.split, g.limit or 0))}
 
 
-def _rows_of(runs: Sequence[Run]) -> list[StoredRow]:
+def _rows_of(runs: Sequence[ModelRun]) -> list[StoredRow]:
     rows = (row.to_dict() for row in make_rows(runs))
     return [rounded({key: value for key, value in row.items() if key not in OMITTED}) for row in rows]
 
@@ -239,5 +238,5 @@ def _commit(entry: Mapping[str, Any]) -> str | None:
     return commit
 
 
-def _file_name(run: Run) -> str:
+def _file_name(run: ModelRun) -> str:
     return run_path(Path(), run.data, run.model, run.split, run.limit, run.trained).name

@@ -9,28 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from longmatch.lab.evaluation.measures import Answers, Verdicts
+from longmatch.lab.evaluation.measures import PairPredictions, QueryResult
 from longmatch.lab.evaluation.measures.answers import Ints
-from longmatch.lab.evaluation.runs import Run
+from longmatch.lab.evaluation.runs import ModelRun
 
 DIGITS = 6  # of numbers
 KEPT = ("model", "trained", "seed", "documents", "unhandled", "encoding_seconds", "scoring_seconds", "device", "study")
 
 
-def labels_of(run: Run) -> dict[str, list[Any]]:
+def labels_of(run: ModelRun) -> dict[str, list[Any]]:
     """The labels a run was evaluated on: the grades of each query's relevant documents, each pair's source and label.
 
     Queries and sources are numbered in the order of their ids; the ids themselves are not needed.
     """
     names = {name: number for number, name in enumerate(sorted(set(run.sources)))}
     return {
-        "wanted": [run.answers[query].wanted.tolist() for query in sorted(run.answers)],
+        "wanted": [run.answers[query].ideal.tolist() for query in sorted(run.answers)],
         "sources": [names[name] for name in run.sources],
         "labels": run.verdicts.labels.astype(int).tolist() if run.verdicts else [],
     }
 
 
-def run_to_dict(run: Run) -> dict[str, Any]:
+def run_to_dict(run: ModelRun) -> dict[str, Any]:
     """For the file of its set."""
     result = {key: rounded(getattr(run, key)) for key in KEPT}
     result["depth"] = run.facts.get("model", {}).get("depth")
@@ -42,13 +42,13 @@ def run_to_dict(run: Run) -> dict[str, Any]:
     return result
 
 
-def run_from_dict(stored: Mapping[str, Any], labels: Mapping[str, list[Any]], **group: Any) -> Run:
+def run_from_dict(stored: Mapping[str, Any], labels: Mapping[str, list[Any]], **group: Any) -> ModelRun:
     """Read it back; `group` is the set, split and limit."""
     answers = {
-        _id(number): Answers(_ints(ranks), _ints(grades), _ints(labels["wanted"][number]), ranked)
+        _id(number): QueryResult(_ints(ranks), _ints(grades), _ints(labels["wanted"][number]), ranked)
         for number, (ranks, grades, ranked) in enumerate(stored.get("answers", ()))
     }
-    return Run(
+    return ModelRun(
         **{key: stored[key] for key in KEPT},
         **group,
         facts={} if stored["depth"] is None else {"model": {"depth": stored["depth"]}},
@@ -58,9 +58,9 @@ def run_from_dict(stored: Mapping[str, Any], labels: Mapping[str, list[Any]], **
     )
 
 
-def _verdicts(stored: Mapping[str, Any], labels: list[int]) -> Verdicts:
+def _verdicts(stored: Mapping[str, Any], labels: list[int]) -> PairPredictions:
     threshold = None if stored["said"] is None else -float(stored["said"])
-    return Verdicts(np.array(labels, dtype=bool), -np.array(stored["places"], dtype=np.float64), threshold)
+    return PairPredictions(np.array(labels, dtype=bool), -np.array(stored["places"], dtype=np.float64), threshold)
 
 
 def _id(number: int) -> str:
@@ -72,10 +72,10 @@ def _ints(numbers: list[int]) -> Ints:
     return np.array(numbers, dtype=np.int64)
 
 
-def _places(verdicts: Verdicts) -> tuple[list[int], int | None]:
+def _places(verdicts: PairPredictions) -> tuple[list[int], int | None]:
     """Each pair's place by falling score, ties sharing one; and the last place that is predicted to match.
 
-    >>> _places(Verdicts(np.array([True, False, True]), np.array([0.2, 0.9, 0.2]), 0.5))
+    >>> _places(PairPredictions(np.array([True, False, True]), np.array([0.2, 0.9, 0.2]), 0.5))
     ([2, 1, 2], 1)
     """
     values, places = np.unique(-verdicts.scores, return_inverse=True)

@@ -14,8 +14,7 @@ from longmatch.cli.options import AsJson
 from longmatch.cli.progress import warn
 
 if TYPE_CHECKING:
-    from longmatch.lab.adapting.adapt import Adaptation
-    from longmatch.library.reencode import Stages
+    from longmatch.lab.adapting.adapt import Adaptation, OnStage
 
 
 def adapt(
@@ -41,9 +40,9 @@ def adapt(
     """
     from longmatch.lab.adapting import adapt as adapting
     from longmatch.library.library import Library
-    from longmatch.library.store import beside
+    from longmatch.library.store import locate_library
 
-    opened = Library(beside(library), create=False, tell=warn)
+    opened = Library(locate_library(library), create=False, on_message=warn)
     with stages() as report:
         if undo:
             adapting.undo(opened, report)
@@ -79,7 +78,7 @@ def print_adaptation(result: "Adaptation", library: str, dry_run: bool) -> None:
 
 
 @contextmanager
-def stages() -> Iterator["Stages"]:
+def stages() -> Iterator["OnStage"]:
     """A progress bar for each stage, on standard error; removed at the end."""
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
     console = Console(stderr=True)

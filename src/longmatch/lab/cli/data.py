@@ -69,14 +69,14 @@ def build_set(
 ) -> None:
     """Build a data set from its upstream files."""
     from longmatch.lab.datasets.catalogue import find
-    from longmatch.lab.datasets.progress import watching
+    from longmatch.lab.datasets.progress import on_progress
 
     entry = find(name)
     options: dict[str, Any] = {"without": without} if without is not None else {}
     if not options.keys() <= signature(entry.builder).parameters.keys():
         raise LongmatchError(f"{entry.name} has no option --without. Only pretrain has.")
     console = Console(stderr=True)
-    with console.status(f"Reading {raw}") as status, watching(lambda what, n: status.update(f"{n:,} {what}")):
+    with console.status(f"Reading {raw}") as status, on_progress(lambda what, n: status.update(f"{n:,} {what}")):
         summary = entry.build(raw, out, **options)
     counts = {
         "documents": summary.documents,

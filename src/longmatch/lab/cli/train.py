@@ -8,9 +8,13 @@ import typer
 from longmatch.errors import LongmatchError
 from longmatch.registry import RECIPES
 
+DEFAULT_PANEL = "longmatch train default (docs/default.md)"
+
 
 def train(
-    model: Annotated[str | None, typer.Argument(help=f"One of {', '.join(RECIPES)}.", show_default=False)] = None,
+    model: Annotated[
+        str | None, typer.Argument(help=f"default, or one of {', '.join(RECIPES)}.", show_default=False)
+    ] = None,
     more: Annotated[list[Path] | None, typer.Argument(help="More data folders.", show_default=False)] = None,
     data: Annotated[
         list[Path] | None,
@@ -24,6 +28,26 @@ def train(
         list[str] | None,
         typer.Option("--set", help="A setting, as epochs=5; may be given several times.", show_default=False),
     ] = None,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            help="background, features, weights, calibration, report: comma-separated; by default all.",
+            rich_help_panel=DEFAULT_PANEL,
+            show_default=False,
+        ),
+    ] = None,
+    sets: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated names of data sets: folders of --data.",
+            rich_help_panel=DEFAULT_PANEL,
+            show_default=False,
+        ),
+    ] = None,
+    install: Annotated[
+        bool,
+        typer.Option("--install", help="Copy what --out holds into the package.", rich_help_panel=DEFAULT_PANEL),
+    ] = False,
 ) -> None:
     """Train a model. Run again, the same command goes on where it stopped.
 
@@ -32,21 +56,39 @@ def train(
     accumulate, max_tokens (of a document), tokens_at_once, precision, validate_every, save_every, patience, keep,
     workers, device, cache (a folder of tokenised documents that runs may share). The command line wins over the file.
     For several GPUs: torchrun --nproc-per-node 4 -m longmatch train ...
+
+    longmatch train default makes the matcher that ships: --data holds the data sets' folders, and its settings are
+    queries, sources (of pairs), splits, sides, layers (a folder of tokens and vectors that runs may share).
     """
     from longmatch.lab.training.settings import read_config, read_pairs
 
     values: dict[str, Any] = read_config(config) if config else {}
     chosen: dict[str, Any] = {"model": model, "data": [*(data or []), *(more or [])], "out": out}
+    chosen = {key: value or values.pop(key, None) for key, value in chosen.items()}
+    is_default = chosen["model"] == "default"
     for key, value in chosen.items():
-        held = values.pop(key, None)
-        chosen[key] = value or held
-        if not chosen[key]:
+        if not value and not (is_default and key == "data"):
             what = "a model" if key == "model" else f"--{key}"
             raise LongmatchError(f"Name {what}: longmatch train MODEL --data DIR --out DIR.")
     values |= read_pairs(settings or [])
+    if is_default:
+        _train_default(chosen["data"] or [], Path(chosen["out"]), step, sets, install, values)
+        return
+    if step or sets or install:
+        raise LongmatchError("--step, --sets and --install are options of longmatch train default alone.")
 
     from longmatch.lab.training.train import train as run
     from longmatch.parallel import half_the_cores, use_processes
 
     use_processes(half_the_cores())
     run(*chosen.values(), **values)
+
+
+def _train_default(
+    data: list[Path], out: Path, step: str | None, sets: str | None, install: bool, values: dict[str, Any]
+) -> None:
+    from longmatch.lab.default.pipeline import train_default
+
+    if len(data) > 1:
+        raise LongmatchError("longmatch train default takes one --data: the folder that holds the data sets' folders.")
+    train_default(Path(data[0]) if data else None, out, step, sets, install, **values)

@@ -1,4 +1,4 @@
-"""Data sets in one common form on disk, and the builders that make it from the public upstream files."""
+"""Data sets in one common format on disk, and builders that create it from upstream files."""
 
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Judgement, Pair, Part, Record

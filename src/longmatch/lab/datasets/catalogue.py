@@ -1,8 +1,9 @@
-"""What can be built: each data set with its source, licence, size, the steps a person has to take, and its builder."""
+"""The catalogue of data sets: source, licence, size, manual steps if gated, and builder."""
 
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import file_digest
 from importlib import import_module
 from inspect import getdoc
@@ -18,42 +19,42 @@ class Entry:
 
     name: str
     what: str
-    paper: str  # whose experiments it stands for
+    paper: str  # whose experiments it is for
     source: str
     licence: str
     size: str
     module: str  # of the builder, under longmatch.lab.datasets.builders
-    files: str = ""  # what to fetch, by name
-    sha256: tuple[tuple[str, str], ...] = ()  # upstream file and checksum, where its publisher states one
-    shared: str = ""  # the module where the builder's layout and rule are told, where it shares them with another
-    steps: str = ""  # what a person has to do where the set is gated
-    alias: str = ""  # what its folder is called in tables, where that differs
+    files: str = ""  # the files to fetch
+    sha256: tuple[tuple[str, str], ...] = ()  # upstream files and their checksums, if published
+    variant: str = ""  # the set to build, for a builder of several
+    steps: str = ""  # what to do by hand to get a gated set
+    alias: str = ""  # its name in tables, if different
 
     @property
     def builder(self) -> Callable[..., Summary]:
-        """The function `build(raw, out)`; its options are the builder's own."""
+        """The function `build(raw, out, **options)`; the options depend on the builder."""
         module = import_module(f"longmatch.lab.datasets.builders.{self.module}")
         build: Callable[..., Summary] = module.build
-        return build
+        return partial(build, variant=self.variant) if self.variant else build
 
     @property
     def layout(self) -> str:
-        """The upstream layout the builder reads and the rule it follows, in words."""
-        return getdoc(import_module(f"longmatch.lab.datasets.builders.{self.shared or self.module}")) or ""
+        """The upstream layout the builder reads, and its labelling rule, as text."""
+        return getdoc(import_module(f"longmatch.lab.datasets.builders.{self.module}")) or ""
 
     def build(self, raw: Path, out: Path, **options: object) -> Summary:
-        """Build the set from the upstream files in `raw` to the new folder `out`."""
-        for name, stated in self.sha256:
+        """Build the set from the upstream files in `raw` into the new folder `out`."""
+        for name, checksum in self.sha256:
             for path in [raw] if raw.name == name else sorted(raw.rglob(name)):
                 with path.open("rb") as file:
-                    if file_digest(file, "sha256").hexdigest() != stated:
-                        message = f"{path} is not the published file (its checksum differs): tables may not compare."
+                    if file_digest(file, "sha256").hexdigest() != checksum:
+                        message = f"{path} is not the published file (its checksum differs): results may not compare."
                         warnings.warn(message, LongmatchWarning, stacklevel=2)
         return self.builder(raw, out, **options)
 
     def facts(self) -> dict[str, object]:
-        """The entry as plain words, for JSON."""
-        facts = {key: value for key, value in asdict(self).items() if key not in {"module", "shared"}}
+        """The entry as a dictionary for JSON."""
+        facts = {key: value for key, value in asdict(self).items() if key not in {"module", "variant"}}
         return {**facts, "sha256": [f"{digest} {name}" for name, digest in self.sha256], "layout": self.layout}
 
 
@@ -77,7 +78,7 @@ ENTRIES: tuple[Entry, ...] = (
         source="a Wikipedia dump (dumps.wikimedia.org, pages-articles)",
         licence="CC BY-SA 4.0 and GFDL",
         size="English: about 20 GB packed; the papers keep 60,000 articles",
-        files="enwiki-<date>-pages-articles.xml.bz2 (any language); its checksum is published beside it",
+        files="enwiki-<date>-pages-articles.xml.bz2 (any language); its checksum is published next to it",
         module="wiki_dump",
     ),
     Entry(
@@ -85,16 +86,16 @@ ENTRIES: tuple[Entry, ...] = (
         what="patents, claims and description, CPC codes",
         paper="CoLDE PAT",
         source="USPTO patent grant full text (Open Data Portal)",
-        licence="public domain, with exceptions the USPTO states",
+        licence="public domain, with exceptions stated by the USPTO",
         size="about 6,000 patents a week, 700 MB unpacked; the paper keeps 3,000",
-        files="ipg<yymmdd>.zip of one week or several; your own labels.tsv if you have any",
+        files="ipg<yymmdd>.zip of one or more weeks; your own labels.tsv, if any",
         module="pat",
     ),
     Entry(
         name="gwikimatch",
-        what="pairs of Wikipedia articles judged by people",
+        what="pairs of Wikipedia articles with human labels",
         paper="SMITH",
-        source="google-research: gwikimatch (addresses and labels), with a Wikipedia dump for the text",
+        source="google-research: gwikimatch (URLs and labels), with a Wikipedia dump for the text",
         licence="CC BY 4.0 (labels); " + _WIKIPEDIA,
         size="14,661 pairs",
         files="the train, eval and test .tsv files and a pages-articles dump, in one folder",
@@ -102,25 +103,25 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         name="sdr-games",
-        what="articles on video games, an expert's similar ones",
+        what="articles on video games, similar ones chosen by an expert",
         paper="SDR",
         source="microsoft/SDR (labels) and Zenodo record 4812962 (articles)",
         licence="MIT (labels); CC BY-SA (Wikipedia's text)",
         size="21,935 articles, 90 queries",
         files="video_games.txt and the repository's data/datasets/video_games/gt",
-        module="sdr_games",
-        shared="sdr_articles",
+        module="sdr_articles",
+        variant="video_games",
     ),
     Entry(
         name="sdr-wines",
-        what="articles on wines, an expert's similar ones",
+        what="articles on wines, similar ones chosen by an expert",
         paper="SDR",
         source="microsoft/SDR (labels) and Zenodo record 4812960 (articles)",
         licence="MIT (labels); CC BY-SA (Wikipedia's text)",
         size="1,635 articles, 94 queries",
         files="wines.txt and the repository's data/datasets/wines/gt",
-        module="sdr_wines",
-        shared="sdr_articles",
+        module="sdr_articles",
+        variant="wines",
     ),
     Entry(
         name="cnse",
@@ -131,8 +132,8 @@ ENTRIES: tuple[Entry, ...] = (
         size="29,063 pairs",
         files="data/raw/event-story-cluster/same_event_doc_pair.txt (stored with Git LFS)",
         sha256=(("same_event_doc_pair.txt", "e5c2482c410f19418256839d7158d18244e9630466f262b064fb5a69e6f7dddc"),),
-        module="cnse",
-        shared="news_pairs",
+        module="news_pairs",
+        variant="event",
     ),
     Entry(
         name="cnss",
@@ -143,8 +144,8 @@ ENTRIES: tuple[Entry, ...] = (
         size="33,503 pairs",
         files="data/raw/event-story-cluster/same_story_doc_pair.txt (stored with Git LFS)",
         sha256=(("same_story_doc_pair.txt", "029bbff43aaeed517ef26169bdd656acbca9896f93486e59064bfc4d9d96efca"),),
-        module="cnss",
-        shared="news_pairs",
+        module="news_pairs",
+        variant="story",
     ),
     Entry(
         name="lecard",
@@ -164,7 +165,7 @@ ENTRIES: tuple[Entry, ...] = (
         source="THUIR/LeCaRDv2 (Li et al. 2024)",
         licence="MIT",
         size="800 queries, 55,192 candidates",
-        files="the repository's query/ and label/, and the candidates its candidate/README.md leads to",
+        files="the repository's query/ and label/, and the candidates its candidate/README.md links to",
         module="lecard_v2",
     ),
     Entry(
@@ -172,10 +173,10 @@ ENTRIES: tuple[Entry, ...] = (
         what="Canadian judgments, the cases they notice",
         paper="SST COLIEE 2023",
         source="COLIEE task 1, the year's organisers",
-        licence="the organisers' agreement: no passing on",
+        licence="the organisers' agreement; no redistribution",
         size="2023: 959 training and 319 test queries, 5,735 cases",
         files="task1_train_files_<year>, task1_train_labels_<year>.json, and the same for test",
-        steps="Ask the COLIEE organisers for the task 1 data, sign the agreement they send, unpack what comes back.",
+        steps="Ask the COLIEE organisers for the task 1 data, sign the agreement they send, and unpack the files.",
         module="coliee",
     ),
     Entry(
@@ -203,7 +204,7 @@ ENTRIES: tuple[Entry, ...] = (
         what="arXiv papers, citations",
         paper="AAN at larger size",
         source="PeerRead (allenai/PeerRead)",
-        licence="the authors' own; evaluation only",
+        licence="varies by author; evaluation only",
         size="about 11,000 parsed papers",
         files="the repository's data folder",
         module="peerread",
@@ -231,9 +232,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         name="peps",
         what="Python Enhancement Proposals, references",
-        paper="small and quick, for trying things out",
+        paper="small and fast, for trying things out",
         source="python/peps",
-        licence="public domain or CC0, each says which",
+        licence="public domain or CC0, stated in each",
         size="about 700 proposals",
         files="the repository",
         module="peps",
@@ -252,10 +253,10 @@ ENTRIES: tuple[Entry, ...] = (
 
 
 def find(name: str) -> Entry:
-    """The entry of that name, or of that alias.
+    """The entry with that name or alias.
 
     >>> find("peps").licence, find("legal-zh").name
-    ('public domain or CC0, each says which', 'lecard')
+    ('public domain or CC0, stated in each', 'lecard')
     """
     wanted = name.lower().replace("_", "-")
     for entry in ENTRIES:

@@ -1,12 +1,12 @@
-"""The common form on disk: a folder with documents and labels, opened for training and evaluation.
+"""The common format on disk: a folder with documents and labels, for training and evaluation.
 
-    documents.jsonl.xz   one document a line: id, title, sections [{heading, text}] (also .jsonl, .jsonl.gz)
+    documents.jsonl.xz   one document per line: id, title, sections [{heading, text}] (also .jsonl, .jsonl.gz)
     qrels.tsv            split, query, document, grade
     pairs.tsv            split, source, target, label
-    candidates.tsv       document: only these are ranked, whatever the query
-    pools.tsv            query, document: only the query's own are ranked
+    candidates.tsv       document: only these are ranked for any query
+    pools.tsv            query, document: only these are ranked for the query
 
-Every label file is optional; each starts with a line that names its columns.
+Every label file is optional; each starts with a header line.
 """
 
 import os
@@ -27,22 +27,22 @@ POOL_COLUMNS = ("query", "document")
 
 
 class DataFolder:
-    """A data set on disk. Documents are streamed; labels and ids are read once, when first asked for."""
+    """A data set on disk. Documents are streamed; labels and ids are read once, on first use."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        found = [self.path / name for name in DOCUMENT_FILES if (self.path / name).is_file()]
-        if not found:
+        files = [self.path / name for name in DOCUMENT_FILES if (self.path / name).is_file()]
+        if not files:
             raise ReadError(
                 self.path,
                 "is not a data folder (it holds no documents.jsonl.xz, .jsonl.gz or .jsonl)",
                 "Build one with `longmatch data build`.",
             )
-        self.documents_file = found[0]
+        self.documents_file = files[0]
 
     @property
     def name(self) -> str:
-        """What the set is called in tables: the folder's name."""
+        """The set's name in tables: the folder's name."""
         return self.path.resolve().name
 
     def documents(self) -> Iterator[Document]:
@@ -52,31 +52,31 @@ class DataFolder:
         return iter(iterate_jsonl(self.documents_file))
 
     def records(self) -> Iterator[Record]:
-        """The documents as they lie on disk, one at a time: quicker, where sentences are not needed."""
+        """The documents as stored, one at a time: faster if sentences are not needed."""
         return iterate_records(self.documents_file)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        """The ids of all documents, in the file's order; no two are the same."""
+        """The unique ids of all documents, in file order."""
         ids = tuple(record.id for record in self.records())
         if len(set(ids)) < len(ids):
             seen: set[str] = set()
-            first = next(id for id in ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
-            raise ReadError(self.documents_file, f"has more than one document {first!r}", "Give each its own id.")
+            repeated = next(id for id in ids if id in seen or seen.add(id))  # type: ignore[func-returns-value]
+            raise ReadError(self.documents_file, f"has more than one document {repeated!r}", "Give each a unique id.")
         return ids
 
     @property
     def splits(self) -> tuple[Split, ...]:
         """The splits that have labels, in the order train, validation, test."""
-        named = {row.split for row in self._pairs} | {row.split for row in self._judgements}
-        return tuple(split for split in SPLITS if split in named)
+        labelled = {row.split for row in self._pairs} | {row.split for row in self._judgements}
+        return tuple(split for split in SPLITS if split in labelled)
 
     def pairs(self, split: Split | None = None) -> list[Pair]:
-        """The labelled pairs of a split, or of all; empty where the set has none."""
+        """The labelled pairs of a split, or of all splits; empty if the set has none."""
         return [pair for pair in self._pairs if split in (None, pair.split)]
 
     def judgements(self, split: Split | None = None) -> list[Judgement]:
-        """The graded query-document rows of a split, or of all; empty where the set has none."""
+        """The relevance judgements of a split, or of all splits; empty if the set has none."""
         return [row for row in self._judgements if split in (None, row.split)]
 
     def qrels(self, split: Split | None = None) -> dict[str, dict[str, int]]:
@@ -87,12 +87,12 @@ class DataFolder:
         return grades
 
     def pool(self, query: str) -> tuple[str, ...]:
-        """The documents to rank for a query: its own pool, else the candidates, else all; never the query itself."""
+        """The documents to rank for a query: its pool, else the candidates, else all; never the query itself."""
         ids: Iterable[str] = self._pools.get(query, ()) or self._candidates or self.ids
         return tuple(id for id in ids if id != query)
 
     def validate(self) -> None:
-        """Raise ReadError where a label, candidate or pool names a document that is not there."""
+        """Raise ReadError if a label, candidate or pool names a missing document."""
         known = set(self.ids)
         named = {
             "pairs.tsv": (id for pair in self._pairs for id in (pair.source, pair.target)),
@@ -134,13 +134,13 @@ class DataFolder:
     def _typed(
         self, name: str, rows: list[list[str]], allowed: tuple[int, ...] | None
     ) -> Iterator[tuple[Split, str, str, int]]:
-        """The rows with their split and number checked; `allowed` lists the numbers, None any from 0 up."""
+        """The rows with validated split and number; `allowed` lists the valid numbers, None allows any from 0 up."""
         split_of: dict[str, Split] = {split: split for split in SPLITS}
         for split, first, second, number in rows:
             if split not in split_of:
                 raise ReadError(self.path / name, f"has a split {split!r}", f"It is one of {', '.join(SPLITS)}.")
             value = int(number) if number.isascii() and number.isdigit() else -1
             if value < 0 or (allowed and value not in allowed):
-                wanted = "0 or 1" if allowed else "a whole number from 0 up"
-                raise ReadError(self.path / name, f"has a row that ends in {number!r}", f"That should be {wanted}.")
+                expected = "0 or 1" if allowed else "a whole number from 0 up"
+                raise ReadError(self.path / name, f"has a row that ends in {number!r}", f"That should be {expected}.")
             yield split_of[split], first, second, value

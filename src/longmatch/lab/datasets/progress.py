@@ -1,29 +1,29 @@
-"""How far a builder has come, for whoever watches: builders report, the command line shows it."""
+"""Progress of builders: they report counts, the command line displays them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_watcher: ContextVar[Callable[[str, int], None] | None] = ContextVar("watcher", default=None)
+_callback: ContextVar[Callable[[str, int], None] | None] = ContextVar("callback", default=None)
 
 
 @contextmanager
-def watching(callback: Callable[[str, int], None]) -> Iterator[None]:
-    """Hand what is reported inside the block to `callback(what, count)`.
+def on_progress(callback: Callable[[str, int], None]) -> Iterator[None]:
+    """Call `callback(what, count)` for every report inside the block.
 
-    >>> with watching(lambda what, count: print(count, what)):
+    >>> with on_progress(lambda what, count: print(count, what)):
     ...     report("pages read", 3)
     3 pages read
     """
-    token = _watcher.set(callback)
+    token = _callback.set(callback)
     try:
         yield
     finally:
-        _watcher.reset(token)
+        _callback.reset(token)
 
 
 def report(what: str, count: int) -> None:
-    """Say how many of something are done; costs nothing where nobody watches."""
-    watcher = _watcher.get()
-    if watcher is not None:
-        watcher(what, count)
+    """Report that `count` of `what` are done."""
+    callback = _callback.get()
+    if callback is not None:
+        callback(what, count)

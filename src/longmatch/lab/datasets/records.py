@@ -1,4 +1,4 @@
-"""The rows of a data set on disk: documents as JSON lines, labels as tab-separated lines."""
+"""The records of a data set on disk: documents as JSON Lines, labels as tab-separated values."""
 
 import bz2
 import gzip
@@ -18,14 +18,14 @@ SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
 class Part(NamedTuple):
-    """A section as it lies on disk: a heading and text whose paragraphs are parted by blank lines."""
+    """A section as stored on disk: a heading, and text whose paragraphs are separated by blank lines."""
 
     heading: str
     text: str
 
 
 class Pair(NamedTuple):
-    """Two documents and whether they belong together: 1 or 0."""
+    """Two documents and whether they match: 1 or 0."""
 
     split: Split
     source: str
@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """How relevant a document is to a query document: 0 is not at all."""
+    """How relevant a document is to a query document; grade 0 is not relevant."""
 
     split: Split
     query: str
@@ -44,7 +44,7 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document in the common form, before its sentences are split.
+    """A document in the common format, before sentence splitting.
 
     >>> record = Record("a", "A title", (Part("Introduction", "One.\\n\\nTwo words."),))
     >>> record.words, Record.from_line(record.line()) == record
@@ -54,15 +54,15 @@ class Record:
     id: str
     title: str
     parts: tuple[Part, ...]
-    language: str = ""  # only where the source states it
+    language: str = ""  # if the source states it
 
     @property
     def words(self) -> int:
-        """How many words the sections have, counted at white space."""
+        """Number of words of the sections, split at white space."""
         return sum(len(part.text.split()) for part in self.parts)
 
     def line(self) -> str:
-        """The document as one JSON line, without the line end."""
+        """The document as one line of JSON, without the line break."""
         fields: dict[str, Any] = {
             "id": self.id,
             "title": self.title,
@@ -74,7 +74,7 @@ class Record:
 
     @classmethod
     def from_line(cls, line: str) -> "Record":
-        """Read one JSON line; ValueError says what is missing."""
+        """Parse one line of JSON; raise ValueError if the id or the sections are missing."""
         fields = json.loads(line)
         if not isinstance(fields, dict) or not isinstance(fields.get("id"), str | int):
             raise ValueError("has no id")
@@ -82,12 +82,12 @@ class Record:
         try:
             parts = tuple(Part(str(s.get("heading") or ""), str(s["text"] or "")) for s in sections)
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError("has no sections with a text each") from error
+            raise ValueError("has a section without text") from error
         return cls(str(fields["id"]), fields.get("title") or "", parts, fields.get("language") or "")
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file for reading; .xz, .gz and .bz2 are unpacked on the way."""
+    """Open a file for reading; .xz, .gz and .bz2 files are decompressed."""
     if path.suffix == ".xz":
         return cast(BinaryIO, lzma.open(path, "rb"))
     if path.suffix == ".gz":
@@ -98,7 +98,7 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 def iterate_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 text file, counted from 1, without line ends; also of a packed file."""
+    """The lines of a UTF-8 text file, possibly compressed, numbered from 1, without line breaks."""
     number = 0
     try:
         with open_binary(path) as stream:
@@ -123,7 +123,7 @@ def iterate_records(path: Path) -> Iterator[Record]:
 
 
 def read_table(path: Path, columns: tuple[str, ...]) -> list[list[str]]:
-    """The rows of a tab-separated file whose first line names the columns."""
+    """The rows of a tab-separated file whose header is `columns`."""
     rows: list[list[str]] = []
     for number, line in iterate_lines(path):
         cells = line.split("\t")
@@ -135,3 +135,14 @@ def read_table(path: Path, columns: tuple[str, ...]) -> list[list[str]]:
                 raise ReadError(path, f"line {number} has {len(cells)} columns", f"It needs {len(columns)}.")
             rows.append(cells)
     return rows
+
+
+def parse_object(text: str | bytes, path: Path, number: int = 1) -> dict[str, Any]:
+    """Parse a JSON object; `path` and the line `number` are for error messages."""
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise ReadError(path, f"line {number} is not JSON", "Fetch it again.") from error
+    if not isinstance(content, dict):
+        raise ReadError(path, f"line {number} is not a JSON object", "Fetch it again.")
+    return content

@@ -1,4 +1,4 @@
-"""Reads XML that strangers wrote: no entities of the file's own, nothing fetched, one element in memory at a time."""
+"""Read untrusted XML: no custom entities, nothing fetched, one element in memory at a time."""
 
 import html
 import lzma
@@ -13,24 +13,24 @@ from xml.parsers import expat
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.records import open_binary
 
-CHUNK = 1 << 16  # bytes fed to the parser at a time
-LARGEST = 1 << 28  # characters one element may hold
-DEEPEST = 256  # levels of nesting one element may have
+_CHUNK = 1 << 16  # bytes fed to the parser at a time
+MAX_ELEMENT = 1 << 28  # characters of an element
+MAX_DEPTH = 256  # levels of nesting in an element
 
 
-class _Refused(Exception):
-    """The file asks for something that is not granted; the message says what."""
+class _Rejected(Exception):
+    """The file uses a feature that is not allowed; the message says which."""
 
 
 class _Collector:
-    """Builds the elements of one tag, or the root where no tag is given, and lets go of all else."""
+    """Builds the elements with one tag, or the root if the tag is None, and discards all else."""
 
     def __init__(self, tag: str | None) -> None:
         self.tag = tag
         self.done: deque[Element] = deque()
         self._builder: TreeBuilder | None = None
         self._depth = 0
-        self._held = 0
+        self._length = 0
         self.parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.ordered_attributes = False
@@ -46,10 +46,10 @@ class _Collector:
         if self._builder is None:
             if self.tag not in (None, tag):
                 return
-            self._builder, self._depth, self._held = TreeBuilder(), 0, 0
+            self._builder, self._depth, self._length = TreeBuilder(), 0, 0
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise _Refused(f"nests elements more than {DEEPEST} deep")
+        if self._depth > MAX_DEPTH:
+            raise _Rejected(f"nests elements more than {MAX_DEPTH} deep")
         self._builder.start(tag, attributes)
 
     def _end(self, tag: str) -> None:
@@ -64,35 +64,35 @@ class _Collector:
     def _data(self, text: str) -> None:
         if self._builder is None:
             return
-        self._held += len(text)
-        if self._held > LARGEST:
-            raise _Refused(f"holds an element of more than {LARGEST:,} characters")
+        self._length += len(text)
+        if self._length > MAX_ELEMENT:
+            raise _Rejected(f"holds an element of more than {MAX_ELEMENT:,} characters")
         self._builder.data(text)
 
     def _entity(self, *_: object) -> None:
-        raise _Refused("declares entities of its own, which are not expanded")
+        raise _Rejected("declares custom entities, which are not expanded")
 
     def _external(self, *_: object) -> int:
-        raise _Refused("refers to a file outside, which is not fetched")
+        raise _Rejected("refers to an external file, which is not fetched")
 
     def _skipped(self, name: str, parameter: bool) -> None:
-        """A name such as &nbsp; that the document type, which is not read, would declare."""
+        """Resolve a name such as &nbsp;, which the document type (not read) would declare."""
         if not parameter:
             self._data(html.unescape(f"&{name};"))
 
 
 def iterate_elements(stream: BinaryIO, tag: str | None, name: object) -> Iterator[Element]:
-    """The elements called `tag`, each with all it holds, in order; `name` is the file's name, for errors."""
+    """The elements with the given tag, each with its content, in order; `name` is the file's name for errors."""
     collector = _Collector(tag)
     try:
-        while chunk := stream.read(CHUNK):
+        while chunk := stream.read(_CHUNK):
             collector.parser.Parse(chunk, False)
             while collector.done:
                 yield collector.done.popleft()
         collector.parser.Parse(b"", True)
         yield from collector.done
-    except _Refused as refusal:
-        raise ReadError(name, str(refusal), "Nothing was read from it.") from None
+    except _Rejected as rejection:
+        raise ReadError(name, str(rejection), "Nothing was read from it.") from None
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise ReadError(name, f"cannot be read to its end ({error})", "Fetch it again.") from error
     except expat.ExpatError as error:
@@ -107,5 +107,5 @@ def read_xml(path: Path) -> Element:
 
 
 def text_of(element: Element | None) -> str:
-    """All text under an element, white space made single; empty where there is no element."""
+    """All text below an element, white space collapsed; empty for None."""
     return " ".join("".join(element.itertext()).split()) if element is not None else ""

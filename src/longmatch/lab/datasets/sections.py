@@ -1,4 +1,4 @@
-"""From upstream text to sections: what is dropped, and where paragraphs end."""
+"""Sections from upstream text: which are dropped, and where paragraphs end."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,54 +12,54 @@ BACK_MATTER = re.compile(
     r"\s*[:.]?\s*",
     re.IGNORECASE,
 )
-"""What CoLDE 4.1.1 and SMITH 5.1.2 take out of a paper (abstract, references), and whom it thanks."""
+"""Sections that CoLDE 4.1.1 and SMITH 5.1.2 remove from a paper (abstract, references), and acknowledgements."""
 
 LINK_LISTS = re.compile(
     r"(?:references?|notes(?: and references)?|footnotes|citations|sources|bibliography|further reading"
     r"|external links?|see also|related (?:wikipedia for schools )?articles|links)\s*",
     re.IGNORECASE,
 )
-"""The sections of an encyclopedia article that list references and links."""
+"""Sections of an encyclopedia article that list references and links."""
 
 
-def joined(text: str) -> str:
-    """The text with every run of white space made one space."""
+def collapse_spaces(text: str) -> str:
+    """Replace every run of white space by one space."""
     return " ".join(text.split())
 
 
-def paragraphs(text: str) -> str:
-    """Paragraphs at blank lines, or at every line end where there are no blank lines.
+def normalise_paragraphs(text: str) -> str:
+    """Separate paragraphs, which end at blank lines or, if there are none, at every line break, by one blank line.
 
-    >>> paragraphs("One\\nline.\\n \\n Two."), paragraphs("One.\\nTwo.")
+    >>> normalise_paragraphs("One\\nline.\\n \\n Two."), normalise_paragraphs("One.\\nTwo.")
     ('One line.\\n\\nTwo.', 'One.\\n\\nTwo.')
     """
     blocks = re.split(r"\n[ \t\r]*\n", text)
     if len(blocks) == 1:
         blocks = text.splitlines()
-    return "\n\n".join(filter(None, map(joined, blocks)))
+    return "\n\n".join(filter(None, map(collapse_spaces, blocks)))
 
 
-def wrapped(text: str) -> str:
-    """Paragraphs at blank lines only, where a line end is just where the page was full; hyphens at line ends close.
+def unwrap(text: str) -> str:
+    """Join the lines of hard-wrapped paragraphs, which end at blank lines; hyphens at line breaks are removed.
 
-    >>> wrapped("A long sen-\\ntence\\ngoes on.\\n\\nNext.")
+    >>> unwrap("A long sen-\\ntence\\ngoes on.\\n\\nNext.")
     'A long sentence goes on.\\n\\nNext.'
     """
     text = re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", text)
-    return "\n\n".join(filter(None, map(joined, re.split(r"\n[ \t\r]*\n", text))))
+    return "\n\n".join(filter(None, map(collapse_spaces, re.split(r"\n[ \t\r]*\n", text))))
 
 
-def grouped(sentences: Sequence[str], size: int) -> str:
-    """Paragraphs of `size` sentences, where upstream marks sentences but no paragraphs.
+def group_sentences(sentences: Sequence[str], size: int) -> str:
+    """Make paragraphs of `size` sentences, for sources that mark sentences but not paragraphs.
 
-    >>> grouped(["A.", "B.", "C."], 2)
+    >>> group_sentences(["A.", "B.", "C."], 2)
     'A. B.\\n\\nC.'
     """
-    rows = [joined(" ".join(sentences[at : at + size])) for at in range(0, len(sentences), size)]
-    return "\n\n".join(filter(None, rows))
+    groups = [collapse_spaces(" ".join(sentences[start : start + size])) for start in range(0, len(sentences), size)]
+    return "\n\n".join(filter(None, groups))
 
 
-def kept(parts: Iterable[Part], dropped: re.Pattern[str] | None = None) -> tuple[Part, ...]:
-    """The sections with text whose heading is not one to drop, headings on one line."""
-    tidy = (Part(joined(part.heading), part.text.strip()) for part in parts)
-    return tuple(part for part in tidy if part.text and not (dropped and dropped.fullmatch(part.heading)))
+def clean_parts(parts: Iterable[Part], dropped: re.Pattern[str] | None = None) -> tuple[Part, ...]:
+    """Strip the sections, and drop those without text or with a heading that matches `dropped`."""
+    stripped = (Part(collapse_spaces(part.heading), part.text.strip()) for part in parts)
+    return tuple(part for part in stripped if part.text and not (dropped and dropped.fullmatch(part.heading)))

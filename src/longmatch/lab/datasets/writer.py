@@ -1,4 +1,4 @@
-"""Writes a data set in the common form: documents streamed out, labels sorted, all or nothing."""
+"""Write a data set in the common format: documents are streamed, labels sorted, the folder created atomically."""
 
 import lzma
 import shutil
@@ -14,26 +14,26 @@ from longmatch.lab.datasets.collection import CANDIDATE_COLUMNS, PAIR_COLUMNS, P
 from longmatch.lab.datasets.progress import report
 from longmatch.lab.datasets.records import Judgement, Pair, Record, Split
 
-PRESET = 1  # of xz: a sixth larger than the usual 6, several times quicker
+_PRESET = 1  # of xz: a sixth larger than the default 6, several times faster
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a builder made."""
+    """Counts of a data set that was built."""
 
     path: Path
     documents: int
     pairs: int
     judgements: int
     queries: int
-    unreadable: int  # files upstream that hold no document
-    dropped: int  # labels that name a document the set does not hold
+    unreadable: int  # upstream files without a usable document
+    dropped: int  # labels that name a document missing from the set
 
 
 class CollectionWriter:
     """Streams a data set to a new folder.
 
-    Everything is written beside the folder first and moved into place by `finish`: what is there is whole.
+    Everything is written to a temporary folder that `finish` moves into place, so that the folder is always complete.
 
         with CollectionWriter(out) as writer:
             writer.add(record)
@@ -55,10 +55,10 @@ class CollectionWriter:
 
     def __enter__(self) -> Self:
         if self._partial.exists():
-            shutil.rmtree(self._partial)  # left by a build that was stopped
+            shutil.rmtree(self._partial)  # left by an interrupted build
         self._partial.mkdir(parents=True)
         path = self._partial / "documents.jsonl.xz"
-        self._documents = cast(TextIO, lzma.open(path, "wt", encoding="utf-8", newline="\n", preset=PRESET))
+        self._documents = cast(TextIO, lzma.open(path, "wt", encoding="utf-8", newline="\n", preset=_PRESET))
         return self
 
     def __exit__(
@@ -69,7 +69,7 @@ class CollectionWriter:
             shutil.rmtree(self._partial)
 
     def add(self, record: Record) -> bool:
-        """Write a document, unless one of its id is there or it holds no text; says whether it did."""
+        """Write a document unless its id is taken or it has no text; return whether it was written."""
         if record.id in self.ids:
             return False
         if not record.words:
@@ -81,7 +81,7 @@ class CollectionWriter:
         return True
 
     def skip(self) -> None:
-        """Count a file upstream that holds no document."""
+        """Count an upstream file without a usable document."""
         self.unreadable += 1
 
     def pair(self, split: Split, source: str, target: str, label: int) -> None:
@@ -93,15 +93,15 @@ class CollectionWriter:
         self._judgements.add(Judgement(split, query, document, grade))
 
     def pool(self, query: str, documents: Iterable[str]) -> None:
-        """Name the only documents to rank for a query."""
+        """Restrict the documents ranked for a query."""
         self._pools.update((query, document) for document in documents)
 
     def candidates(self, documents: Iterable[str]) -> None:
-        """Name the only documents to rank for any query."""
+        """Restrict the documents ranked for all queries."""
         self._candidates.update(documents)
 
     def table(self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
-        """Write a further tab-separated file beside the labels; no file where there are no rows."""
+        """Write another tab-separated file next to the labels; no file if there are no rows."""
         rows = iter(rows)
         first = next(rows, None)
         if first is None:
@@ -111,11 +111,11 @@ class CollectionWriter:
                 file.write("\t".join(str(cell) for cell in row) + "\n")
 
     def finish(self) -> Summary:
-        """Write the labels, move the folder into place, and say what it holds."""
+        """Write the labels and move the folder into place."""
         self._documents.close()
         if not self.ids:
             raise LongmatchError(
-                f"No documents were found for {self.out}. See `longmatch data show` for what RAW holds."
+                f"No documents were found for {self.out}. See `longmatch data show` for the layout of RAW."
             )
         known = self.ids
         pairs = [p for p in self._pairs if p.source in known and p.target in known]

@@ -1,1 +1,1 @@
-"""How the default matcher is made: background statistics, weights, calibration and probability."""
+"""How the default matcher is made: background statistics, features, weights, calibration, report, installation."""

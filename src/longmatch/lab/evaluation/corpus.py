@@ -1,30 +1,35 @@
-"""A data folder's documents, numbered in the order of their file, and those nothing can be read from."""
+"""The documents of a data folder, numbered in file order, unreadable ones included.
+
+Their sections can be shuffled, for CoLDE's study of perturbed texts (section 4.4.3).
+"""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, Paragraph, Section
 from longmatch.documents.jsonl import parse_line
 from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import iterate_lines
-from longmatch.lab.evaluation.shuffle import shuffled
 from longmatch.parallel import parallel_map
 
-CHARACTERS = 4_000_000  # of text in a shard
-SHUFFLED = "-shuffled"  # ends the name of a set whose sections are in random order
+CHARACTERS = 4_000_000  # per shard
+SHUFFLED = "-shuffled"  # suffix of the name of a set with shuffled sections
+GAP = "\n\n"  # between shuffled sections
 
 
 class Corpus:
-    """The documents of a data folder. They are streamed; ids, numbers and lengths stay in memory.
+    """The documents of a data folder: streamed, with ids, numbers and lengths kept in memory.
 
-    With a number for `shuffle`, the sections of each document stand in a random order drawn from it.
+    `shuffle` is the seed of a random order of each document's sections; None keeps their order.
     """
 
     def __init__(self, folder: DataFolder, shuffle: int | None = None) -> None:
@@ -37,19 +42,19 @@ class Corpus:
 
     @property
     def name(self) -> str:
-        """What the set is called in tables."""
+        """The set's name in tables."""
         return self.folder.name + ("" if self.shuffle is None else SHUFFLED)
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
-        """The place of each document among the ids in their order; ties of scores are broken by it."""
+        """The rank of each document's id in sorted order, which breaks ties between scores."""
         order = np.empty(len(self), dtype=np.int64)
         order[np.argsort(np.array(self.ids, dtype=object), kind="stable")] = np.arange(len(self))
         return order
 
     @cached_property
     def titles(self) -> list[str]:
-        """The title of each document; empty where it has none."""
+        """Each document's title, empty if it has none."""
         return [record.title for record in self.folder.records()]
 
     @cached_property
@@ -60,7 +65,7 @@ class Corpus:
         return digest if self.shuffle is None else f"{digest}-{self.shuffle}"
 
     def shards(self) -> Iterator[list[tuple[int, Document | ReadError]]]:
-        """All documents in runs of about CHARACTERS, each with its number; an unreadable one with what was wrong."""
+        """All documents in shards of about CHARACTERS, each with its number, or the error if it is unreadable."""
         shard: list[tuple[int, Document | ReadError]] = []
         size = 0
         for number, document in enumerate(self._each()):
@@ -74,7 +79,7 @@ class Corpus:
             yield shard
 
     def words(self, ids: Iterable[str]) -> dict[str, int]:
-        """The lengths of these documents in words (Chinese and Japanese: characters)."""
+        """The lengths of these documents in words (for Chinese and Japanese: in characters)."""
         return {id: self._words[id] for id in dict.fromkeys(ids)}
 
     @cached_property
@@ -82,23 +87,66 @@ class Corpus:
         return {r.id: sum(count_words(part.text) for part in r.parts) for r in self.folder.records()}
 
     def documents(self, ids: Iterable[str]) -> dict[str, Document]:
-        """The documents of these ids, by id; unreadable ones are left out."""
+        """The documents with these ids, by id; unreadable ones are left out."""
         wanted = set(ids)
-        found = (document for document in self._each() if isinstance(document, Document))
-        return {document.id: document for document in found if document.id in wanted}
+        readable = (document for document in self._each() if isinstance(document, Document))
+        return {document.id: document for document in readable if document.id in wanted}
 
     def _each(self) -> Iterator[Document | ReadError]:
-        """One entry a line of the file, whether it can be read or not."""
+        """One entry per line of the file, readable or not."""
         path = self.folder.documents_file
         lines = ((number, line, path, self.shuffle) for number, line in iterate_lines(path) if line.strip())
         return parallel_map(_read, lines)
 
 
-def _read(found: tuple[int, str, Path, int | None]) -> Document | ReadError:
-    number, line, path, shuffle = found
+def _read(task: tuple[int, str, Path, int | None]) -> Document | ReadError:
+    number, line, path, shuffle = task
     try:
         document = parse_line(line.encode(), path, number)
     except ReadError as error:
         return error
     assert document is not None
-    return document if shuffle is None else shuffled(document, shuffle)
+    return document if shuffle is None else shuffle_sections(document, shuffle)
+
+
+def shuffle_sections(document: Document, seed: int) -> Document:
+    """The document with its sections in random order, drawn from the seed and its id; all spans are adjusted.
+
+    >>> from longmatch.documents.draft import Draft
+    >>> draft = Draft()
+    >>> for heading in "ABC":
+    ...     draft.heading(heading)
+    ...     draft.paragraph(f"Text of {heading}.")
+    >>> shuffled = shuffle_sections(draft.document("d"), seed=4)
+    >>> [(s.heading, s.paragraphs[0].of(shuffled.text)) for s in shuffled.sections]
+    [('C', 'Text of C.'), ('A', 'Text of A.'), ('B', 'Text of B.')]
+    """
+    order = list(document.sections)
+    random.Random(f"{seed} {document.id}").shuffle(order)
+    return replace(
+        document,
+        text=_joined(document.text, order),
+        plain=_joined(document.plain, order) if document.plain else "",
+        sections=tuple(_laid_out(order)),
+    )
+
+
+def _joined(text: str, order: Sequence[Section]) -> str:
+    return GAP.join(section.of(text) for section in order)
+
+
+def _laid_out(order: Sequence[Section]) -> list[Section]:
+    """The sections one after another, from the start of the text."""
+    sections: list[Section] = []
+    start = 0
+    for section in order:
+        shift = start - section.start
+        paragraphs = tuple(_shifted(paragraph, shift) for paragraph in section.paragraphs)
+        sections.append(replace(section, start=start, end=section.end + shift, paragraphs=paragraphs))
+        start = sections[-1].end + len(GAP)
+    return sections
+
+
+def _shifted(paragraph: Paragraph, shift: int) -> Paragraph:
+    sentences = tuple(replace(s, start=s.start + shift, end=s.end + shift) for s in paragraph.sentences)
+    return replace(paragraph, start=paragraph.start + shift, end=paragraph.end + shift, sentences=sentences)

@@ -1,4 +1,4 @@
-"""Run models over data sets: encode what is missing, score what is missing, report all that is there."""
+"""Evaluate models on data sets: encode and score what is missing, and report all results."""
 
 import os
 import shlex
@@ -7,28 +7,119 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.datasets.records import Split
-from longmatch.lab.evaluation.answering import Question, Watch, answer
+from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.entrants import Entrant, entrants_of, rule_and_place, told_path
-from longmatch.lab.evaluation.measures import Measure
-from longmatch.lab.evaluation.protocols import Protocol, Wanted
-from longmatch.lab.evaluation.rows import Row
-from longmatch.lab.evaluation.studies import StudyPlan
-from longmatch.load import FIXED, load
+from longmatch.lab.evaluation.measures import Measure, parse_all
+from longmatch.lab.evaluation.model_spec import ModelSpec, portable_path, portable_source, resolve_models
+from longmatch.lab.evaluation.protocols import PROTOCOLS, ActiveProtocols, Protocol
+from longmatch.lab.evaluation.result_rows import ResultRow
+from longmatch.lab.evaluation.run_model import EvaluationSetup, ShowProgress, run_model
+from longmatch.lab.evaluation.studies import Study, parse_studies
+from longmatch.loading import FIXED, load
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 from longmatch.parallel import use_processes
 from longmatch.registry import MODELS
 
+if TYPE_CHECKING:
+    from longmatch.lab.evaluation.reports.report import Report
+
+PathLike = str | os.PathLike[str]
+OUT = Path("out") / "evaluation"
+
+
+def evaluate(
+    data: PathLike | Sequence[PathLike],
+    models: str | Sequence[str] = ("default",),
+    *,
+    out: PathLike = OUT,
+    split: str = "test",
+    protocol: str = "auto",
+    measures: str | Sequence[str] | None = None,
+    seed: int = 0,
+    limit_queries: int | None = None,
+    fidelity: int = 0,
+    shuffle_sections: bool = False,
+    rerank_depth: int = DEPTH,
+    studies: Sequence[str] = (),
+    processes: int = 1,
+    show_progress: ShowProgress | None = None,
+    on_set_done: "Callable[[Report], None] | None" = None,
+) -> "Report":
+    """Evaluate models on labelled data folders; finished work under `out` is not repeated.
+
+    The lexical baselines tfidf, phrases and bm25 are always included.
+
+    Args:
+        data: one or several data folders, with documents and `qrels.tsv` or `pairs.tsv`.
+        models: names (`default`, `sdr`), folders of trained models, or `rule@FOLDER`; folders that differ only in the
+            seed make one row.
+        out: the folder for encodings, runs, results.json, results.md and plots.
+        split: `train`, `validation` or `test`.
+        protocol: `ranking`, `pairs` or `both`; `auto` ranks, and classifies pairs where a set has no queries.
+        measures: names such as `nDCG@10`, as a list or comma-separated; all that apply by default.
+        seed: of sampling, shuffling and significance tests.
+        limit_queries: evaluate on a random sample of this many queries.
+        fidelity: measure explanations on this many related pairs.
+        shuffle_sections: evaluate also with every document's sections in random order.
+        rerank_depth: how many of bm25's best documents are reranked by models that read both documents together.
+        studies: `colde:sections=2,3,4`: train and evaluate a model for each value of a setting.
+        processes: that read documents; more than one need a script with `if __name__ == "__main__"`.
+        show_progress: opens a progress display; see `ShowProgress`.
+        on_set_done: called with the report of each set when it is finished.
+
+    >>> import json, tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> texts = {"a": "Ferries cross the strait.", "b": "A ferry crosses the strait.", "c": "Bread needs flour."}
+    >>> lines = [json.dumps({"id": id, "text": text}) for id, text in texts.items()]
+    >>> _ = (folder / "documents.jsonl").write_text("\\n".join(lines))
+    >>> _ = (folder / "qrels.tsv").write_text("split\\tquery\\tdocument\\tgrade\\ntest\\ta\\tb\\t1\\n")
+    >>> report = evaluate(folder, "tfidf", out=folder / "out", measures="MRR,nDCG@10")
+    >>> for row in report:
+    ...     print(row.model, row.measures)
+    bm25 {'MRR': 1.0, 'nDCG@10': 1.0}
+    phrases {'MRR': 1.0, 'nDCG@10': 1.0}
+    tfidf {'MRR': 1.0, 'nDCG@10': 1.0}
+    """
+    from longmatch.lab.evaluation.reports.report import Report
+
+    folders = [Path(folder) for folder in ([data] if isinstance(data, str | os.PathLike) else data)]
+    if not folders:
+        raise LongmatchError("There is nothing to evaluate on. Name a data folder with --data.")
+    if split not in SPLITS:
+        raise LongmatchError(f"There is no split {split}. Name one of {', '.join(SPLITS)}.")
+    if protocol not in PROTOCOLS:
+        raise LongmatchError(f"There is no protocol {protocol}. Name one of {', '.join(PROTOCOLS)}.")
+    names = measures if isinstance(measures, str) else ",".join(measures or ())
+    path = Path(out)
+    path.mkdir(parents=True, exist_ok=True)
+    evaluation = Evaluation(
+        folders,
+        [models] if isinstance(models, str) else list(models),
+        path,
+        split=split,
+        protocol=protocol,
+        measures=parse_all(names) if names else None,
+        seed=seed,
+        limit=limit_queries,
+        fidelity=fidelity,
+        shuffle_sections=shuffle_sections,
+        rerank_depth=rerank_depth,
+        studies=parse_studies(studies),
+        processes=processes,
+        show_progress=show_progress,
+        on_set_done=(lambda rows: on_set_done(Report(tuple(rows), path))) if on_set_done else None,
+    )
+    return Report(tuple(evaluation.run()), path)
+
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Models over data sets, written under `out` row by row; what is there already is not done again."""
+    """Models on data sets, written under `out` row by row; finished work is not repeated."""
 
     folders: Sequence[Path]
     models: Sequence[str]  # names, folders of trained models, rule@FOLDER
@@ -39,55 +130,58 @@ class Evaluation:
     seed: int = 0
     limit: int | None = None
     fidelity: int = 0  # pairs to measure explanations on
-    shuffle_sections: bool = False  # measure also with the sections of every document in random order
-    rerank_depth: int = DEPTH  # documents a model ranks anew that reads two together
-    studies: Sequence[StudyPlan] = ()  # models to train for each value of a setting
+    shuffle_sections: bool = False  # evaluate also with every document's sections in random order
+    rerank_depth: int = DEPTH  # for models that read both documents together
+    studies: Sequence[Study] = ()
     processes: int = 1  # that read documents
-    watch: Watch | None = None
-    told: Callable[[list[Row]], None] | None = None  # called with the rows of a set when it is done
+    show_progress: ShowProgress | None = None
+    on_set_done: Callable[[list[ResultRow]], None] | None = None  # called with the rows of a finished set
 
-    def run(self) -> list[Row]:
-        """All rows found under `out` afterwards."""
-        from longmatch.lab.evaluation.reports.write import Reports
+    def run(self) -> list[ResultRow]:
+        """Evaluate, write the report of all runs under `out`, and return the rows of the sets evaluated."""
+        from longmatch.lab.evaluation.reports.write import ReportWriter
 
         use_processes(self.processes)
-        reports = Reports(self.out, self.measures, self.seed)
+        writer = ReportWriter(self.out, self.measures, self.seed)
         folders = self._valid_folders()
-        named = entrants_of(self.models)
-        open_already = {entrant.word: self._load(entrant.word) for entrant in named if not entrant.trained}
-        rows: list[Row] = []
+        named = resolve_models(self.models)
+        loaded = {spec.source: self._load(spec.source) for spec in named if not spec.training}
+        rows: list[ResultRow] = []
+        evaluated: set[str] = set()
         for folder in folders:
-            entrants = [*named, *(found for plan in self.studies for found in plan.entrants(self.out, folder.path))]
+            studied = (spec for study in self.studies for spec in study.train_models(self.out, folder.path))
+            specs = [*named, *studied]
             for corpus in self._corpora(folder):
-                question = self._question(corpus)
+                setup = self._setup(corpus)
                 explained: set[str] = set()
-                for entrant in entrants:
-                    matcher = open_already.get(entrant.word) or self._load(entrant.word)
-                    answer(question, entrant, matcher, self.out, self.command, self._watch)
-                    reports.write(unfinished=corpus.name)
-                    if self.fidelity and entrant.name(corpus.name) not in explained:
-                        self._explain(corpus, entrant, matcher)
-                        explained.add(entrant.name(corpus.name))  # of several seeds the first
-                rows = reports.write()
-                if self.told:
-                    self.told([row for row in rows if (row.run.data, row.run.split) == (corpus.name, self.split)])
-        return rows
+                for spec in specs:
+                    matcher = loaded.get(spec.source) or self._load(spec.source)
+                    run_model(setup, spec, matcher, self.out, self.command, self._show_progress)
+                    writer.write(unfinished=corpus.name)
+                    if self.fidelity and spec.name(corpus.name) not in explained:
+                        self._explain(corpus, spec, matcher)
+                        explained.add(spec.name(corpus.name))  # of several seeds the first
+                rows = writer.write()
+                evaluated.add(corpus.name)
+                if self.on_set_done:
+                    self.on_set_done(self._of_sets(rows, {corpus.name}))
+        return self._of_sets(rows, evaluated)
 
     def measure(self, models: Sequence[str]) -> None:
-        """Answer for some of the models and report nothing: several processes can share the work of one evaluation."""
+        """Run some of the models without a report: several processes can share one evaluation."""
         use_processes(self.processes)
-        entrants = [entrant for entrant in entrants_of(models) if entrant.word in models]
+        specs = [spec for spec in resolve_models(models) if spec.source in models]
         for folder in self._valid_folders():
             for corpus in self._corpora(folder):
-                for entrant in entrants:
-                    matcher = self._load(entrant.word)
-                    answer(self._question(corpus), entrant, matcher, self.out, self.command, self._watch)
+                for spec in specs:
+                    matcher = self._load(spec.source)
+                    run_model(self._setup(corpus), spec, matcher, self.out, self.command, self._show_progress)
 
     @property
     def command(self) -> str:
-        """The command that does this; data folders by their names, others as they were given below this folder."""
+        """The equivalent command; data folders by name, other paths in portable form."""
         words = ["longmatch", "evaluate", "--data", *(folder.resolve().name for folder in self.folders)]
-        words += ["--models", ",".join(_told_word(word) for word in self.models)] if self.models else []
+        words += ["--models", ",".join(map(portable_source, self.models))] if self.models else []
         options = {
             "--split": self.split,
             "--protocol": self.protocol if self.protocol != "auto" else None,
@@ -99,70 +193,54 @@ class Evaluation:
         }
         words += [str(word) for option in options.items() if option[1] is not None for word in option]
         words += ["--shuffle-sections"] if self.shuffle_sections else []
-        words += [word for plan in self.studies for word in ("--study", str(plan))]
-        return shlex.join([*words, "--out", told_path(self.out)])
+        words += [word for study in self.studies for word in ("--study", str(study))]
+        return shlex.join([*words, "--out", portable_path(self.out)])
 
     def _valid_folders(self) -> list[DataFolder]:
-        """A wrong path is said before hours of work."""
+        """Checked before hours of work."""
         folders = [DataFolder(path) for path in self.folders]
         for folder in folders:
             folder.validate()
-            if self._wanted(folder) == Wanted(False, False):
+            if not self._protocols(folder):
                 raise ReadError(folder.path, f"has no labels to measure on in {self.split}", "Name another --split.")
         return folders
 
-    def _question(self, corpus: Corpus) -> Question:
-        wanted = self._wanted(corpus.folder)
-        return Question(corpus, self.split, wanted, self.limit, self.seed, self.rerank_depth)
+    def _of_sets(self, rows: Sequence[ResultRow], names: set[str]) -> list[ResultRow]:
+        return [row for row in rows if row.run.data in names and row.run.split == self.split]
+
+    def _setup(self, corpus: Corpus) -> EvaluationSetup:
+        protocols = self._protocols(corpus.folder)
+        return EvaluationSetup(corpus, self.split, protocols, self.limit, self.seed, self.rerank_depth)
 
     def _corpora(self, folder: DataFolder) -> Iterator[Corpus]:
-        """The set as it is; then, if that is asked for, with its sections in random order."""
+        """The set as it is and, if requested, with shuffled sections."""
         yield Corpus(folder)
         if self.shuffle_sections:
             yield Corpus(folder, self.seed)
 
-    def _explain(self, corpus: Corpus, entrant: Entrant, matcher: Matcher) -> None:
+    def _explain(self, corpus: Corpus, spec: ModelSpec, matcher: Matcher) -> None:
         from longmatch.lab.evaluation.fidelity import measure_fidelity
-        from longmatch.lab.evaluation.provenance import made
+        from longmatch.lab.evaluation.provenance import provenance
         from longmatch.lab.evaluation.reports.write import fidelity_path
 
-        name = entrant.name(corpus.name)
+        name = spec.name(corpus.name)
         path = fidelity_path(self.out, corpus.name, name, self.split)
-        facts = made(self.command, matcher)
-        with self._watch(f"{corpus.name}: are {name}'s explanations true", self.fidelity) as progress:
-            measure_fidelity(path, corpus, matcher, self.split, self.fidelity, self.seed, facts, progress)
+        made = provenance(self.command, matcher)
+        with self._show_progress(f"{corpus.name}: fidelity of {name}'s explanations", self.fidelity) as progress:
+            measure_fidelity(path, corpus, matcher, self.split, self.fidelity, self.seed, made, progress)
 
-    def _wanted(self, folder: DataFolder) -> Wanted:
-        return Wanted.of(folder, self.split, self.protocol, self.measures)
+    def _protocols(self, folder: DataFolder) -> ActiveProtocols:
+        return ActiveProtocols.of(folder, self.split, self.protocol, self.measures)
 
     def _load(self, name: str) -> Matcher:
         return load(name, self._backbone) if name in MODELS and name not in FIXED else load(name)
 
     @cached_property
     def _backbone(self) -> Any:
-        """Shared by all models that read with the packaged one as it is; the default has changed its own."""
+        """Shared by all models that use the packaged backbone unchanged; the default adapts its own."""
         from longmatch.encoders.backbone import Backbone
 
         return Backbone.load()
 
-    def _watch(self, what: str, total: int | None) -> AbstractContextManager[Progress]:
-        return self.watch(what, total) if self.watch else nullcontext(lambda steps: None)
-
-
-def evaluate(
-    folders: Sequence[str | os.PathLike[str]],
-    models: Sequence[str],
-    out: str | os.PathLike[str],
-    **options: Any,
-) -> list[Row]:
-    """Evaluate models on data folders; see Evaluation for the options. Returns the rows, also written to `out`."""
-    if not folders:
-        raise LongmatchError("There is nothing to evaluate on. Name a data folder with --data.")
-    return Evaluation([Path(folder) for folder in folders], list(models), Path(out), **options).run()
-
-
-def _told_word(word: str) -> str:
-    """A model as it was named; of a folder elsewhere the name alone."""
-    rule, place = rule_and_place(word)
-    told = told_path(Path(place)) if Path(place).is_dir() else place
-    return f"{rule}@{told}" if rule and place else rule or told
+    def _show_progress(self, what: str, total: int | None) -> AbstractContextManager[Progress]:
+        return self.show_progress(what, total) if self.show_progress else nullcontext(lambda steps: None)

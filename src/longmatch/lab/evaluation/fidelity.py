@@ -1,8 +1,8 @@
-"""Does an explanation tell the truth? Delete what it names first and see how far the score falls.
+"""The fidelity of explanations: how far the score falls without the sentences that contribute most.
 
-Deletion: from both documents, the tenth of the sentences with the largest contributions, against as many at random.
-Insertion, the reverse: those sentences alone, against as many at random alone. Scores are the model's own, of documents
-rebuilt without the others.
+Deletion: from both documents, the tenth of the sentences with the largest contributions, compared with as many at
+random. Insertion, the reverse: those sentences alone, compared with as many at random alone. Scores are the model's
+own, of documents rebuilt from the remaining sentences.
 """
 
 import json
@@ -32,7 +32,7 @@ DRAWS = 5  # of random sentences
 
 @dataclass(frozen=True)
 class Fidelity:
-    """One pair: its score, and what it becomes when sentences are deleted or stand alone."""
+    """One pair: its score, and the score after deleting sentences or keeping them alone."""
 
     score: float
     named_deleted: float
@@ -44,28 +44,28 @@ class Fidelity:
 def fidelity(matcher: Matcher, a: Document, b: Document, seed: int = 0) -> Fidelity:
     """Measure the explanation of one pair."""
     match = _compare(matcher, a, b)
-    first = [named_sentences(match, side) for side in ("a", "b")]
+    top = [top_sentences(match, side) for side in ("a", "b")]
     rng = np.random.default_rng(seed)
     drawn = [
         [
-            set(rng.choice(sum(1 for _ in d.sentences), len(f), replace=False).tolist())
-            for d, f in zip((a, b), first, strict=True)
+            set(rng.choice(sum(1 for _ in d.sentences), len(t), replace=False).tolist())
+            for d, t in zip((a, b), top, strict=True)
         ]
         for _ in range(DRAWS)
     ]
     return Fidelity(
         match.score,
-        _score(matcher, (a, b), first, keep=False),
+        _score(matcher, (a, b), top, keep=False),
         float(np.mean([_score(matcher, (a, b), chosen, keep=False) for chosen in drawn])),
-        _score(matcher, (a, b), first, keep=True),
+        _score(matcher, (a, b), top, keep=True),
         float(np.mean([_score(matcher, (a, b), chosen, keep=True) for chosen in drawn])),
     )
 
 
-def named_sentences(match: Match, side: Literal["a", "b"]) -> set[int]:
-    """The numbers of the sentences an explanation names first: SHARE of them, at least one, never all.
+def top_sentences(match: Match, side: Literal["a", "b"]) -> set[int]:
+    """The numbers of the sentences that contribute most: SHARE of them, at least one, never all.
 
-    A passage of several sentences gives each a share of its contribution by length.
+    The contribution of a passage of several sentences is shared among them by length.
     """
     document = match.a if side == "a" else match.b
     sentences = list(document.sentences)
@@ -84,7 +84,7 @@ def named_sentences(match: Match, side: Literal["a", "b"]) -> set[int]:
 def rebuild(document: Document, chosen: set[int], keep: bool) -> Document:
     """The document with only the chosen sentences of its running text, or with all but those.
 
-    Paragraphs that lose all sentences go; headings stay, and so do tables and references.
+    Paragraphs without sentences are dropped; headings, tables and references stay.
     """
     numbers = {id(s): n for n, s in enumerate(document.sentences)}
     text: list[str] = []
@@ -115,7 +115,7 @@ def rebuild(document: Document, chosen: set[int], keep: bool) -> Document:
 
 
 def related_pairs(corpus: Corpus, split: Split, count: int, seed: int) -> list[tuple[str, str]]:
-    """So many pairs that belong together, drawn at random, at most one a query."""
+    """Sample `count` related pairs, at most one per query."""
     partners: dict[str, list[str]] = {}
     for row in corpus.folder.judgements(split):
         if row.grade > 0 and row.query != row.document:
@@ -135,10 +135,10 @@ def measure_fidelity(
     split: Split,
     count: int,
     seed: int,
-    made: Mapping[str, Any] | None = None,
+    provenance: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Measure a model's explanations on related pairs and write what was found to `path`, unless that is done."""
+    """Measure explanations on `count` related pairs and write the result to `path`, unless it is up to date."""
     scorer = scorer_of(matcher)
     facts = {
         "documents": corpus.fingerprint,
@@ -149,9 +149,9 @@ def measure_fidelity(
         "code": code_digest(*scorer.code),
     }
     if path.is_file():
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if found["facts"] == facts:
-            return found
+        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if result["facts"] == facts:
+            return result
     pairs = related_pairs(corpus, split, count, seed)
     documents = corpus.documents(id for pair in pairs for id in pair)
     measured: list[Fidelity] = []
@@ -160,25 +160,25 @@ def measure_fidelity(
             measured.append(fidelity(matcher, documents[a], documents[b], seed + index))
         if progress:
             progress(1)
-    found = summary(measured) | {"facts": facts, "made": dict(made or {})}
+    result = summary(measured) | {"facts": facts, "made": dict(provenance or {})}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found), encoding="utf-8")
-    return found
+    path.write_text(json.dumps(result), encoding="utf-8")
+    return result
 
 
 def summary(measured: Sequence[Fidelity]) -> dict[str, Any]:
-    """Means over pairs. `ratio` is the fall by deleting what is named over that by deleting at random."""
+    """Means over pairs; `ratio` is the loss by deleting the top sentences over that by deleting random ones."""
 
     def mean(values: list[float]) -> float:
         return float(np.mean(values)) if values else 0.0
 
     named = mean([f.score - f.named_deleted for f in measured])
-    drawn = mean([f.score - f.random_deleted for f in measured])
+    chance = mean([f.score - f.random_deleted for f in measured])
     return {
         "pairs": len(measured),
         "share": SHARE,
         "score": mean([f.score for f in measured]),
-        "deletion": {"named": named, "random": drawn, "ratio": named / drawn if drawn > 0 else None},
+        "deletion": {"named": named, "random": chance, "ratio": named / chance if chance > 0 else None},
         "insertion": {
             "named": mean([f.named_alone for f in measured]),
             "random": mean([f.random_alone for f in measured]),
@@ -187,11 +187,11 @@ def summary(measured: Sequence[Fidelity]) -> dict[str, Any]:
 
 
 def _score(matcher: Matcher, pair: tuple[Document, Document], chosen: Sequence[set[int]], keep: bool) -> float:
-    a, b = (rebuild(document, mine, keep) for document, mine in zip(pair, chosen, strict=True))
+    a, b = (rebuild(document, sentences, keep) for document, sentences in zip(pair, chosen, strict=True))
     if not isinstance(matcher, PairMatcher):
         return _compare(matcher, a, b).score
     with _quiet():
-        return float(matcher.score_pairs([(a, b)])[0])  # without an explanation, for which it would have to read much
+        return float(matcher.score_pairs([(a, b)])[0])  # without the explanation, which would be expensive
 
 
 def _compare(matcher: Matcher, a: Document, b: Document) -> Match:
@@ -202,5 +202,5 @@ def _compare(matcher: Matcher, a: Document, b: Document) -> Match:
 @contextmanager
 def _quiet() -> Iterator[None]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LongmatchWarning)  # that a model reads only a part is in the table already
+        warnings.simplefilter("ignore", LongmatchWarning)  # the table already says that a model reads only a part
         yield

@@ -1,4 +1,4 @@
-"""By which command, from which code, on which machine and with which weights a row was made."""
+"""The provenance of a run: command, code, machine, library versions and weights."""
 
 import hashlib
 import os
@@ -13,11 +13,11 @@ from longmatch.lab.evaluation.code import PACKAGE
 from longmatch.matching.matcher import Matcher
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn")
-COMMITS = 500  # that are looked through for a code's
+COMMITS = 500  # searched for a code digest
 
 
-def made(command: str, matcher: Matcher) -> dict[str, Any]:
-    """The facts of a row that is made now."""
+def provenance(command: str, matcher: Matcher) -> dict[str, Any]:
+    """The provenance of a run made now by `command`."""
     return {
         "command": command,
         "commit": commit(),
@@ -39,18 +39,18 @@ def machine() -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Of Python and the libraries that numbers depend on."""
-    found = {"Python": platform.python_version()}
+    """Of Python and the libraries that results depend on."""
+    installed = {"Python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def weights(matcher: Matcher) -> dict[str, Any] | None:
-    """Of the network a matcher reads with: its name, a digest, the precision it computes in, and if it was rounded."""
+    """A matcher's network: its name, digest, compute precision, and the 16-bit type its weights were rounded to."""
     from longmatch.encoders.backbone import Backbone
     from longmatch.encoders.pretrained import locate
     from longmatch.lab.evaluation.encodings.layers import weights_digest
@@ -70,31 +70,33 @@ def weights(matcher: Matcher) -> dict[str, Any] | None:
 
 
 def _precision(matcher: Matcher, model: Any) -> str:
-    """A matcher's own, its backbone's, or that of the weights."""
-    reader = matcher if hasattr(matcher, "precision") else getattr(matcher, "backbone", None)
-    return str(getattr(reader, "precision", next(model.parameters()).dtype)).removeprefix("torch.")
+    """The matcher's precision, else its backbone's, else that of the weights."""
+    owner = matcher if hasattr(matcher, "precision") else getattr(matcher, "backbone", None)
+    return str(getattr(owner, "precision", next(model.parameters()).dtype)).removeprefix("torch.")
 
 
 @cache
 def rounded(file: Path) -> str | None:
-    """The type of 16 bits that all weights in a file fit into without loss, whatever type they are stored in."""
+    """The 16-bit type that holds all weights of a file without loss, whatever type they are stored in."""
     import torch
     from safetensors import safe_open
 
-    left = ["bfloat16", "float16"]  # the coarser first: what fits into it often fits the other too
+    kinds = ["bfloat16", "float16"]  # the coarser first: what fits it often fits the other too
     with safe_open(file, framework="pt") as opened:
         for name in opened.keys():  # noqa: SIM118 - not a dict
             tensor = opened.get_tensor(name)
             if tensor.is_floating_point():
-                left = [kind for kind in left if torch.equal(tensor, tensor.to(getattr(torch, kind)).to(tensor.dtype))]
-            if not left:
+                kinds = [
+                    kind for kind in kinds if torch.equal(tensor, tensor.to(getattr(torch, kind)).to(tensor.dtype))
+                ]
+            if not kinds:
                 return None
-    return left[0]
+    return kinds[0]
 
 
 @cache
 def commit() -> str | None:
-    """The commit of the code that runs, with a + where the package differs from it; None outside a repository."""
+    """The commit of the running code, with a + if the package differs from it; None outside a repository."""
     try:
         changed = _git(PACKAGE, "status", "--porcelain", "--", ".")
         return _git(PACKAGE, "rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
@@ -104,13 +106,13 @@ def commit() -> str | None:
 
 @cache
 def package_digest(package: Path = PACKAGE) -> str:
-    """Of the package's Python files, by the sums git gives them, so that their commit can be found afterwards."""
+    """A digest of the package's Python files by their git blob hashes, from which the commit can be found later."""
     return _digest({path.relative_to(package).as_posix(): _blob(path.read_bytes()) for path in package.rglob("*.py")})
 
 
 @cache
 def commit_of(code: str, package: Path = PACKAGE) -> str | None:
-    """The first commit, back from the latest, whose package has this digest; None where this repository has none."""
+    """The latest commit whose package has this digest; None if this repository has none."""
     try:
         for name in _git(package, "log", f"-{COMMITS}", "--format=%h", "--abbrev=12").split():
             listed = _git(package, "ls-tree", "-r", name, "./").splitlines()
@@ -122,8 +124,8 @@ def commit_of(code: str, package: Path = PACKAGE) -> str | None:
     return None
 
 
-def _git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+def _git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _blob(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What a model answered on a set, kept as JSON: measures, intervals and tests are worked out from it at any time."""
+"""The results of one model on one set, stored as JSON; measures, intervals and tests are computed from them."""
 
 import json
 import math
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from longmatch.lab.datasets.records import Pair
-from longmatch.lab.evaluation.measures import Answers, Verdicts
+from longmatch.lab.evaluation.measures import PairPredictions, QueryResult
 from longmatch.lab.evaluation.measures.answers import Ints
-from longmatch.lab.evaluation.protocols import Outcome, Task
+from longmatch.lab.evaluation.protocols import EvaluationTask, TaskOutcome
 
 
 @dataclass(frozen=True)
-class Run:
+class ModelRun:
     """One model on one split of one set."""
 
     data: str
@@ -26,9 +26,9 @@ class Run:
     split: str
     seed: int
     limit: int | None
-    facts: Mapping[str, Any]  # all that the answers depend on
-    answers: Mapping[str, Answers]  # by query
-    verdicts: Verdicts | None  # of the pairs
+    facts: Mapping[str, Any]  # everything the results depend on
+    answers: Mapping[str, QueryResult]  # by query
+    verdicts: PairPredictions | None  # of the pairs
     sources: tuple[str, ...]  # the source document of each pair
     documents: int
     unhandled: Mapping[str, str]  # documents the model could not handle, and why
@@ -36,17 +36,17 @@ class Run:
     scoring_seconds: float  # of all queries
     device: str
     words: Mapping[str, int] = field(default_factory=dict)  # the length of each query
-    trained: int | None = None  # the seed of the training; None for a model that was not trained here
-    study: Mapping[str, Any] | None = None  # the study's name, the setting it tries out and this model's value
-    made: Mapping[str, Any] = field(default_factory=dict)  # by which command, code, machine and weights
+    trained: int | None = None  # the seed of its training; None for an untrained model
+    study: Mapping[str, Any] | None = None  # the study's name, the setting it varies and this model's value
+    made: Mapping[str, Any] = field(default_factory=dict)  # provenance: command, code, machine and weights
 
     @property
     def group(self) -> tuple[str, str, int | None, int | None]:
-        """Runs of one group answer the same questions."""
+        """Runs of one group are evaluated on the same labels."""
         return self.data, self.split, self.limit, self.seed if self.limit else None
 
     def save(self, folder: Path) -> None:
-        """Write the run, whole or not at all."""
+        """Write the run atomically."""
         path = run_path(folder, self.data, self.model, self.split, self.limit, self.trained)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
@@ -56,22 +56,22 @@ class Run:
     def _to_dict(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in _PLAIN}
         answers = {
-            query: [found.ranks.tolist(), found.grades.tolist(), found.wanted.tolist(), found.ranked]
-            for query, found in self.answers.items()
+            query: [result.ranks.tolist(), result.grades.tolist(), result.ideal.tolist(), result.ranked]
+            for query, result in self.answers.items()
         }
         return plain | {"answers": answers, "verdicts": _verdicts_to_dict(self.verdicts)}
 
     @staticmethod
-    def load(path: Path) -> "Run":
+    def load(path: Path) -> "ModelRun":
         """Read a run back."""
-        found = json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
         answers = {
-            query: Answers(_ints(ranks), _ints(grades), _ints(wanted), ranked)
-            for query, (ranks, grades, wanted, ranked) in found.pop("answers").items()
+            query: QueryResult(_ints(ranks), _ints(grades), _ints(ideal), ranked)
+            for query, (ranks, grades, ideal, ranked) in stored.pop("answers").items()
         }
-        verdicts = found.pop("verdicts")
-        return Run(
-            **(found | {"sources": tuple(found["sources"])}),
+        verdicts = stored.pop("verdicts")
+        return ModelRun(
+            **(stored | {"sources": tuple(stored["sources"])}),
             answers=answers,
             verdicts=_verdicts_from_dict(verdicts) if verdicts else None,
         )
@@ -84,24 +84,24 @@ _PLAIN = (
 
 
 def run_path(folder: Path, data: str, model: str, split: str, limit: int | None, trained: int | None = None) -> Path:
-    """Where a run lies: runs/peps.test.tfidf.json, of a trained model with the seed: runs/acl.test.colde.seed1.json."""
+    """The path of a run: runs/peps.test.tfidf.json; of a trained model: runs/acl.test.colde.seed1.json."""
     part = split if limit is None else f"{split}-{limit}"
     seed = "" if trained is None else f".seed{trained}"
-    return folder / "runs" / f"{_plain(data)}.{part}.{_plain(model)}{seed}.json"
+    return folder / "runs" / f"{_file_name(data)}.{part}.{_file_name(model)}{seed}.json"
 
 
-def load_runs(folder: Path) -> list[Run]:
+def load_runs(folder: Path) -> list[ModelRun]:
     """All finished runs, by set and split."""
-    return [Run.load(path) for path in sorted((folder / "runs").glob("*.json"))]
+    return [ModelRun.load(path) for path in sorted((folder / "runs").glob("*.json"))]
 
 
-def verdicts_of(outcome: Outcome, task: Task) -> tuple[Verdicts | None, tuple[str, ...]]:
-    """The pairs' verdicts, and their sources."""
+def pair_results(outcome: TaskOutcome, task: EvaluationTask) -> tuple[PairPredictions | None, tuple[str, ...]]:
+    """The results of the pairs, if there are any, and their sources."""
     pairs: Sequence[Pair] = task.pairs
-    return (outcome.verdicts(task) if pairs else None), tuple(pair.source for pair in pairs)
+    return (outcome.predictions(task) if pairs else None), tuple(pair.source for pair in pairs)
 
 
-def _verdicts_to_dict(verdicts: Verdicts | None) -> dict[str, Any] | None:
+def _verdicts_to_dict(verdicts: PairPredictions | None) -> dict[str, Any] | None:
     if verdicts is None:
         return None
     scores = [score if math.isfinite(score) else None for score in verdicts.scores.tolist()]
@@ -109,15 +109,15 @@ def _verdicts_to_dict(verdicts: Verdicts | None) -> dict[str, Any] | None:
     return {"labels": verdicts.labels.astype(int).tolist(), "scores": scores, "threshold": threshold}
 
 
-def _verdicts_from_dict(found: Mapping[str, Any]) -> Verdicts:
-    scores = np.array([-np.inf if score is None else score for score in found["scores"]], dtype=np.float64)
-    return Verdicts(np.array(found["labels"], dtype=bool), scores, found["threshold"])
+def _verdicts_from_dict(stored: Mapping[str, Any]) -> PairPredictions:
+    scores = np.array([-np.inf if score is None else score for score in stored["scores"]], dtype=np.float64)
+    return PairPredictions(np.array(stored["labels"], dtype=bool), scores, stored["threshold"])
 
 
 def _ints(numbers: list[int]) -> Ints:
     return np.array(numbers, dtype=np.int64)
 
 
-def _plain(name: str) -> str:
+def _file_name(name: str) -> str:
     """A name as part of a file's name."""
     return re.sub(r"[^\w@+-]+", "_", name)

@@ -1,4 +1,4 @@
-"""How sure a number is, and whether two rows differ. Everything is drawn from a seed, as matrix products."""
+"""Confidence intervals and significance tests, seeded, as matrix products."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,32 +10,32 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.lab.evaluation.measures.answers import Floats
-from longmatch.lab.evaluation.measures.pairs import PairMeasure, Share, Verdicts
+from longmatch.lab.evaluation.measures.pairs import PairMeasure, PairPredictions, ThresholdMeasure
 
 SAMPLES = 2_000  # of a bootstrap
 FLIPS = 10_000  # of a randomisation test
-CELLS = 500_000  # of weights held at a time: few enough for a processor's cache
+CELLS = 500_000  # weights at a time: few enough for a CPU's cache
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Where a measure lies with 95 % confidence."""
+    """A 95 % confidence interval."""
 
     low: float
     high: float
 
     @staticmethod
     def of(samples: Floats) -> "Interval":
-        """From a bootstrap's values."""
+        """From bootstrap samples."""
         low, high = np.quantile(samples, [0.025, 0.975])
         return Interval(float(low), float(high))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One row against another on the same queries: how much it is better, and how likely that is chance.
+    """One row compared with another on the same labels: the difference and its significance.
 
-    `p` is of a randomisation test over queries (for pairs: of a paired bootstrap), `p_t` of Student's paired t-test.
+    `p` is from a randomisation test over queries (for pairs: a paired bootstrap), `p_t` from Student's paired t-test.
     """
 
     difference: float
@@ -44,12 +44,12 @@ class Comparison:
 
     @property
     def significant(self) -> bool:
-        """At the level of 5 %, not corrected for the number of rows."""
+        """At the 5 % level, not corrected for the number of rows."""
         return self.p < 0.05
 
 
 def bootstrap_means(values: Floats, seed: int = 0) -> Floats:
-    """The means of SAMPLES draws of as many queries, with replacement."""
+    """The means of SAMPLES bootstrap samples of the queries."""
     count = len(values)
     rng = np.random.default_rng(seed)
     shares = np.full(count, 1 / count)
@@ -58,49 +58,51 @@ def bootstrap_means(values: Floats, seed: int = 0) -> Floats:
     )
 
 
-def bootstrap_pairs(measure: PairMeasure, verdicts: Verdicts, sources: Sequence[str], seed: int = 0) -> Floats:
-    """A pair measure under SAMPLES draws of whole source documents, as the pairs of one hang together.
+def bootstrap_pairs(
+    measure: PairMeasure, predictions: PairPredictions, sources: Sequence[str], seed: int = 0
+) -> Floats:
+    """A pair measure on SAMPLES bootstrap samples of source documents, whose pairs are not independent.
 
-    The same seed draws the same documents, whatever the model, so that two rows can be compared draw by draw.
+    The same seed draws the same documents for every model, so that two rows can be compared sample by sample.
     """
     names, cluster = np.unique(np.array(sources), return_inverse=True)
     draws = _draws(len(names), seed)
-    if isinstance(measure, Share):  # a sum over pairs first is a sum over documents later
-        cells = np.stack([np.bincount(cluster, cell, len(names)) for cell in verdicts.cells], axis=1)
+    if isinstance(measure, ThresholdMeasure):  # counts can be summed by document first
+        cells = np.stack([np.bincount(cluster, cell, len(names)) for cell in predictions.confusion], axis=1)
         return measure.of(*(draws.astype(np.float64) @ cells).T)
     ends = np.cumsum([0, *_rows(SAMPLES, len(sources))])
     parts: Iterator[Any] = (draws[a:b, cluster].astype(np.float32) for a, b in pairwise(ends.tolist()))
-    return np.concatenate([measure.weighted(verdicts, weights) for weights in parts]).astype(np.float64)
+    return np.concatenate([measure.weighted(predictions, weights) for weights in parts]).astype(np.float64)
 
 
-def compare_queries(mine: Floats, theirs: Floats, seed: int = 0) -> Comparison:
-    """Query by query: were the rows alike, each difference might as well have the other sign.
+def compare_queries(values: Floats, others: Floats, seed: int = 0) -> Comparison:
+    """A randomisation test over queries: under the null hypothesis the sign of each difference is random.
 
     >>> compare_queries(np.array([0.9, 0.8, 0.7]), np.array([0.9, 0.8, 0.7])).p
     1.0
     """
     from scipy.stats import ttest_rel
 
-    differences = mine - theirs
+    differences = values - others
     if not np.any(differences):
         return Comparison(0.0, 1.0, 1.0)
     means = _signs(len(differences), seed) @ differences / len(differences)
     observed = abs(differences.mean()) - 1e-12  # as large as observed, whatever the order of summation
     p = (int((abs(means) >= observed).sum()) + 1) / (FLIPS + 1)
-    p_t = float(ttest_rel(mine, theirs).pvalue) if np.ptp(differences) and len(differences) > 1 else None
+    p_t = float(ttest_rel(values, others).pvalue) if np.ptp(differences) and len(differences) > 1 else None
     return Comparison(float(differences.mean()), p, p_t)
 
 
-def compare_bootstraps(difference: float, mine: Floats, theirs: Floats) -> Comparison:
-    """Two rows over the same draws: how often their difference has the other sign."""
-    differences = mine - theirs
+def compare_bootstraps(difference: float, samples: Floats, others: Floats) -> Comparison:
+    """Two rows on the same bootstrap samples: how often their difference changes sign."""
+    differences = samples - others
     tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return Comparison(difference, min(1.0, 2 * (tail + 1) / (len(differences) + 1)))
 
 
 @lru_cache(maxsize=2)
 def _draws(count: int, seed: int) -> npt.NDArray[np.int32]:
-    """How often each of so many documents is drawn: (SAMPLES, documents)."""
+    """How often each of `count` documents is drawn: (SAMPLES, documents)."""
     shares = np.full(count, 1 / count)
     return np.random.default_rng(seed).multinomial(count, shares, size=SAMPLES).astype(np.int32)
 
@@ -113,6 +115,6 @@ def _signs(count: int, seed: int) -> Floats:
 
 
 def _rows(total: int, width: int) -> Iterator[int]:
-    """How many samples to draw at a time."""
+    """The numbers of samples to draw at a time."""
     step = max(1, CELLS // max(1, width))
     yield from (min(step, total - start) for start in range(0, total, step))

@@ -1,21 +1,16 @@
-"""Losses that several models share: one a file, each a function of embeddings and labels, testable without a model.
+"""Losses that several models share, one per file, as functions of embeddings and labels.
 
-The losses of one paper alone lie in that paper's folder.
+Losses of a single paper are in that paper's folder.
 """
 
 from longmatch.lab.losses.cosine import cosine_loss
 from longmatch.lab.losses.cross_entropy import pair_cross_entropy_loss
 from longmatch.lab.losses.info_nce import info_nce_loss
-from longmatch.lab.losses.margin import margin_contrastive_loss
-from longmatch.lab.losses.masked_words import mask_words, masked_word_loss
 from longmatch.lab.losses.supervised_contrastive import supervised_contrastive_loss
 
 __all__ = [
     "cosine_loss",
     "info_nce_loss",
-    "margin_contrastive_loss",
-    "mask_words",
-    "masked_word_loss",
     "pair_cross_entropy_loss",
     "supervised_contrastive_loss",
 ]

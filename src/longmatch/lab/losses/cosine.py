@@ -1,10 +1,10 @@
-"""The plain alternative to a contrastive loss: a pair's cosine against its label."""
+"""Squared error of a pair's cosine, the plain alternative to a contrastive loss."""
 
 from torch import Tensor, nn
 
 
 def cosine_loss(a: Tensor, b: Tensor, labels: Tensor) -> Tensor:
-    """The squared difference of cos(a, b) and the label (1 alike, 0 not), averaged over the pairs (CoLDE without -CL).
+    """The squared difference of cos(a, b) and the label (1 match, 0 not), averaged over the pairs (CoLDE without CL).
 
     `a` and `b` are the vectors of the pairs: (pairs, width).
 

@@ -1,4 +1,4 @@
-"""A siamese encoder's loss: a pair's cosine as the chance that the two belong together."""
+"""Binary cross-entropy of siamese encoders, with a probability derived from the cosine."""
 
 from torch import Tensor, nn
 
@@ -6,12 +6,13 @@ from torch import Tensor, nn
 def pair_cross_entropy_loss(
     a: Tensor, b: Tensor, labels: Tensor, scale: float | Tensor = 10.0, middle: float | Tensor = 0.5
 ) -> Tensor:
-    """Binary cross-entropy of a pair's chance and its label (MatchBERT, SMITH section 3.2.1), averaged over the pairs.
+    """Binary cross-entropy over pairs (MatchBERT, SMITH section 3.2.1), averaged, with the probability of a match
 
-        chance = sigmoid(scale * (cos(a, b) - middle))
+        p = sigmoid(scale * (cos(a, b) - middle))
 
-    The papers do not say how a cosine becomes a chance; with these a cosine of `middle` is an even one, and 1 is one of
-    0.993; they may be learned. `a` and `b` are the vectors of the pairs (pairs, width), labels 1 alike, 0 not.
+    The papers do not define how a cosine becomes a probability. Here a cosine of `middle` gives 0.5, and with the
+    defaults a cosine of 1 gives 0.993; both parameters may be learned. `a` and `b` are the vectors of the pairs (pairs,
+    width), labels 1 or 0.
 
     >>> import torch
     >>> a, b = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])

@@ -1,4 +1,4 @@
-"""Pick a query's own document out of the batch."""
+"""InfoNCE: identify each query's document among those of the batch."""
 
 import torch
 from torch import Tensor, nn
@@ -11,9 +11,9 @@ def info_nce_loss(
 
         L_i = -log( exp(q_i d_i / t) / sum over j of exp(q_i d_j / t) )
 
-    Row i of `documents` answers row i of `queries` (queries, width); further rows are extra negatives. Rows are brought
-    to length 1. Where the batch holds several documents that answer a query, `answers` says which do, and those that
-    are not its own are left out of its sum: (queries, documents).
+    Row i of `documents` is the positive of row i of `queries` (queries, width); further rows are extra negatives. Rows
+    are normalised. If a query has several positives in the batch, `answers` (queries, documents) marks them, and those
+    other than its own are left out of its sum.
 
     >>> vectors = torch.eye(2)
     >>> round(info_nce_loss(vectors, vectors, temperature=1.0).item(), 4)  # ln(1 + 1/e)
@@ -21,9 +21,9 @@ def info_nce_loss(
     """
     q = nn.functional.normalize(queries.float(), dim=1)
     d = nn.functional.normalize(documents.float(), dim=1)
-    own = torch.arange(len(q), device=q.device)
+    positive = torch.arange(len(q), device=q.device)
     similarity = q @ d.T / temperature
     if answers is not None:
-        others = answers.bool().index_put((own, own), torch.zeros_like(own, dtype=torch.bool))
+        others = answers.bool().index_put((positive, positive), torch.zeros_like(positive, dtype=torch.bool))
         similarity = similarity.masked_fill(others, float("-inf"))
-    return nn.functional.cross_entropy(similarity, own)
+    return nn.functional.cross_entropy(similarity, positive)

@@ -1,20 +1,20 @@
-"""CoLDE's loss: the sections of documents with the same label are pulled together."""
+"""CoLDE's loss, which the siamese baseline `first` shares: rows with the same label are pulled together."""
 
 import torch
 from torch import Tensor, nn
 
 
 def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: float = 0.5) -> Tensor:
-    """Supervised contrastive loss (Khosla et al., 2020; CoLDE section 3.4), averaged over the anchors.
+    """Supervised contrastive loss (Khosla et al., 2020; CoLDE section 3.3), averaged over the anchors.
 
-    For each anchor i, with positives P(i) the other rows of its label:
+    For each anchor i, with positives P(i), the other rows of its label:
 
         L_i = -1 / |P(i)| * sum over p in P(i) of log( exp(z_i z_p / t) / sum over k != i of exp(z_i z_k / t) )
 
-    The batch holds the sections of N documents (2N rows for two sections each): (rows, width). Rows are brought to
-    length 1. The paper sums over anchors; the mean is the same up to the batch's size. An anchor without a positive
-    adds nothing. Where belonging together is no matter of classes (a cites b and b cites c), `labels` says of every two
-    rows whether they do: (rows, rows).
+    `vectors` (rows, width) are the sections of N documents, 2N rows for two sections each; they are normalised here.
+    The paper sums over the anchors; the mean differs by a constant factor. Anchors without a positive are left out.
+    `labels` is (rows,), or (rows, rows) where matching is not a matter of classes (a cites b and b cites c): true where
+    two rows match.
 
     >>> vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> bool(supervised_contrastive_loss(vectors, torch.tensor([0, 0, 1, 1]))
@@ -22,7 +22,7 @@ def supervised_contrastive_loss(vectors: Tensor, labels: Tensor, temperature: fl
     True
     """
     if len(vectors) < 2:
-        return vectors.float().sum() * 0.0  # nothing to learn, but a gradient of 0 to follow
+        return vectors.float().sum() * 0.0  # nothing to contrast: a loss of 0 with a gradient of 0
     z = nn.functional.normalize(vectors.float(), dim=1)
     itself = torch.eye(len(z), dtype=torch.bool, device=z.device)
     similarity = (z @ z.T / temperature).masked_fill(itself, float("-inf"))

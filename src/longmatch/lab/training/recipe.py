@@ -34,7 +34,7 @@ class NoSettings:
 
 
 USE = """\
-A longmatch model: it scores how well two long documents belong together, and shows which passages say so.
+A longmatch model: it scores how well two long documents match, and shows the passages behind the score.
 
 ```python
 import longmatch as lm

@@ -1,6 +1,6 @@
-"""The words of a document's sentences as a sparse matrix: made once, however many other documents it is compared with.
+"""The words of a document's sentences as a sparse matrix, built once for comparisons with many other documents.
 
-Nothing here is as large as all pairs of sentences of a long document, most of which share no word.
+Nothing here is dense in pairs of sentences, most of which share no word.
 """
 
 from collections import OrderedDict
@@ -12,85 +12,86 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longmatch.lab.words.similarity import Floats
-from longmatch.lexical.terms import Hashes, Stream
+from longmatch.lexical.terms import Hashes, Stream, lookup
 from longmatch.units.tokens import Ints, Tokens
 
-REMEMBERED = 1024  # documents
+CACHE_SIZE = 1024  # documents
 
 
 @dataclass(frozen=True)
 class WordMatrix:
-    """How often each sentence holds each of the document's words."""
+    """The count of each of a document's words in each sentence."""
 
-    words: Hashes  # distinct, in rising order
+    words: Hashes  # distinct, sorted
     counts: csr_array  # (sentences, words)
-    lengths: Ints  # (sentences,) words of each, repeated ones too
+    lengths: Ints  # (sentences,) in words
 
     @staticmethod
     def of(stream: Stream) -> "WordMatrix":
-        """From the words of a document, sentence after sentence."""
+        """Count the words of a document."""
         words, column = np.unique(stream.ids, return_inverse=True)
         lengths = np.diff(stream.offsets)
         counts = csr_array((np.ones(len(column)), column, stream.offsets.copy()), shape=(len(lengths), len(words)))
-        counts.sum_duplicates()  # in place: the offsets too
+        counts.sum_duplicates()  # changes the offsets in place
         return WordMatrix(words, counts, lengths)
 
     @property
     def distinct(self) -> Ints:
-        """How many words each sentence holds, each counted once."""
-        found: Ints = np.diff(self.counts.indptr).astype(np.int64)
-        return found
+        """The number of distinct words in each sentence."""
+        distinct: Ints = np.diff(self.counts.indptr).astype(np.int64)
+        return distinct
 
     @cached_property
-    def held(self) -> csr_array:
-        """1 where a sentence holds a word."""
+    def presence(self) -> csr_array:
+        """1 where a sentence contains a word: (sentences, words)."""
         return csr_array((np.ones(self.counts.nnz), self.counts.indices, self.counts.indptr), shape=self.counts.shape)
 
     @cached_property
-    def logs(self) -> Floats:
-        """Of the sentences' lengths; one of a single word counts as one of two, as in `textrank_similarity`."""
-        found: Floats = np.log(np.maximum(self.lengths, 2))
-        return found
+    def log_lengths(self) -> Floats:
+        """Logarithms of the lengths; a single word counts as two, as in `textrank_similarity`."""
+        logs: Floats = np.log(np.maximum(self.lengths, 2))
+        return logs
 
     @cached_property
     def within(self) -> csr_array:
-        """How alike the document's own sentences are, each with itself left out: (sentences, sentences)."""
-        found = self.shared(self)
-        found.data[found.indices == np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))] = 0.0
-        return found
+        """The similarity of the document's own sentences, 0 on the diagonal: (sentences, sentences)."""
+        similarity = self.shared(self)
+        rows = np.repeat(np.arange(similarity.shape[0]), np.diff(similarity.indptr))
+        similarity.data[similarity.indices == rows] = 0.0
+        return similarity
 
     def shared(self, other: "WordMatrix") -> csr_array:
-        """SST's equation 1 for each sentence and each of the other's: (sentences, the other's sentences)."""
-        found = self.held @ other.told_in(self.words).T
-        rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
-        found.data /= self.logs[rows] + other.logs[found.indices]
-        return found
+        """SST's equation 1 for each sentence and each of the other document's: (sentences, the other's sentences)."""
+        similarity = self.presence @ other.presence_of(self.words).T
+        rows = np.repeat(np.arange(similarity.shape[0]), np.diff(similarity.indptr))
+        similarity.data /= self.log_lengths[rows] + other.log_lengths[similarity.indices]
+        return similarity
 
-    def told_in(self, words: Hashes) -> csr_array:
-        """Which of some words, in rising order, each sentence holds: (sentences, those words)."""
+    def presence_of(self, words: Hashes) -> csr_array:
+        """1 where a sentence contains one of the given sorted words: (sentences, those words)."""
         shape = len(self.lengths), len(words)
         if words is self.words or not len(words) or not len(self.words):
-            return self.held if words is self.words else csr_array(shape)
-        place = np.minimum(np.searchsorted(words, self.words), len(words) - 1)
-        known = (words[place] == self.words)[self.counts.indices]
-        offsets = np.concatenate([[0], known.cumsum()])[self.counts.indptr]
-        columns = place[self.counts.indices[known]]
+            return self.presence if words is self.words else csr_array(shape)
+        position, present = lookup(words, self.words)
+        kept = present[self.counts.indices]
+        offsets = np.concatenate([[0], kept.cumsum()])[self.counts.indptr]
+        columns = position[self.counts.indices[kept]]
         return csr_array((np.ones(len(columns)), columns, offsets), shape=shape)
 
 
-class Matrices:
-    """The word matrices of documents, those of the last ones kept: a query is compared with many."""
+class WordMatrixCache:
+    """Builds the word matrices of documents and caches the most recently used."""
 
-    def __init__(self, words: Callable[[Tokens], Stream], most: int = REMEMBERED) -> None:
-        self.words, self.most = words, most
-        self._known: OrderedDict[int, tuple[Tokens, WordMatrix]] = OrderedDict()  # the tokens stay, so ids stay theirs
+    def __init__(self, words: Callable[[Tokens], Stream], size: int = CACHE_SIZE) -> None:
+        self.words, self.size = words, size
+        self._cache: OrderedDict[int, tuple[Tokens, WordMatrix]] = OrderedDict()  # by id(), which the tokens keep alive
 
     def __call__(self, tokens: Tokens) -> WordMatrix:
-        """Of one document; known again by being the very same object."""
+        """The word matrix of a document; the cache goes by object identity."""
         key = id(tokens)
-        if key not in self._known:
-            self._known[key] = tokens, WordMatrix.of(self.words(tokens))
-        self._known.move_to_end(key)
-        if len(self._known) > self.most:
-            self._known.popitem(last=False)
-        return self._known[key][1]
+        if key not in self._cache:
+            self._cache[key] = tokens, WordMatrix.of(self.words(tokens))
+        self._cache.move_to_end(key)
+        if len(self._cache) > self.size:
+            self._cache.popitem(last=False)
+        return self._cache[key][1]

@@ -1,4 +1,4 @@
-"""Several segments become one, in slices of the hash range, so that memory stays bounded whatever their size."""
+"""Merge segments into one, in slices of the hash range, so that memory is bounded."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,33 +8,34 @@ import numpy as np
 from longmatch.lexical.terms import KINDS, Ints
 from longmatch.library.index.segment import DTYPES, PER_DOCUMENT, Array, Segment, seal
 
-SLICE = 4_000_000  # entries at a time
+SLICE = 4_000_000  # entries
 
 
-def merge_segments(folder: Path, segments: Sequence[Segment], dead: Sequence[frozenset[int]]) -> Segment:
-    """Write one segment with the living documents of several and the sum of their frequencies."""
+def merge_segments(folder: Path, segments: Sequence[Segment], deleted: Sequence[frozenset[int]]) -> Segment:
+    """Write one segment with the live documents of several and the sum of their document frequencies."""
     folder.mkdir(parents=True)
-    living = [
-        np.array([i not in gone for i in range(len(s))], dtype=bool) for s, gone in zip(segments, dead, strict=True)
+    live = [
+        np.array([i not in numbers for i in range(len(s))], dtype=bool)
+        for s, numbers in zip(segments, deleted, strict=True)
     ]
-    numbers = _renumber(living)
+    numbers = _renumber(live)
     for name in PER_DOCUMENT:
-        parts = [s[name][keep] for s, keep in zip(segments, living, strict=True) if len(s)]
+        parts = [s[name][keep] for s, keep in zip(segments, live, strict=True) if len(s)]
         _write(folder, name, parts or [np.empty(0)], "wb")
     for kind in KINDS:
         _merge_frequencies(folder, kind, segments)
         _merge_postings(folder, kind, segments, numbers)
     ids, hashes = (
-        [x for s, keep in zip(segments, living, strict=True) for x, k in zip(getattr(s, what), keep, strict=True) if k]
-        for what in ("ids", "hashes")
+        [x for s, keep in zip(segments, live, strict=True) for x, k in zip(getattr(s, name), keep, strict=True) if k]
+        for name in ("ids", "hashes")
     )
     return seal(folder, ids, hashes)
 
 
-def _renumber(living: Sequence[Array]) -> list[Ints]:
-    """The new number of each document, -1 for those that are gone."""
+def _renumber(live: Sequence[Array]) -> list[Ints]:
+    """The new number of each document, -1 for deleted ones."""
     numbers, start = [], 0
-    for keep in living:
+    for keep in live:
         numbers.append(np.where(keep, start + np.cumsum(keep) - 1, -1))
         start += int(keep.sum())
     return numbers
@@ -44,14 +45,14 @@ def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment]) -> 
     names = (f"{kind}.terms", f"{kind}.frequencies")
     _clear(folder, names)
     for parts in _slices([s[names[0]] for s in segments]):
-        terms, place = np.unique(
+        terms, position = np.unique(
             np.concatenate([s[names[0]][p] for s, p in zip(segments, parts, strict=True)]), return_inverse=True
         )
         counts = np.concatenate([s[names[1]][p] for s, p in zip(segments, parts, strict=True)])
-        total = np.bincount(place, counts, len(terms)).astype(np.int64)
-        held = total != 0
-        _write(folder, names[0], [terms[held]])
-        _write(folder, names[1], [total[held]])
+        total = np.bincount(position, counts, len(terms)).astype(np.int64)
+        nonzero = total != 0
+        _write(folder, names[0], [terms[nonzero]])
+        _write(folder, names[1], [total[nonzero]])
 
 
 def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], numbers: Sequence[Ints]) -> None:
@@ -61,9 +62,9 @@ def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], number
     written = 0
     sizes = sum(len(s[names[2]]) for s in segments)
     for parts in _slices([s[names[0]] for s in segments], sizes):
-        opened = [_open(s, part, names, new) for s, part, new in zip(segments, parts, numbers, strict=True)]
-        term, document, weight = (np.concatenate([o[i] for o in opened]) for i in range(3))
-        order = np.argsort(term, kind="stable")  # documents stay in rising order
+        slices = [_read_slice(s, part, names, new) for s, part, new in zip(segments, parts, numbers, strict=True)]
+        term, document, weight = (np.concatenate([s[i] for s in slices]) for i in range(3))
+        order = np.argsort(term, kind="stable")  # documents stay in ascending order
         terms, counts = np.unique(term, return_counts=True)
         for name, column in zip(
             names, (terms, written + np.cumsum(counts), document[order], weight[order]), strict=True
@@ -72,20 +73,20 @@ def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], number
         written += len(term)
 
 
-def _open(segment: Segment, part: slice, names: Sequence[str], numbers: Ints) -> tuple[Array, Array, Array]:
-    """The terms of a slice, one row for each of their living documents."""
-    kept, starts, documents, weights = (segment[name] for name in names)
+def _read_slice(segment: Segment, part: slice, names: Sequence[str], numbers: Ints) -> tuple[Array, Array, Array]:
+    """Term, document and weight of each posting of a slice of terms, without deleted documents."""
+    terms, starts, documents, weights = (segment[name] for name in names)
     bounds = starts[part.start : part.stop + 1]
     if part.stop <= part.start:
         return np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.float32)
     rows = slice(int(bounds[0]), int(bounds[-1]))
     document = numbers[documents[rows]]
-    alive = document >= 0
-    return np.repeat(kept[part], np.diff(bounds))[alive], document[alive], weights[rows][alive]
+    live = document >= 0
+    return np.repeat(terms[part], np.diff(bounds))[live], document[live], weights[rows][live]
 
 
 def _slices(sorted_terms: Sequence[Array], size: int | None = None) -> Iterator[list[slice]]:
-    """Slices of each array that cover the same range of hashes."""
+    """Slices of each array that cover the same ranges of hashes, of about SLICE entries together."""
     total = sum(map(len, sorted_terms)) if size is None else size
     count = max(1, total // SLICE)
     inner = np.array([(i << 64) // count for i in range(1, count)], dtype=np.uint64)

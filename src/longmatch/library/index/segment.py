@@ -1,6 +1,6 @@
-"""A part of the index that never changes: some documents, what their terms are, and in how many each term occurs.
+"""An immutable part of the index: some documents, their postings, and the document frequencies of their terms.
 
-A removal is a segment too: one without documents, whose frequencies are negative. So merging segments is adding them.
+A removal is a segment without documents and with negative frequencies, so that merging segments means adding them up.
 """
 
 import json
@@ -24,14 +24,14 @@ Columns = Mapping[str, Array]
 
 DTYPES = {
     "means": "float32",  # (documents, width)
-    "titles": "uint64",  # (documents, terms by which texts name it)
+    "titles": "uint64",  # (documents, TITLE_TERMS): hashed title terms
     "lengths": "int64",  # running words
-    "familiar": "int64",  # running words that the background knows
+    "familiar": "int64",  # running words that occur in the background
     **{f"{kind}.norms": "float32" for kind in KINDS},
-    **{f"{kind}.terms": "uint64" for kind in KINDS},  # every term, in rising order ...
-    **{f"{kind}.frequencies": "int32" for kind in KINDS},  # ... and in how many documents it occurs
-    **{f"{kind}.kept": "uint64" for kind in KINDS},  # the terms that are among a document's heaviest ...
-    **{f"{kind}.starts": "int32" for kind in KINDS},  # ... where each one's documents begin, and the end
+    **{f"{kind}.terms": "uint64" for kind in KINDS},  # every term, ascending ...
+    **{f"{kind}.frequencies": "int32" for kind in KINDS},  # ... and its document frequency
+    **{f"{kind}.kept": "uint64" for kind in KINDS},  # terms with postings, ascending ...
+    **{f"{kind}.starts": "int32" for kind in KINDS},  # ... and the offsets of their postings, and the end
     **{f"{kind}.documents": "int32" for kind in KINDS},
     **{f"{kind}.weights": "float32" for kind in KINDS},  # 1 + ln tf
 }
@@ -40,7 +40,7 @@ PER_DOCUMENT = ("means", "titles", "lengths", "familiar", *(f"{kind}.norms" for 
 
 @dataclass(frozen=True)
 class Segment:
-    """An opened segment; its arrays are mapped from disk."""
+    """An open segment; its arrays are memory-mapped."""
 
     folder: Path
     ids: tuple[str, ...]
@@ -48,12 +48,12 @@ class Segment:
 
     @staticmethod
     def open(folder: Path) -> "Segment":
-        """Open a segment; OSError or ValueError where it is not whole."""
-        facts = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
-        for name, size in facts["sizes"].items():
+        """Open a segment; raises OSError or ValueError if it is incomplete."""
+        info = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
+        for name, size in info["sizes"].items():
             if (folder / name).stat().st_size != size:
-                raise ValueError(f"{folder / name} is cut short")
-        return Segment(folder, tuple(facts["ids"]), tuple(facts["hashes"]))
+                raise ValueError(f"{folder / name} is truncated")
+        return Segment(folder, tuple(info["ids"]), tuple(info["hashes"]))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -63,10 +63,10 @@ class Segment:
 
     @cached_property
     def _arrays(self) -> dict[str, Array]:
-        found = {name: _mapped(self.folder / name, dtype) for name, dtype in DTYPES.items()}
-        found["means"] = found["means"].reshape(len(self), -1) if len(self) else found["means"].reshape(0, 0)
-        found["titles"] = found["titles"].reshape(len(self), TITLE_TERMS)
-        return found
+        arrays = {name: _memory_map(self.folder / name, dtype) for name, dtype in DTYPES.items()}
+        arrays["means"] = arrays["means"].reshape(len(self), -1) if len(self) else arrays["means"].reshape(0, 0)
+        arrays["titles"] = arrays["titles"].reshape(len(self), TITLE_TERMS)
+        return arrays
 
     def frequencies(self, kind: str, terms: Hashes) -> Floats:
         """In how many of the segment's documents each term occurs."""
@@ -86,19 +86,19 @@ class Segment:
         return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
 
     def postings(self, kind: str) -> sp.csr_array:
-        """How heavy each of the terms kept is in each document: (terms, documents)."""
+        """The weight of each posted term in each document: (terms, documents)."""
         parts = tuple(self[f"{kind}.{part}"] for part in ("weights", "documents", "starts"))
         return sp.csr_array(parts, shape=(len(parts[2]) - 1, len(self)), copy=False)
 
 
-def _mapped(path: Path, dtype: str) -> Array:
+def _memory_map(path: Path, dtype: str) -> Array:
     if not path.stat().st_size:
         return np.empty(0, dtype)
     return np.memmap(path, dtype=dtype, mode="r")
 
 
 def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], columns: Columns) -> Segment:
-    """Write a segment whose arrays are at hand."""
+    """Write a segment with these arrays."""
     folder.mkdir(parents=True)
     for name, dtype in DTYPES.items():
         np.ascontiguousarray(columns[name], dtype=dtype).tofile(folder / name)
@@ -106,27 +106,28 @@ def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], colum
 
 
 def seal(folder: Path, ids: Sequence[str], hashes: Sequence[str]) -> Segment:
-    """Note what a folder of arrays holds: with that it is a segment."""
+    """Turn a folder of arrays into a segment by writing its `segment.json`."""
     sizes = {name: (folder / name).stat().st_size for name in DTYPES}
-    facts = {"ids": list(ids), "hashes": list(hashes), "sizes": sizes}
-    (folder / "segment.json").write_text(json.dumps(facts), encoding="utf-8")
+    info = {"ids": list(ids), "hashes": list(hashes), "sizes": sizes}
+    (folder / "segment.json").write_text(json.dumps(info), encoding="utf-8")
     return Segment.open(folder)
 
 
-def drop_segment(segment: Segment) -> None:
-    """Remove a segment's files; readers that have them open go on."""
-    shutil.rmtree(segment.folder, ignore_errors=True)
+def drop_segment(folder: Path) -> None:
+    """Remove a segment's files; processes that have them open can still read them."""
+    shutil.rmtree(folder, ignore_errors=True)
 
 
-def frequency_columns(kind: str, found: Occurrences, sign: int = 1) -> dict[str, Array]:
-    """The columns that say in how many documents each term occurs."""
-    terms, counts = np.unique(found.term, return_counts=True)
+def frequency_columns(kind: str, occurrences: Occurrences, sign: int = 1) -> dict[str, Array]:
+    """The columns of document frequencies; `sign` is -1 for removed documents."""
+    terms, counts = np.unique(occurrences.term, return_counts=True)
     return {f"{kind}.terms": terms, f"{kind}.frequencies": sign * counts}
 
 
-def posting_columns(kind: str, found: Occurrences, kept: npt.NDArray[np.bool_]) -> dict[str, Array]:
-    """The columns that say which documents have a term among their heaviest."""
-    term, document, weight = found.term[kept], found.document[kept], found.frequency[kept]
+def posting_columns(kind: str, occurrences: Occurrences, posted: npt.NDArray[np.bool_]) -> dict[str, Array]:
+    """The columns of postings; `posted` are the occurrences that get one."""
+    columns = occurrences.term, occurrences.document, occurrences.frequency
+    term, document, weight = (column[posted] for column in columns)
     order = np.argsort(term, kind="stable")
     terms, counts = np.unique(term, return_counts=True)
     return {
@@ -138,6 +139,6 @@ def posting_columns(kind: str, found: Occurrences, kept: npt.NDArray[np.bool_]) 
 
 
 def empty_postings(kind: str) -> dict[str, Array]:
-    """The same columns for no documents."""
+    """The columns of postings of no documents."""
     names = ("kept", "documents", "weights")
     return {f"{kind}.starts": np.zeros(1, np.int32)} | {f"{kind}.{name}": np.empty(0) for name in names}

@@ -29,13 +29,13 @@ class Scope:
     def of(index: Index, allowed: set[str] | None = None, without: str | None = None) -> "Scope":
         """All documents of an index, or those allowed, `without` the query itself."""
         roster = index.roster
-        wanted = roster.alive.copy()
+        wanted = roster.live.copy()
         if allowed is not None:
-            wanted &= np.fromiter((name in allowed for name in roster.names), bool, len(wanted))
+            wanted &= np.fromiter((name in allowed for name in roster.ids), bool, len(wanted))
         if without is not None and without in roster.rows:
             wanted[roster.rows[without]] = False
         rows = np.flatnonzero(wanted)
-        return Scope(roster.names[rows], rows)
+        return Scope(roster.ids[rows], rows)
 
     @property
     def ids(self) -> list[str]:

@@ -17,10 +17,10 @@ from longmatch.documents.read import read
 from longmatch.errors import ReadError
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
 from longmatch.library.errors import LibraryError
-from longmatch.library.files import Sources
+from longmatch.library.files import SourcePaths
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import QueryTerms
-from longmatch.library.rows import ENCODED, Row
+from longmatch.library.rows import ENCODING_COLUMNS, DocumentRow
 from longmatch.library.store import Store
 
 QueryLike: TypeAlias = Document | Encoding | str | os.PathLike[str]
@@ -46,9 +46,9 @@ class Query:
         return Query(encoding.document.id, encoding.terms, *title, encoding.mean.numpy(), index, encoding, stored_id)
 
     @staticmethod
-    def of_row(row: Row, index: Index) -> "Query":
+    def of_row(row: DocumentRow, index: Index) -> "Query":
         """From the terms and the vector of a document of the store."""
-        return Query(row.id, row.terms(), row.title(), row.name(), row.array("mean"), index, None, row.id)
+        return Query(row.id, row.terms(), row.title_words(), row.title_terms(), row.array("mean"), index, None, row.id)
 
     @property
     def encoding(self) -> Encoding:
@@ -73,7 +73,7 @@ class QueryEncoder:
     """Encodes what a user asks with: a file, a Document, the id of a stored document, or an encoding."""
 
     store: Store
-    sources: Sources
+    sources: SourcePaths
     matcher: Callable[[], HybridMatcher]  # opened when something has to be encoded
 
     def encode(self, query: QueryLike) -> tuple[Encoding, str | None]:
@@ -94,12 +94,12 @@ class QueryEncoder:
 
     def stored(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded when they were added."""
-        return [row.encoding() for row in self.store.fetch(ids, ENCODED)]
+        return [row.encoding() for row in self.store.fetch(ids, ENCODING_COLUMNS)]
 
     def stored_id(self, document: Document) -> str | None:
         """The id under which the library has this very document."""
         rows = self.store.read(["id", "source"], f"hash = '{content_hash(document)}'").to_pylist()
-        source = self.sources.name(Path(document.source)) if document.source else ""
+        source = self.sources.source(Path(document.source)) if document.source else ""
         return next((r["id"] for r in rows if source == r["source"] or (not source and r["id"] == document.id)), None)
 
     def read(self, path: str | os.PathLike[str]) -> Document:

@@ -16,13 +16,12 @@ from torch import Tensor
 from longmatch.default.encoding import Encoding
 from longmatch.default.sides import Floats, as_numbers
 from longmatch.lexical.terms import Ints
-from longmatch.library.rows import Row
+from longmatch.library.rows import DocumentRow, unpack_vectors
 from longmatch.library.search.candidates import find_candidates
 from longmatch.library.search.encode import Query
 from longmatch.library.search.explain import PASSAGES, Ranking
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
-from longmatch.library.vectors import unpack
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
 from longmatch.sdr.matcher import SdrEncoding, SdrMatcher
@@ -72,19 +71,19 @@ def sample_paragraphs(
     return Paragraphs.join([_sample(row, each) for row in rows])
 
 
-def paragraphs_of(row: Row) -> Paragraphs:
+def paragraphs_of(row: DocumentRow) -> Paragraphs:
     """A document's sentence vectors by paragraph."""
     vectors, paragraph = _vectors(row)
     changes = torch.from_numpy(np.flatnonzero(np.diff(paragraph)) + 1)
     return Paragraphs.of(vectors, torch.cat([torch.zeros(1, dtype=torch.long), changes, torch.tensor([len(vectors)])]))
 
 
-def _vectors(row: Row) -> tuple[Tensor, Ints]:
+def _vectors(row: DocumentRow) -> tuple[Tensor, Ints]:
     paragraph = row.pieces()[3]
-    return unpack(row.array("vectors"), len(paragraph)), paragraph
+    return unpack_vectors(row.array("vectors"), len(paragraph)), paragraph
 
 
-def _sample(row: Row, count: int) -> Paragraphs:
+def _sample(row: DocumentRow, count: int) -> Paragraphs:
     """Some paragraphs of a document, the same every time."""
     vectors, paragraph = _vectors(row)
     chosen = sorted(np.unique(paragraph).tolist(), key=lambda number: _order(f"{row.id}\0{number}"))[:count]

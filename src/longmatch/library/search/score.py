@@ -15,7 +15,7 @@ from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import KINDS, Hashes, Ints, Kind
 from longmatch.lexical.weights import TermMatrix, Weighted, tfidf
 from longmatch.library.index.terms import Postings, running_terms
-from longmatch.library.rows import SCORED, Row
+from longmatch.library.rows import SCORE_COLUMNS, DocumentRow
 from longmatch.library.search.encode import Query
 from longmatch.library.store import Store
 from longmatch.matching.levels import SentenceVectors, collection_scores
@@ -24,7 +24,7 @@ from longmatch.matching.levels import SentenceVectors, collection_scores
 class StoredComparison:
     """A query and rows of the store, as the sides read them; a side that is not asked for costs nothing."""
 
-    def __init__(self, query: Query, rows: Sequence[Row]) -> None:
+    def __init__(self, query: Query, rows: Sequence[DocumentRow]) -> None:
         self.query, self.rows, self.index = query, rows, query.index
         self.query_vector, self.query_words = torch.from_numpy(np.asarray(query.vector)), query.words
         self.ids = [row.id for row in rows]
@@ -64,7 +64,7 @@ class StoredComparison:
 
     def title_cosines(self) -> Floats:
         """The titles with the query's words."""
-        titles = [row.title() for row in self.rows]
+        titles = [row.title_words() for row in self.rows]
         idf = self.index.blend("words", np.concatenate([title.ids for title in titles]))
         words = self.query.terms["words"]
         return TermMatrix.of([tfidf(title, idf) for title in titles]).scores(Weighted(words.ids, words.weights))
@@ -106,7 +106,7 @@ def score_candidates(
     query: Query, ids: Sequence[str], store: Store, statistics: Statistics
 ) -> tuple[list[str], Floats]:
     """The candidates and their scores, best first; ties break by id."""
-    rows = store.fetch(ids, SCORED)
+    rows = store.fetch(ids, SCORE_COLUMNS)
     if not rows:
         return [], np.zeros(0)
     calibration = statistics.calibration.trusting(*query.index.trust)
@@ -115,7 +115,7 @@ def score_candidates(
     return [rows[i].id for i in order], scores[order]
 
 
-def sentence_scores(query: SentenceVectors, rows: Sequence[Row]) -> Floats:
+def sentence_scores(query: SentenceVectors, rows: Sequence[DocumentRow]) -> Floats:
     """The corrected sentence score of a query with each row, both directions averaged."""
     documents = [row.sentence_vectors() for row in rows]
     offsets = offsets_of(torch.tensor([len(d) for d in documents]))

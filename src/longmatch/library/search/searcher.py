@@ -13,7 +13,7 @@ from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
 from longmatch.library.filters import condition
 from longmatch.library.index.index import Index
-from longmatch.library.rows import ENCODED
+from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.search.candidates import Nearest, Scope, find_candidates
 from longmatch.library.search.encode import Query
 from longmatch.library.search.explain import PASSAGES, Ranking
@@ -35,7 +35,7 @@ class Searcher:
 
     def scope(self, where: str | None = None, without: str | None = None) -> Scope:
         """The documents that fulfil a user's condition, `without` the query itself."""
-        return Scope.of(self.index, self.store.filtered(where) if where else None, without)
+        return Scope.of(self.index, self.store.ids_where(where) if where else None, without)
 
     def nearest(self, documents: int, where: str | None = None) -> Nearest | None:
         """How to find the nearest vectors among many documents; None where they are few enough to compare with all."""
@@ -91,4 +91,4 @@ class Searcher:
 
     def encodings(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded when they were added."""
-        return [row.encoding() for row in self.store.fetch(ids, ENCODED)]
+        return [row.encoding() for row in self.store.fetch(ids, ENCODING_COLUMNS)]

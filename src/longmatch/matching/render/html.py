@@ -5,7 +5,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from longmatch.matching.match import Grid, Level, Match
@@ -17,11 +17,14 @@ SCRIPTS = ("links.js", "words.js", "places.js", "matrix.js", "drawing.js", "thre
 START = "start.js"  # brings a page that holds its comparison from the start to life
 
 
-@lru_cache(maxsize=1)
-def environment() -> Environment:
-    """The templates; everything placed in them is escaped."""
+HOME = "longmatch.matching.render"
+
+
+@lru_cache
+def environment(package: str = HOME) -> Environment:
+    """The templates of this package, behind those of another `package` if one is named; all values are escaped."""
     made = Environment(
-        loader=PackageLoader("longmatch.matching.render"),
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, HOME))]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -31,10 +34,12 @@ def environment() -> Environment:
     return made
 
 
-def asset(*names: str) -> Markup:
-    """Style sheets or scripts of this package, one after the other, to be placed in a page as they are."""
-    folder = Path(__file__).parent / "templates"
-    return Markup("\n".join((folder / name).read_text("utf-8").strip() for name in names))
+def asset(*names: str, package: str = HOME) -> Markup:
+    """Style sheets or scripts, concatenated, to be inlined unescaped; looked up as `environment(package)` does."""
+    templates = environment(package)
+    assert templates.loader is not None
+    sources = (templates.loader.get_source(templates, name)[0] for name in names)
+    return Markup("\n".join(source.strip() for source in sources))
 
 
 def digest(inlined: str) -> str:

@@ -12,7 +12,7 @@ from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.wording import both_name, carried_by, facts, shares, unread, verdict
 
 STRENGTHS = 5  # shades of a highlight
-TERMS = 18  # shared words and phrases told
+TERMS = 18  # shared words and phrases shown
 TIERS = (0.5, 0.8)  # the strongest passages carry half of the score, most of them four fifths
 
 
@@ -127,7 +127,7 @@ class MatchView:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The shared words and phrases that are told."""
+        """The shared words and phrases that are shown."""
         return self.match.terms[:TERMS]
 
     @property

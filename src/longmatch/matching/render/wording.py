@@ -1,4 +1,4 @@
-"""The plain words in which a score is told, the same in the terminal and on the page."""
+"""How scores are put into words, the same in the terminal and on the page."""
 
 from collections.abc import Mapping
 
@@ -39,7 +39,7 @@ def percent(share: float) -> str:
 
 
 def chance(probability: float) -> str:
-    """A chance as people write it; none is so sure that it is told more finely.
+    """A probability as people write it, no finer than whole percents.
 
     >>> chance(0.4712), chance(0.0004), chance(0.9996)
     ('47%', 'below 1%', 'above 99%')
@@ -50,13 +50,13 @@ def chance(probability: float) -> str:
 
 
 def verdict(match: Match) -> str:
-    """Whether the two belong together, without the full stop; where the model cannot tell, that."""
+    """Whether the two belong together, without the full stop; or that the model cannot say."""
     if match.measured and match.probability is not None:
         return next(words for least, words in _VERDICTS if match.probability >= least)
     if match.threshold is None:
-        return "What a score means is this model's own: hold it against the scores of other pairs"
+        return "This model's scores are not calibrated; compare them only with each other"
     belong = "belong together" if match.score >= match.threshold else "do not belong together"
-    return f"The two {belong}: so says the model, from {match.threshold:.2f} on"
+    return f"The two {belong} (this model's threshold is {match.threshold:.2f})"
 
 
 def shares(parts: Mapping[str, float], labels: Mapping[str, str]) -> list[tuple[str, float]]:
@@ -71,20 +71,20 @@ def shares(parts: Mapping[str, float], labels: Mapping[str, str]) -> list[tuple[
 
 
 def carried_by(match: Match) -> str:
-    """One sentence that says which parts carry the score; empty where the model does not tell."""
+    """One sentence on which parts carry the score; empty where the model has none."""
     named = [f"{percent(share)} {name}" for name, share in shares(match.parts, match.labels)]
     if not named:
         return ""
     listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-    return f"What carries it: {listed}."
+    return f"Based on {listed}."
 
 
 def both_name(match: Match) -> str:
-    """One sentence that says which documents both name; empty where the model does not tell, or there are none."""
+    """One sentence on the documents that both mention; empty where there are none."""
     listed = [f"“{' '.join(name.split())}”" for name in match.names]
     if len(listed) > 1:
         listed = [f"{', '.join(listed[:-1])} and {listed[-1]}"]
-    return f"Both name {listed[0]}." if listed else ""
+    return f"Both mention {listed[0]}." if listed else ""
 
 
 def unread(match: Match) -> list[str]:

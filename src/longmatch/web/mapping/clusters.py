@@ -6,7 +6,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
-MOST = 12  # clusters: more colours are not told apart
+MOST = 12  # clusters: more colours cannot be told apart
 JUDGED = 1_000  # documents that the number of clusters is chosen by
 
 
@@ -44,7 +44,7 @@ def by_size(labels: Ints) -> Ints:
 
 
 def _fit(vectors: Floats, k: int) -> float:
-    """How well so many clusters keep apart: the mean silhouette."""
+    """How well the clusters are separated: the mean silhouette."""
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
 

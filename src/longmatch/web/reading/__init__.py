@@ -1,1 +1,1 @@
-"""Reading a file that a stranger may have made: in a process of its own that has little time, memory and rights."""
+"""Reads untrusted files in a separate process with little time, memory and rights."""

@@ -21,7 +21,7 @@ def health(state: TheState) -> Health:
 @router.get("/library")
 def library(state: TheState) -> LibraryFacts:
     """How much the library holds, what made it, and what may be uploaded."""
-    facts = state.library.facts()
+    facts = state.library.summary()
     limits = state.limits
     return LibraryFacts(
         name=name_of(state.library),

@@ -14,7 +14,7 @@ router = APIRouter(tags=["library"])
 
 @router.get("/map", responses=mistakes(429, 503))
 async def library_map(state: TheState) -> Map:
-    """Where the documents lie: those that are alike are near, and clusters are told by their weightiest words.
+    """Where the documents lie: those that are alike are near, and clusters are labelled by their heaviest words.
 
     It is worked out once for each state of the library, in seconds; of more than 5,000 documents a sample is shown.
     """

@@ -31,7 +31,7 @@ BODY: dict[str, Any] = {
 async def upload(state: TheState, request: Request) -> Uploaded:
     """Bring a document: a file as multipart/form-data, or a text as JSON.
 
-    It is read in a process of its own, held in memory, and nothing of it stays on disk. Its id can be asked about like
+    It is read in a separate process, held in memory, and never written to disk. Its id can be asked about like
     that of a document of the library, until newer uploads take its place.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -9,12 +9,12 @@ from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cig.concepts import FEATURES
 from longmatch.lab.baselines.cig.encoder import CigModel
-from longmatch.lab.baselines.cig.graphs import Concepts, GraphBatch, PairGraph, normalised
+from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph, normalised
 from longmatch.lab.baselines.cig.matcher import CigMatcher, margins
 from longmatch.lab.matchers import tokens_of
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.load import load
+from longmatch.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 A = "The river rose over the bank. Water of the river stood at the bank. A bird sings in the morning."
@@ -32,7 +32,7 @@ def matcher(tiny_bert, tokenizer, examples):
     model = CigModel.new(str(tiny_bert), tokenizer, channels=8, hidden=12, keywords=6).eval()
     enlarge(model, 0.3)
     words = TokenWords.of(tokenizer.backend_tokenizer)
-    model.know(Frequencies.of(words.words(tokens_of(d, tokenizer)).counts for d in examples.values()))
+    model.store_frequencies(Frequencies.of(words.words(tokens_of(d, tokenizer)).counts for d in examples.values()))
     return CigMatcher(model, tokenizer)
 
 
@@ -90,7 +90,7 @@ def test_pairs_read_together_are_what_a_plain_loop_makes_of_each(matcher):
 
 def test_the_tokens_at_a_node_are_those_of_its_sentences(matcher, tokens):
     graph = matcher.graphs.graph(*tokens)
-    laid = matcher.graphs.laid_out(graph, *tokens)
+    laid = matcher.graphs.pair_graph(graph, *tokens)
     for side, node_of in enumerate((graph.a, graph.b)):
         parts = np.split(tokens[side].ids, tokens[side].sentence_offsets[1:-1])
         for node in range(len(graph)):
@@ -134,7 +134,7 @@ def test_a_pair_has_one_score_either_way_round_and_alone(matcher, examples):
 def test_what_a_concept_carries_is_what_the_margin_loses_without_it(matcher, pair, tokens):
     concepts = matcher.concepts(*pair)
     graph = matcher.graphs.graph(*tokens)
-    laid = matcher.graphs.laid_out(graph, *tokens)
+    laid = matcher.graphs.pair_graph(graph, *tokens)
     whole, *without = (
         margins(matcher.model, GraphBatch.of([one])).item() for one in [laid, *map(laid.without, range(len(laid)))]
     )
@@ -192,7 +192,7 @@ def test_a_text_without_words_is_compared_all_the_same(matcher, pair):
 
 
 def test_keywords_are_as_many_as_the_settings_say(matcher, tokens):
-    few = Concepts(matcher.graphs.matrices, matcher.graphs.idf, 1).graph(*tokens)
+    few = ConceptGraphBuilder(matcher.graphs.matrices, matcher.graphs.idf, 1).graph(*tokens)
     assert sum(len(concept) for concept in few.concepts) <= 2 < sum(map(len, matcher.graphs.graph(*tokens).concepts))
 
 

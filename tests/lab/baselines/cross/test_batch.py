@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from longmatch.lab.baselines.cross.batch import CrossBatch, Layout
-from longmatch.lab.baselines.cross.selection import Chosen, Opening, Selection
+from longmatch.lab.baselines.cross.batch import CrossBatch, PairLayout
+from longmatch.lab.baselines.cross.selection import Opening, SelectedSentences, Selection
 from tests.lab.baselines.cross.tiny_cross import made_tokens
 
 SIDES = [(np.array([7, 8, 9]), np.array([5])), (np.array([4]), np.array([3, 3])), (np.array([6]), np.array([6]))]
@@ -14,7 +14,7 @@ class EachInTurn(Selection):
     """View v reads sentence v of both documents."""
 
     def choose(self, a, b, limit, views, seed):
-        return [Chosen(np.array([view]), np.array([view])) for view in views]
+        return [SelectedSentences(np.array([view]), np.array([view])) for view in views]
 
 
 def test_a_row_is_both_documents_between_special_tokens():
@@ -43,11 +43,11 @@ def test_groups_hold_all_rows_within_the_budget():
 
 def test_a_pairs_views_stand_one_after_another():
     pairs = [(made_tokens(2, 1), made_tokens(1, 2)), (made_tokens(1, 1), made_tokens(1, 1))]
-    batch = Layout(EachInTurn(), 5, (1, 2)).lay_out(pairs, [0, 1])
+    batch = PairLayout(EachInTurn(), 5, (1, 2)).lay_out(pairs, [0, 1])
     rows = [ids.tolist() for ids in batch.text.ids.split(batch.text.lengths.tolist())]
     assert rows == [[1, 100, 101, 2, 100, 2], [1, 102, 2, 101, 102, 2], [1, 100, 2, 100, 2], [1, 101, 2, 101, 2]]
 
 
 def test_no_side_is_longer_than_the_limit():
-    batch = Layout(Opening(), 4, (1, 2)).lay_out([(made_tokens(3, 9), made_tokens(20))], [0])
+    batch = PairLayout(Opening(), 4, (1, 2)).lay_out([(made_tokens(3, 9), made_tokens(20))], [0])
     assert batch.text.ids.tolist() == [1, 100, 101, 102, 103, 2, 100, 101, 102, 103, 2]

@@ -8,7 +8,7 @@ from transformers import AutoModel, BertForSequenceClassification, DistilBertCon
 from longmatch.lab.baselines.cross.batch import CrossBatch
 from longmatch.lab.baselines.cross.config import CrossConfig
 from longmatch.lab.baselines.cross.encoder import CrossModel
-from longmatch.lab.baselines.cross.reading import chances, margins, pool_views, read
+from longmatch.lab.baselines.cross.scoring import margins, match_probabilities, pool_views, read
 from tests.lab.baselines.cross.tiny_cross import tiny_cross
 
 RNG = np.random.default_rng(0)
@@ -87,5 +87,5 @@ def test_views_are_pooled_by_the_largest_or_the_mean():
 
 
 def test_margins_that_differ_by_rounding_alone_are_one_chance():
-    one, other = chances(torch.tensor([[1.23450001], [1.23449999]], dtype=torch.float64), "max").tolist()
+    one, other = match_probabilities(torch.tensor([[1.23450001], [1.23449999]], dtype=torch.float64), "max").tolist()
     assert one == other == pytest.approx(1 / (1 + np.exp(-1.2345)))

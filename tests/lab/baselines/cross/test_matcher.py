@@ -9,9 +9,9 @@ import torch
 from longmatch.documents import Draft
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
-from longmatch.lab.baselines.cross.reading import margins
-from longmatch.lab.baselines.cross.selection import Chosen, Selection
-from longmatch.load import load
+from longmatch.lab.baselines.cross.scoring import margins
+from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
+from longmatch.loading import load
 from longmatch.matching.reranking import rerank
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import tiny_matcher
@@ -28,7 +28,7 @@ class Drawn(Selection):
             count = len(tokens.sentence_offsets) - 1
             return np.sort(np.random.default_rng([seed, view]).permutation(count)[:3])
 
-        return [Chosen(some(a, view), some(b, view)) for view in views]
+        return [SelectedSentences(some(a, view), some(b, view)) for view in views]
 
 
 class DrawnMatcher(CrossMatcher):

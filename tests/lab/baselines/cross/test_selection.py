@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.lab.baselines.cross.selection import Excerpt, Opening, coverage, joined
+from longmatch.lab.baselines.cross.selection import Excerpt, Opening, coverage, merge_excerpts
 from tests.lab.baselines.cross.tiny_cross import made_tokens
 
 LENGTHS = st.lists(st.integers(1, 9), min_size=1, max_size=12)
@@ -47,7 +47,7 @@ def test_an_excerpt_without_a_sentence_keeps_the_others():
 def test_excerpts_join_to_what_any_of_them_reads():
     tokens = made_tokens(4, 4, 4)
     one, other = Excerpt.of(tokens, np.array([0, 2]), 6), Excerpt.of(tokens, np.array([1, 2]), 7)
-    both = joined([one, other])
+    both = merge_excerpts([one, other])
     assert both.numbers.tolist() == [0, 1, 2]
     assert both.lengths.tolist() == [4, 4, 3]
     assert coverage(tokens, [one, other]) == pytest.approx(11 / 12)

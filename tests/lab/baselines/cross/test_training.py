@@ -10,7 +10,7 @@ import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
-from longmatch.lab.baselines.cross.selection import Chosen, Selection
+from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import find_recipe, train
@@ -27,7 +27,7 @@ class SentenceOfTheView(Selection):
     """View v reads sentence v."""
 
     def choose(self, a, b, limit, views, seed):
-        return [Chosen(np.array([view]), np.array([view])) for view in views]
+        return [SelectedSentences(np.array([view]), np.array([view])) for view in views]
 
 
 class ViewRecipe(CrossRecipe):

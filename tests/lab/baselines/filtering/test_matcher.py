@@ -10,14 +10,14 @@ from longmatch.documents.read import read_text_string
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.filtering.matcher import (
-    CarriedSentences,
-    CentralSentences,
     IgnitionMatcher,
+    PageRankSelection,
     TransportMatcher,
+    TransportSelection,
 )
-from longmatch.lab.words.matrix import Matrices
+from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.token_words import TokenWords
-from longmatch.load import load
+from longmatch.loading import load
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import enlarge, made_tokens
 
@@ -25,7 +25,12 @@ RIVER = ["The river rose over the bank.", "Water of the river stood at the bank.
 BIRD = ["A bird sings in the morning.", "Its feathers are green."]
 STONE = ["Towers of stone were cut.", "He was an old mason."]
 MATCHERS = {"match-ignition": IgnitionMatcher, "opt-match": TransportMatcher}
-KINDS = [CentralSentences, CarriedSentences, partial(CarriedSentences, share=1.0), partial(CentralSentences, most=2)]
+KINDS = [
+    PageRankSelection,
+    TransportSelection,
+    partial(TransportSelection, share=1.0),
+    partial(PageRankSelection, most=2),
+]
 pytestmark = pytest.mark.filterwarnings("ignore::longmatch.errors.LongmatchWarning")
 
 
@@ -36,7 +41,7 @@ def tokenizer(tiny_bert):
 
 @pytest.fixture(scope="module")
 def words(tokenizer):
-    return Matrices(TokenWords.of(tokenizer).words)
+    return WordMatrixCache(TokenWords.of(tokenizer).words)
 
 
 @pytest.fixture(scope="module")
@@ -58,15 +63,15 @@ def sides(selection, pair, limit=10**6):
 
 
 def test_the_most_central_sentences_are_those_about_what_both_speak_of(words, pair):
-    assert sides(CentralSentences(words, most=3), pair) == ([2, 3, 4], [0, 1, 2])
+    assert sides(PageRankSelection(words, most=3), pair) == ([2, 3, 4], [0, 1, 2])
 
 
 def test_sentences_of_the_same_words_are_carried_over_first(words, pair):
-    assert sides(CarriedSentences(words, share=0.6), pair) == ([2, 3, 4], [0, 1, 2])
+    assert sides(TransportSelection(words, share=0.6), pair) == ([2, 3, 4], [0, 1, 2])
 
 
 def test_a_share_of_one_carries_every_sentence(words, pair):
-    assert sides(CarriedSentences(words, share=1.0), pair) == ([0, 1, 2, 3, 4], [0, 1, 2, 3, 4])
+    assert sides(TransportSelection(words, share=1.0), pair) == ([0, 1, 2, 3, 4], [0, 1, 2, 3, 4])
 
 
 @pytest.mark.parametrize("kind", KINDS)

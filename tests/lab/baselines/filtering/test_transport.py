@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
 
-from longmatch.lab.baselines.filtering.transport import carried_sentences, partial_transport
+from longmatch.lab.baselines.filtering.transport import partial_transport, transported_sentences
 
 
 def least_cost(cost: np.ndarray, mass: float) -> float:
@@ -64,15 +64,15 @@ def test_the_cheapest_pair_is_given_up_where_all_together_are_cheaper():
 
 def test_sentences_come_in_reading_order_and_fit_on_both_sides():
     cost = COST[:, [2, 1, 0]]  # b in reverse: its sentence 2 answers sentence 0 of a
-    a, b = carried_sentences(cost, (np.array([4, 4, 4]), np.array([4, 4, 4])), limit=8, share=2 / 3)
+    a, b = transported_sentences(cost, (np.array([4, 4, 4]), np.array([4, 4, 4])), limit=8, share=2 / 3)
     assert a.tolist() == [0, 1] and b.tolist() == [1, 2]
-    a, b = carried_sentences(cost, (np.array([4, 4, 4]), np.array([4, 9, 4])), limit=8, share=2 / 3)
+    a, b = transported_sentences(cost, (np.array([4, 4, 4]), np.array([4, 9, 4])), limit=8, share=2 / 3)
     assert a.tolist() == [0] and b.tolist() == [2]  # the second pair does not fit on b's side
-    a, b = carried_sentences(cost, (np.array([99, 4, 4]), np.array([4, 4, 4])), limit=8)
+    a, b = transported_sentences(cost, (np.array([99, 4, 4]), np.array([4, 4, 4])), limit=8)
     assert a.tolist() == [0] and b.tolist() == [2]  # one there always is
 
 
 def test_documents_may_differ_in_length():
     cost = np.array([[0.5, 0.1, 0.9, 0.4, 0.8]])
-    a, b = carried_sentences(cost, (np.array([3]), np.full(5, 3)), limit=100, share=1.0)
+    a, b = transported_sentences(cost, (np.array([3]), np.full(5, 3)), limit=100, share=1.0)
     assert a.tolist() == [0] and b.tolist() == [1]

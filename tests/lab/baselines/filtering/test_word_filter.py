@@ -11,11 +11,17 @@ from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.batch import CrossBatch
 from longmatch.lab.baselines.cross.encoder import CrossModel
-from longmatch.lab.baselines.cross.reading import Reader, layout, read
+from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, read
 from longmatch.lab.baselines.cross.selection import Opening
 from longmatch.lab.baselines.filtering.matcher import IgnitionMatcher, IgnitionModel
 from longmatch.lab.baselines.filtering.pagerank import central_words, pagerank
-from longmatch.lab.baselines.filtering.word_filter import Reached, attention, check, special_places, word_ranks
+from longmatch.lab.baselines.filtering.word_filter import (
+    LayerWords,
+    attention,
+    check_backbone,
+    special_places,
+    word_ranks,
+)
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 SIDES = [(range(10, 25), range(30, 42)), (range(12, 15), range(50, 59)), ([20], [21, 22])]
@@ -72,7 +78,7 @@ def test_the_words_that_go_on_are_those_of_each_row_alone(kept):
     fixed = torch.zeros_like(real)
     fixed[:, [0, 2]] = True
     hidden = places[..., None].float() + 100 * torch.arange(len(lengths))[:, None, None]
-    found = Reached(hidden, places, real, fixed).only(word_ranks(weights, real), kept)
+    found = LayerWords(hidden, places, real, fixed).keep_most_central(word_ranks(weights, real), kept)
     for row, length in enumerate(lengths):
         wanted = central_words(weights[row : row + 1, :length, :length].numpy(), kept, fixed=(0, 2))
         assert found.places[row][found.real[row]].tolist() == wanted.tolist()
@@ -98,7 +104,7 @@ def test_a_filter_that_keeps_all_words_changes_nothing(backbone, request):
     batch = batch_of(SIDES)
     torch.testing.assert_close(read(filtering, batch).logits, read(plain, batch).logits, atol=1e-5, rtol=1e-4)
     row = tuple(np.array(side) for side in SIDES[0])
-    states = (Reader(model, layout(model, Opening(), (2, 3))).states(row) for model in (plain, filtering))
+    states = (PairReader(model, layout_for(model, Opening(), (2, 3))).states(row) for model in (plain, filtering))
     for one, other in zip(*states, strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 
@@ -108,7 +114,7 @@ def test_a_layer_reads_only_what_the_one_before_left(tiny_bert):
     model = made(tiny_bert, word_filter=True, words_kept=0.5)
     (a, b), layers = SIDES[0], model.backbone.encoder.layer
     ids, mask, types = padded([(a, b)])
-    before, between, after = model.reached(ids, mask, types)
+    before, between, after = model.layer_words(ids, mask, types)
     hidden = model.backbone.embeddings(input_ids=ids, token_type_ids=types)
     graph = attention(layers[0].attention.self, hidden, mask)
     specials = [0, len(a) + 1, len(a) + len(b) + 2]
@@ -134,7 +140,7 @@ def test_a_pair_is_the_same_alone_and_among_others(tiny_bert):
 def test_the_state_of_a_word_is_the_mean_over_the_layers_it_reaches(tiny_bert):
     model = made(tiny_bert, word_filter=True, words_kept=0.5)
     ids, mask, types = padded(SIDES[:1])
-    before, between, after = model.reached(ids, mask, types)
+    before, between, after = model.layer_words(ids, mask, types)
     found = model.states(ids, mask, types)[0]
     kept = between.places[0].tolist()
     for place in range(ids.shape[1]):
@@ -177,4 +183,4 @@ def test_a_model_saved_before_there_was_a_filter_opens_without_one(tiny_bert, tm
 
 def test_a_backbone_without_such_layers_is_refused_in_a_sentence():
     with pytest.raises(LongmatchError, match=r"The words of a Linear cannot be filtered.*--set word_filter=false"):
-        check(nn.Linear(2, 2))
+        check_backbone(nn.Linear(2, 2))

@@ -7,10 +7,10 @@ import torch
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.batch import CrossBatch
-from longmatch.lab.baselines.cross.reading import Reader, layout, read
+from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, read
 from longmatch.lab.baselines.cross.selection import Opening
-from longmatch.lab.baselines.pli.matcher import Grid, PliMatcher, PliModel
-from longmatch.load import load
+from longmatch.lab.baselines.pli.matcher import ParagraphGrid, PliMatcher, PliModel
+from longmatch.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 SIZE = 3
@@ -56,8 +56,8 @@ def one_pair(model, a, b):
 @pytest.mark.parametrize("sides", [SIDES, [(range(10, 12), []), ([], range(20, 25))], [([], [])]])
 def test_every_paragraph_of_the_one_meets_every_paragraph_of_the_other(sides):
     ids, mask, types = padded(sides)
-    grid = Grid.of(mask, types, SIZE)
-    found = [row[real].tolist() for row, real in zip(grid.taken(ids), grid.real, strict=True)]
+    grid = ParagraphGrid.of(mask, types, SIZE)
+    found = [row[real].tolist() for row, real in zip(grid.gather(ids), grid.real, strict=True)]
     pairs = [(a, b) for one, other in sides for a in cut(one) for b in cut(other)]
     assert found == [[2, *a, 3, *b, 3] for a, b in pairs]
     seconds = [row[real].tolist() for row, real in zip(grid.types, grid.real, strict=True)]
@@ -80,7 +80,7 @@ def test_a_pair_is_what_a_plain_loop_over_its_paragraphs_makes_of_it_whatever_is
 @torch.no_grad()
 def test_the_state_of_a_token_is_the_mean_over_the_paragraphs_it_is_read_with(model):
     one, other = SIDES[0]
-    reader = Reader(model, layout(model, Opening(), (2, 3)))
+    reader = PairReader(model, layout_for(model, Opening(), (2, 3)))
     mine, theirs = reader.states((np.array(one), np.array(other)))
     assert len(mine) == len(one) and len(theirs) == len(other)
     wanted = []

@@ -11,7 +11,7 @@ from longmatch.documents import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.load import load
+from longmatch.loading import load
 from longmatch.units import tokenize
 
 

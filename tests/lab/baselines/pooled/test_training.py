@@ -11,7 +11,7 @@ from longmatch.documents import read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.lab.baselines.pooled.training import SiameseRecipe, SiameseSettings
+from longmatch.lab.baselines.pooled.training import FirstTokensRecipe, FirstTokensSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from tests.lab.training.synthetic.classes import common_words
@@ -34,9 +34,9 @@ def cache(tmp_path_factory) -> Path:
 def recipe(made, cache, tiny_bert):
     """Makes a recipe over the made collection, without dropout."""
 
-    def make(shared: TrainingSettings | None = None, **own) -> SiameseRecipe:
-        settings = SiameseSettings(backbone=str(tiny_bert), **own)
-        found = SiameseRecipe.make([made], cache, shared or TrainingSettings(documents=32), settings)
+    def make(shared: TrainingSettings | None = None, **own) -> FirstTokensRecipe:
+        settings = FirstTokensSettings(backbone=str(tiny_bert), **own)
+        found = FirstTokensRecipe.make([made], cache, shared or TrainingSettings(documents=32), settings)
         found.model.eval()
         return found
 
@@ -99,11 +99,11 @@ def test_the_opening_is_as_long_as_asked_and_no_longer_than_the_backbone_reads(r
     assert recipe(opening=20).draw(0).documents.lengths.max() == 20
     assert recipe(TrainingSettings(max_tokens=5)).draw(0).documents.lengths.max() == 7
     with pytest.raises(LongmatchError, match="opening is 2; it must be 3 or more"):
-        SiameseSettings(opening=2)
+        FirstTokensSettings(opening=2)
 
 
 def test_the_packaged_model_reads_512_tokens_though_its_folder_says_256(made, tmp_path):
-    recipe = SiameseRecipe.make([made], tmp_path / "cache", TrainingSettings(), SiameseSettings())
+    recipe = FirstTokensRecipe.make([made], tmp_path / "cache", TrainingSettings(), FirstTokensSettings())
     recipe.save(tmp_path / "saved")
     assert recipe.limit == Backbone.load(str(tmp_path / "saved")).max_tokens == 510
 
@@ -120,7 +120,7 @@ def test_the_saved_folder_reads_no_more_than_max_tokens_let_training_read(recipe
 def test_a_setting_that_makes_no_sense_is_one_sentence(own, least):
     (key, value) = next(iter(own.items()))
     with pytest.raises(LongmatchError, match=f"The setting {key} is {value}; it must be {least}."):
-        SiameseSettings(**own)
+        FirstTokensSettings(**own)
 
 
 def test_runs_that_share_a_cache_tokenise_the_documents_once(made, tiny_bert, tmp_path):
@@ -143,7 +143,9 @@ def test_documents_without_labels_are_refused(made, tiny_bert, tmp_path):
     file = tmp_path / "bare.jsonl"
     file.write_text((made / "documents.jsonl").read_text())
     with pytest.raises(LongmatchError, match="says of no documents that they belong together"):
-        SiameseRecipe.make([file], tmp_path / "cache", TrainingSettings(), SiameseSettings(backbone=str(tiny_bert)))
+        FirstTokensRecipe.make(
+            [file], tmp_path / "cache", TrainingSettings(), FirstTokensSettings(backbone=str(tiny_bert))
+        )
 
 
 def test_the_trained_folder_opens_as_first_and_scores_as_training_measured(made, tiny_bert, tmp_path):
@@ -154,8 +156,8 @@ def test_the_trained_folder_opens_as_first_and_scores_as_training_measured(made,
 
     record = json.loads((out / "longmatch.json").read_text())
     assert record["model"] == "first" and 0 < record["threshold"] <= 1
-    recipe = SiameseRecipe.make(
-        [made], tmp_path / "cache", TrainingSettings(), SiameseSettings(backbone=str(out), opening=40)
+    recipe = FirstTokensRecipe.make(
+        [made], tmp_path / "cache", TrainingSettings(), FirstTokensSettings(backbone=str(out), opening=40)
     )
     recipe.model.eval()
     with torch.no_grad():

@@ -3,8 +3,8 @@
 import pytest
 
 from longmatch.lab.baselines.rprs.matcher import RprsMatcher, frequency_matcher
-from longmatch.lab.baselines.rprs.score import Pool, Rule, rprs_scores
-from longmatch.load import load
+from longmatch.lab.baselines.rprs.score import RprsRule, SentencePool, rprs_scores
+from longmatch.loading import load
 
 NAMES = (
     "pear-block-season-trial.md",
@@ -26,7 +26,7 @@ def encoded(rprs, examples):
 
 def test_the_score_is_that_of_the_definition_over_all_candidates(rprs, encoded):
     query, *others = encoded
-    expected = rprs_scores(query.vectors, Pool.of([e.vectors for e in others]), rprs.rule)
+    expected = rprs_scores(query.vectors, SentencePool.of([e.vectors for e in others]), rprs.rule)
     assert rprs.score(query, rprs.collect(others)).tolist() == expected.tolist()
 
 
@@ -56,4 +56,4 @@ def test_contributions_sum_to_1_and_passages_stand_where_they_say(rprs, encoded)
 
 
 def test_both_rules_open_by_name(backbone):
-    assert load("rprs", backbone).rule == Rule() and load("rprs-frequency", backbone).rule.k1 == 1.5
+    assert load("rprs", backbone).rule == RprsRule() and load("rprs-frequency", backbone).rule.k1 == 1.5

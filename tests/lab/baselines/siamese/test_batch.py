@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.baselines.siamese.batch import Layout
+from longmatch.lab.baselines.siamese.batch import SentenceLayout
 from longmatch.lab.store.shelf import TokenShelf
 from tests.lab.baselines.siamese.tiny_baselines import tokens_of
 
@@ -18,7 +18,7 @@ def documents(three, tiny_bert):
 
 
 def test_all_tokens_are_there_in_the_document_s_own_sentences_and_paragraphs(documents):
-    texts = Layout().lay_out(documents)
+    texts = SentenceLayout().lay_out(documents)
     assert texts.ids.tolist() == [i for tokens in documents for i in tokens.ids.tolist()]
     assert texts.sentences.tolist() == [n for t in documents for n in np.diff(t.sentence_offsets).tolist()]
     assert texts.lengths.tolist() == [len(tokens) for tokens in documents]
@@ -32,7 +32,10 @@ def test_all_tokens_are_there_in_the_document_s_own_sentences_and_paragraphs(doc
 @settings(deadline=None)  # the machine may be busy
 @given(limit=st.integers(4, 40))
 def test_a_sentence_over_the_limit_goes_on_as_another_one_of_its_paragraph(documents, limit):
-    texts, whole = Layout(sentence_tokens=limit).lay_out(documents), Layout(sentence_tokens=10**6).lay_out(documents)
+    texts, whole = (
+        SentenceLayout(sentence_tokens=limit).lay_out(documents),
+        SentenceLayout(sentence_tokens=10**6).lay_out(documents),
+    )
     assert texts.sentences.max() <= limit and (texts.sentences > 0).all()
     ends, wanted = (set(t.sentences.cumsum(0).tolist()) for t in (texts, whole))
     assert wanted <= ends
@@ -41,24 +44,24 @@ def test_a_sentence_over_the_limit_goes_on_as_another_one_of_its_paragraph(docum
 
 
 def test_a_limit_leaves_the_first_tokens(documents):
-    texts = Layout(max_tokens=50).lay_out(documents)
+    texts = SentenceLayout(max_tokens=50).lay_out(documents)
     assert texts.lengths.tolist() == [50, 50, 50]
     assert texts.ids[50:100].tolist() == documents[1].ids[:50].tolist()
 
 
 def test_groups_are_whole_documents_in_order(documents):
-    texts = Layout().lay_out(documents)
+    texts = SentenceLayout().lay_out(documents)
     groups = list(texts.groups(int(texts.lengths[:2].sum())))
     assert [len(group) for group in groups] == [2, 1]
     for group, own in zip(groups, (documents[:2], documents[2:]), strict=True):
-        wanted = Layout().lay_out(own)
+        wanted = SentenceLayout().lay_out(own)
         for name in ("ids", "word_starts", "sentences", "paragraphs", "documents"):
             assert torch.equal(getattr(group, name), getattr(wanted, name))
 
 
 def test_tokens_from_a_shelf_are_laid_out_as_fresh_ones(documents, three, tiny_bert, tmp_path):
     shelf = TokenShelf.build(tmp_path / "shelf", three, open_tokenizer(str(tiny_bert)).backend_tokenizer)
-    for plan in (Layout(), Layout(max_tokens=100, sentence_tokens=9)):
+    for plan in (SentenceLayout(), SentenceLayout(max_tokens=100, sentence_tokens=9)):
         kept, fresh = plan.lay_out(list(shelf)), plan.lay_out(documents)
         for name in ("ids", "word_starts", "sentences", "paragraphs", "documents"):
             assert torch.equal(getattr(kept, name), getattr(fresh, name))

@@ -3,15 +3,15 @@
 import torch
 from torch.nn import functional
 
-from longmatch.lab.baselines.siamese.batch import Layout
-from longmatch.lab.baselines.siamese.letters import trigrams
+from longmatch.lab.baselines.siamese.batch import SentenceLayout
+from longmatch.lab.baselines.siamese.trigrams import trigrams
 from tests.lab.baselines.siamese.tiny_baselines import tiny_model, tokens_of
 
 
-def read(model, documents, backbone, explained=True):
-    texts = Layout().lay_out(tokens_of(documents, backbone))
+def read(model, documents, backbone, with_parts=True):
+    texts = SentenceLayout().lay_out(tokens_of(documents, backbone))
     with torch.no_grad():
-        return texts, model(texts, explained)
+        return texts, model(texts, with_parts)
 
 
 @torch.no_grad()
@@ -101,9 +101,9 @@ def test_smash_tells_a_document_at_three_depths(three, tiny_bert):
 def test_reading_without_explanation_gives_the_same_vectors(three, tiny_bert):
     for kind in ("dssm", "arc-i", "han", "smash", "s-long"):
         model = tiny_model(kind, tiny_bert)
-        _, plain = read(model, three, tiny_bert, explained=False)
-        _, explained = read(model, three, tiny_bert)
-        assert torch.equal(plain.vectors, explained.vectors)
+        _, plain = read(model, three, tiny_bert, with_parts=False)
+        _, with_parts = read(model, three, tiny_bert)
+        assert torch.equal(plain.vectors, with_parts.vectors)
 
 
 def test_embeddings_begin_as_the_backbone_s_or_anew(tiny_bert):

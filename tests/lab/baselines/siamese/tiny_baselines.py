@@ -11,7 +11,7 @@ from longmatch.lab.baselines.siamese.arc import ArcModel
 from longmatch.lab.baselines.siamese.dssm import DssmModel
 from longmatch.lab.baselines.siamese.encoder import VectorModel
 from longmatch.lab.baselines.siamese.han import HanModel
-from longmatch.lab.baselines.siamese.long import LongModel
+from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.matcher import VectorMatcher
 from longmatch.lab.baselines.siamese.smash import SmashModel
 from longmatch.units import Tokens, tokenize

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from longmatch.documents import read_text_string
-from longmatch.lab.baselines.topics.bertopic import BertopicMatcher
+from longmatch.lab.baselines.topics.bertopic_matcher import BertopicMatcher
 from longmatch.lab.baselines.topics.clusters import ClusterTopics, class_tfidf, cluster
 from longmatch.lexical.terms import Counts
-from longmatch.load import load
+from longmatch.loading import load
 
 
 def test_class_based_tfidf_worked_by_hand():
@@ -45,10 +45,10 @@ def test_a_sentence_speaks_of_the_topic_whose_words_it_has():
     vectors, home = blobs(3, 30)
     texts = [Counts.of(np.array([t * 10, t * 10 + 1, t * 10 + 2 + i % 3, 99], np.uint64)) for i, t in enumerate(home)]
     topics = ClusterTopics.fit(texts, vectors)
-    spoken = topics.spoken([texts[0], texts[35], texts[70], Counts.of(np.array([7777], np.uint64))])
-    best = spoken.argmax(1)[:3]
-    assert len(set(best.tolist())) == 3 and (spoken[np.arange(3), best] > 0.5).all()
-    assert spoken[3].tolist() == [0.0] * topics.topics  # of unknown words nothing is said
+    topic_weights = topics.topic_weights([texts[0], texts[35], texts[70], Counts.of(np.array([7777], np.uint64))])
+    best = topic_weights.argmax(1)[:3]
+    assert len(set(best.tolist())) == 3 and (topic_weights[np.arange(3), best] > 0.5).all()
+    assert topic_weights[3].tolist() == [0.0] * topics.topics  # of unknown words nothing is said
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from longmatch.lab.baselines.topics.similarity import shares, topic_similarity
+from longmatch.lab.baselines.topics.similarity import proportions, topic_similarity
 from longmatch.lab.baselines.topics.vocabulary import Vocabulary
 from longmatch.lexical.terms import Counts
 
@@ -13,7 +13,7 @@ from longmatch.lexical.terms import Counts
 @given(st.integers(1, 4), st.integers(1, 5), st.integers(1, 6), st.integers(0, 1000))
 def test_the_similarity_is_that_of_the_definition(rows, columns, topics, seed):
     rng = np.random.default_rng(seed)
-    first, second = (shares(rng.random((n, topics)) * (rng.random((n, topics)) < 0.7)) for n in (rows, columns))
+    first, second = (proportions(rng.random((n, topics)) * (rng.random((n, topics)) < 0.7)) for n in (rows, columns))
     found = topic_similarity(first, second)
     for i, p in enumerate(first):
         for j, q in enumerate(second):

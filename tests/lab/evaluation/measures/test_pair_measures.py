@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from longmatch.lab.evaluation.measures import Verdicts, best_threshold, calibration_error, parse
+from longmatch.lab.evaluation.measures import PairPredictions, best_threshold, calibration_error, parse
 from longmatch.lab.evaluation.measures.pairs import PairMeasure
 from tests.effort import tried
 
@@ -20,7 +20,7 @@ def arrays(found: list[tuple[bool, int, int]]) -> tuple[np.ndarray, np.ndarray, 
     return np.array(labels), np.array(scores) / 6.0, np.array(weights, dtype=np.float64)
 
 
-def value(name: str, verdicts: Verdicts, weights: np.ndarray) -> float:
+def value(name: str, verdicts: PairPredictions, weights: np.ndarray) -> float:
     measure = parse(name)
     assert isinstance(measure, PairMeasure)
     return float(measure.weighted(verdicts, weights[None])[0])
@@ -41,14 +41,14 @@ def test_pair_measures_equal_scikit_learn(found: list[tuple[bool, int, int]], cu
         "roc_auc": metrics.roc_auc_score(labels, scores, sample_weight=weights),
     }
     for name, other in theirs.items():
-        assert value(name, Verdicts(labels, scores, threshold), weights) == pytest.approx(other, abs=1e-9), name
+        assert value(name, PairPredictions(labels, scores, threshold), weights) == pytest.approx(other, abs=1e-9), name
 
 
 @given(rows)
 @settings(deadline=None, max_examples=tried(25))
 def test_no_threshold_has_a_better_f1_than_the_chosen_one(found: list[tuple[bool, int, int]]) -> None:
     labels, scores, _ = arrays(found)
-    chosen = parse("F1")(Verdicts(labels, scores, best_threshold(labels, scores)))  # type: ignore[arg-type]
+    chosen = parse("F1")(PairPredictions(labels, scores, best_threshold(labels, scores)))  # type: ignore[arg-type]
     others = [metrics.f1_score(labels, scores >= cut, zero_division=0) for cut in np.linspace(-0.1, 1.1, 15)]
     assert chosen == pytest.approx(max(others), abs=1e-9)
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.evaluation.measures import evaluate_run, find_answers, parse, parse_all
+from longmatch.lab.evaluation.measures import evaluate_run, parse, parse_all, rank_query
 from tests.effort import tried
 
 IDS = [f"d{i}" for i in range(12)]
@@ -110,25 +110,25 @@ RUN = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.6, "e": 0.5}
     ],
 )
 def test_values_worked_by_hand(name: str, value: float) -> None:
-    assert parse(name)(find_answers({"b": 1, "d": 2, "a": 0}, RUN)) == pytest.approx(value, abs=1e-12)
+    assert parse(name)(rank_query({"b": 1, "d": 2, "a": 0}, RUN)) == pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize(("rank", "value"), [(1, 1.0), (2, 1.0), (3, 1 / 2), (5, 1 / 4)])
 def test_mrr_released_counts_one_rank_less_from_the_second_on(rank: int, value: float) -> None:
-    assert parse("mrr_released")(find_answers({"abcde"[rank - 1]: 1}, RUN)) == value
+    assert parse("mrr_released")(rank_query({"abcde"[rank - 1]: 1}, RUN)) == value
 
 
 def test_equal_scores_put_the_later_id_first_whatever_the_order_of_the_run() -> None:
     for ids in (["a", "b"], ["b", "a"]):
-        assert find_answers({"a": 1}, dict.fromkeys(ids, 0.5)).ranks.tolist() == [2]
+        assert rank_query({"a": 1}, dict.fromkeys(ids, 0.5)).ranks.tolist() == [2]
 
 
 def test_a_score_that_is_no_number_ranks_last() -> None:
-    assert find_answers({"z": 1}, {"z": math.nan, "a": -5.0}).ranks.tolist() == [2]
+    assert rank_query({"z": 1}, {"z": math.nan, "a": -5.0}).ranks.tolist() == [2]
 
 
 def test_an_answer_that_is_not_ranked_counts_as_not_found() -> None:
-    assert parse("MPR")(find_answers({"a": 1, "x": 1}, RUN)) == 0.5
+    assert parse("MPR")(rank_query({"a": 1, "x": 1}, RUN)) == 0.5
 
 
 @pytest.mark.parametrize("name", ["HR", "nDCG@0", "nDCG@ten", "F1@3", "speed"])

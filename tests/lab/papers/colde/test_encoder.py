@@ -11,7 +11,7 @@ from longmatch.lab.papers.colde.encoder import ColdeModel, packed_runs
 TINY = {"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
         "intermediate_size": 32, "vocab_size": 50, "max_position_embeddings": 12}  # fmt: skip
 SECTION = torch.tensor([0, 0, 1, 1, 1, 0, 1])
-PLACE = torch.tensor([0, 1, 0, 1, 2, 0, 0])
+POSITION = torch.tensor([0, 1, 0, 1, 2, 0, 0])
 DOCUMENT = torch.tensor([0, 0, 0, 0, 0, 1, 1])
 
 
@@ -24,7 +24,7 @@ def make(**settings):
 def batch(tokens=8):
     generator = torch.Generator().manual_seed(1)
     ids = torch.randint(5, 50, (7, tokens), generator=generator)
-    return {"ids": ids, "mask": torch.ones(7, tokens, dtype=torch.long), "section": SECTION, "place": PLACE,
+    return {"ids": ids, "mask": torch.ones(7, tokens, dtype=torch.long), "section": SECTION, "position": POSITION,
             "document": DOCUMENT}  # fmt: skip
 
 
@@ -72,7 +72,7 @@ def test_a_document_in_one_section_has_the_section_s_vector():
 
 
 def test_section_and_chunk_numbers_count_only_with_augmentation():
-    moved = {**batch(), "place": PLACE + 1}
+    moved = {**batch(), "position": POSITION + 1}
     with torch.no_grad():
         for augmented in (True, False):
             model = make(augmented=augmented)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from longmatch.lab.papers.colde import explanation
+from longmatch.lab import matchers
 from longmatch.lab.papers.colde.explanation import contributions
 from tests.lab.papers.colde.tiny_colde import tiny_matcher
 
@@ -23,13 +23,13 @@ def vector(model, encoding, rows):
     """A document's vector, had it only these chunks."""
     if not rows:
         return torch.zeros_like(encoding.vector)
-    part = torch.from_numpy(encoding.part)[rows]
+    part = torch.from_numpy(encoding.section_ids)[rows]
     with torch.no_grad():
         return model.aggregate(encoding.vectors[rows], part, torch.zeros(len(rows), dtype=torch.long)).documents[0]
 
 
 def slow_contributions(model, mine, theirs, runs):
-    everything = list(range(len(mine.part)))
+    everything = list(range(len(mine.section_ids)))
     found = []
     for run in runs:
         without = vector(model, mine, [i for i in everything if i not in run]) @ theirs.vector
@@ -41,15 +41,15 @@ def slow_contributions(model, mine, theirs, runs):
 
 def test_a_chunk_contributes_the_mean_of_what_it_takes_away_and_what_it_brings_alone(matcher, encodings):
     a, b = encodings
-    expected = slow_contributions(matcher.model, a, b, [[i] for i in range(len(a.part))])
+    expected = slow_contributions(matcher.model, a, b, [[i] for i in range(len(a.section_ids))])
     assert len(expected) > 10 and max(expected) > 0
     assert contributions(matcher.model, a, b) == pytest.approx(expected, abs=1e-5)
 
 
 def test_neighbours_are_left_out_together_where_there_are_very_many_chunks(matcher, encodings, monkeypatch):
-    monkeypatch.setattr(explanation, "MOST_RUNS", 4)
+    monkeypatch.setattr(matchers, "MOST_RUNS", 4)
     a, b = encodings
-    runs = [run.tolist() for run in np.array_split(np.arange(len(a.part)), 4)]
+    runs = [run.tolist() for run in np.array_split(np.arange(len(a.section_ids)), 4)]
     assert contributions(matcher.model, a, b) == pytest.approx(slow_contributions(matcher.model, a, b, runs), abs=1e-5)
 
 
@@ -57,7 +57,7 @@ def test_a_document_of_one_chunk_carries_the_whole_cosine(matcher, encodings):
     mine = encodings[0]
     single = matcher.encode([mine.document])[0]
     only = type(single)(
-        single.chunks, single.part[:1], single.vectors[:1], single.attended[:1], single.attention[:1, :1],
+        single.chunks, single.section_ids[:1], single.vectors[:1], single.attended[:1], single.attention[:1, :1],
         single.sections[:1], vector(matcher.model, single, [0]), 1.0,
     )  # fmt: skip
     assert contributions(matcher.model, only, only) == pytest.approx([1.0], abs=1e-5)

@@ -24,7 +24,7 @@ def test_every_level_holds_the_pairs_of_documents_as_compared_alone(matcher, enc
     match = matcher.explain(a, b)
     assert levels.documents.scores[0, 1] == pytest.approx(match.score, abs=1e-6)
     assert levels.sections.scores[:2, 2:4] == pytest.approx(match.sections.scores, abs=1e-6)
-    mine, theirs = len(a.part), len(b.part)
+    mine, theirs = len(a.section_ids), len(b.section_ids)
     assert levels.chunks.scores[:mine, mine : mine + theirs] == pytest.approx(match.passages.scores, abs=1e-6)
 
 
@@ -37,8 +37,8 @@ def test_every_level_holds_each_document_within_itself(matcher, encodings):
 
 def test_attention_stays_within_a_document(encodings):
     weights = three_levels(encodings).attention.scores
-    first, second = (len(e.part) for e in encodings[:2])
-    assert weights[:first, :first].sum() == pytest.approx(int((encodings[0].part == 0).sum()), abs=1e-4)
+    first, second = (len(e.section_ids) for e in encodings[:2])
+    assert weights[:first, :first].sum() == pytest.approx(int((encodings[0].section_ids == 0).sum()), abs=1e-4)
     assert weights[:first, first:].sum() == 0 and weights[first : first + second, :first].sum() == 0
 
 
@@ -46,4 +46,4 @@ def test_labels_say_which_document_a_part_is_of(encodings):
     levels = three_levels(encodings)
     assert [label[0] for label in levels.documents.rows] == ["A", "B", "C"]
     assert [label[:4] for label in levels.sections.rows] == ["A · ", "A · ", "B · ", "B · ", "C · ", "C · "]
-    assert len(levels.chunks.rows) == sum(len(e.part) for e in encodings)
+    assert len(levels.chunks.rows) == sum(len(e.section_ids) for e in encodings)

@@ -101,7 +101,8 @@ def test_chunk_scores_are_the_cosines_of_what_the_lstm_reads(matcher, pair, matc
     a, b = matcher.encode(pair)
     with torch.no_grad():
         mine, theirs = (
-            e.vectors + matcher.model.attention(e.vectors, torch.from_numpy(e.part), torch.zeros(len(e.part)))[0]
+            e.vectors
+            + matcher.model.attention(e.vectors, torch.from_numpy(e.section_ids), torch.zeros(len(e.section_ids)))[0]
             for e in (a, b)
         )
     expected = torch.nn.functional.cosine_similarity(mine[:, None], theirs, dim=2).clamp(0, 1)
@@ -134,7 +135,7 @@ def test_within_a_document_each_chunk_is_aligned_with_the_one_it_attends_to_most
     found = matcher.within(pair[0])
     starts = encoding.chunks.starts
     expected = {
-        (starts[i], starts[encoding.attention[i].argmax()]) for i in range(len(starts)) if encoding.part[i] == 0
+        (starts[i], starts[encoding.attention[i].argmax()]) for i in range(len(starts)) if encoding.section_ids[i] == 0
     }
     assert found.a is found.b
     assert {(x.a.start, x.b.start) for x in found.alignments} == expected

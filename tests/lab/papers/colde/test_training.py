@@ -11,8 +11,8 @@ import torch
 import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.colde.encoding import variants
-from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings, chained
+from longmatch.lab.papers.colde.encoding import subset_vectors
+from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings, connected
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from tests.lab.training.synthetic.classes import common_words, mixed_document, write_classes, write_pairs
@@ -100,7 +100,7 @@ def test_without_the_passages_it_names_first_a_trained_model_s_score_falls_furth
         order = np.argsort([-carried[start] for start in a.chunks.starts.tolist()], kind="stable")
         quarter = len(order) // 4
         choices = [order[quarter:], *(np.array(rng.sample(range(len(order)), len(order) - quarter)) for _ in range(5))]
-        falls = a.vector @ b.vector - variants(matcher.model, a, [np.sort(c) for c in choices]) @ b.vector
+        falls = a.vector @ b.vector - subset_vectors(matcher.model, a, [np.sort(c) for c in choices]) @ b.vector
         named.append(float(falls[0]))
         drawn.append(float(falls[1:].mean()))
     assert np.mean(named) > np.mean(drawn) + 0.1
@@ -146,8 +146,8 @@ def test_sections_of_one_class_are_positives_whichever_pair_brought_them(classes
 
 
 def test_a_chain_of_links_makes_positives_only_when_asked_to(pairs, make):
-    linked, connected = make(pairs), make(pairs, positives="connected")
-    found = [(linked.draw(step).targets, connected.draw(step).targets) for step in range(4)]
+    linked, chained = make(pairs), make(pairs, positives="connected")
+    found = [(linked.draw(step).targets, chained.draw(step).targets) for step in range(4)]
     assert all(bool((chains | ~links).all()) for links, chains in found)
     assert any(not torch.equal(chains, links) for links, chains in found)
 
@@ -157,7 +157,7 @@ def test_chains_join_what_they_reach():
     for a, b in ((0, 1), (1, 2), (3, 4)):
         related[a, b] = related[b, a] = True
     label = np.array([0, 0, 0, 1, 1])
-    assert (chained(related) == (label[:, None] == label)).all()
+    assert (connected(related) == (label[:, None] == label)).all()
 
 
 def test_without_augmentation_documents_are_contrasted(classes, make):

@@ -1,4 +1,4 @@
-"""A batch of sentence pairs: words hidden but no special token, both losses from one pass, groups within a budget."""
+"""A batch of sentence pairs: words masked but no special token, both losses from one pass, groups within a budget."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ import torch
 
 from longmatch.documents import read_text_string
 from longmatch.encoders.backbone import Backbone
-from longmatch.lab.losses.masked_words import IGNORED
-from longmatch.lab.papers.sdr.batch import Masking, SentenceBatch, read
+from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
 from longmatch.lab.papers.sdr.encoder import SdrModel
 from longmatch.lab.papers.sdr.pairs import SentencePool
 from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.training.masked_words import IGNORED
 from tests.lab.papers.sdr.test_pairs import TEXTS
 
 
@@ -29,9 +29,9 @@ def pool(backbone, tmp_path_factory) -> SentencePool:
 
 
 def batch_of(pool: SentencePool, backbone: Backbone, share: float, seed: int = 0) -> SentenceBatch:
-    msearcher = Masking(4, backbone.tokenizer.get_vocab_size(), (backbone.first_token, backbone.last_token), share)
+    layout = PairLayout(4, backbone.tokenizer.get_vocab_size(), (backbone.first_token, backbone.last_token), share)
     random = np.random.default_rng(seed)
-    return msearcher.lay_out(pool, pool.draw(pool.anchors, random), random)
+    return layout.lay_out(pool, pool.draw(pool.anchors, random), random)
 
 
 def test_sentences_stand_two_by_two_with_their_start_and_end_tokens(pool, backbone):
@@ -40,7 +40,7 @@ def test_sentences_stand_two_by_two_with_their_start_and_end_tokens(pool, backbo
     pieces = batch.sentences.ids.split(batch.sentences.lengths.tolist())
     wanted = [pool.ids(i).tolist() for pair in zip(drawn.p, drawn.q, strict=True) for i in pair]
     assert [piece.tolist() for piece in pieces] == [[backbone.first_token, *ids, backbone.last_token] for ids in wanted]
-    assert batch.alike.tolist() == drawn.alike.astype(int).tolist() and batch.hidden == 0
+    assert batch.intra.tolist() == drawn.intra.astype(int).tolist() and batch.masked == 0
 
 
 def test_about_the_share_asked_for_is_hidden_and_never_a_special_token(pool, backbone):
@@ -49,20 +49,20 @@ def test_about_the_share_asked_for_is_hidden_and_never_a_special_token(pool, bac
     for seed in range(60):
         batch = batch_of(pool, backbone, 0.15, seed)
         ends = batch.sentences.lengths.cumsum(0)
-        assert (batch.words[ends - 1] == IGNORED).all() and (
-            batch.words[ends - batch.sentences.lengths] == IGNORED
+        assert (batch.labels[ends - 1] == IGNORED).all() and (
+            batch.labels[ends - batch.sentences.lengths] == IGNORED
         ).all()
-        same = batch.words == IGNORED
-        hidden, tokens = hidden + batch.hidden, tokens + batch.tokens - 2 * len(batch.sentences)
+        same = batch.labels == IGNORED
+        hidden, tokens = hidden + batch.masked, tokens + batch.tokens - 2 * len(batch.sentences)
         if seed == 0:
             assert torch.equal(batch.sentences.ids[same], plain.sentences.ids[same])
-            assert torch.equal(batch.words[~same], plain.sentences.ids[~same])
+            assert torch.equal(batch.labels[~same], plain.sentences.ids[~same])
     assert hidden / tokens == pytest.approx(0.15, abs=0.02)
 
 
 def test_the_same_random_numbers_give_the_same_batch(pool, backbone):
     one, same, other = (batch_of(pool, backbone, 0.15, seed) for seed in (3, 3, 4))
-    assert torch.equal(one.sentences.ids, same.sentences.ids) and torch.equal(one.words, same.words)
+    assert torch.equal(one.sentences.ids, same.sentences.ids) and torch.equal(one.labels, same.labels)
     assert one.sentences.ids.tolist() != other.sentences.ids.tolist()
 
 
@@ -70,14 +70,14 @@ def test_what_is_read_is_the_mean_of_each_sentences_last_layer_and_the_vectors_o
     model = SdrModel(backbone.model).eval()
     batch = batch_of(pool, backbone, 0.3)
     with torch.no_grad():
-        vectors, hidden, words = read(model, batch)
+        vectors, masked, labels = model.encode_batch(batch)
         pieces = batch.sentences.ids.split(batch.sentences.lengths.tolist())
         alone = [backbone.model(input_ids=piece[None]).last_hidden_state[0] for piece in pieces]
     torch.testing.assert_close(vectors, torch.stack([states.mean(0) for states in alone]), atol=1e-5, rtol=1e-5)
-    chosen = batch.words != IGNORED
+    chosen = batch.labels != IGNORED
     wanted = torch.cat(alone)[chosen]
-    assert sorted(words.tolist()) == sorted(batch.words[chosen].tolist())
-    assert hidden.sum(0).tolist() == pytest.approx(wanted.sum(0).tolist(), abs=1e-3)
+    assert sorted(labels.tolist()) == sorted(batch.labels[chosen].tolist())
+    assert masked.sum(0).tolist() == pytest.approx(wanted.sum(0).tolist(), abs=1e-3)
 
 
 def test_groups_are_whole_pairs_within_the_budget(pool, backbone):
@@ -85,6 +85,6 @@ def test_groups_are_whole_pairs_within_the_budget(pool, backbone):
     groups = list(batch.groups(40))
     assert len(groups) > 1 and all(len(group) == 1 or group.tokens <= 40 for group in groups)
     assert torch.equal(torch.cat([group.sentences.ids for group in groups]), batch.sentences.ids)
-    assert torch.equal(torch.cat([group.words for group in groups]), batch.words)
-    assert torch.equal(torch.cat([group.alike for group in groups]), batch.alike)
+    assert torch.equal(torch.cat([group.labels for group in groups]), batch.labels)
+    assert torch.equal(torch.cat([group.intra for group in groups]), batch.intra)
     assert all(len(group.sentences) == 2 * len(group) for group in groups)

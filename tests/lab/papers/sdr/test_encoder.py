@@ -17,11 +17,11 @@ def test_a_checkpoints_own_head_is_taken_over_and_says_what_it_said(request, tmp
         torch.nn.init.normal_(weight, std=0.2)
     whole.save_pretrained(tmp_path)
     model = SdrModel(AutoModel.from_pretrained(tmp_path)).eval()
-    assert model.words.take_over(str(tmp_path))
+    assert model.words.load_pretrained(str(tmp_path))
     ids = torch.arange(10, 40).view(2, 15)
     mask = torch.ones_like(ids)
     with torch.no_grad():
-        ours = model.say_words(model(ids, mask))
+        ours = model.word_logits(model(ids, mask))
         theirs = whole(input_ids=ids, attention_mask=mask).logits
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
@@ -31,19 +31,19 @@ def test_a_checkpoint_without_a_head_gets_a_new_one(request, family):
     folder: Path = request.getfixturevalue(family)
     model = SdrModel(AutoModel.from_pretrained(folder))
     before = model.words.dense.weight.clone()
-    assert not model.words.take_over(str(folder))
+    assert not model.words.load_pretrained(str(folder))
     assert torch.equal(model.words.dense.weight, before)
 
 
 def test_the_packaged_model_has_no_head(backbone):
-    assert not SdrModel(backbone.model).words.take_over(backbone.name)
+    assert not SdrModel(backbone.model).words.load_pretrained(backbone.name)
 
 
 def test_the_head_is_tied_to_the_input_embeddings(tiny_bert):
     model = SdrModel(AutoModel.from_pretrained(tiny_bert))
     vocabulary = len(AutoTokenizer.from_pretrained(tiny_bert))
     assert sum(weight.numel() for weight in model.words.parameters()) == 32 * 32 + 32 + 2 * 32 + vocabulary
-    model.say_words(torch.randn(3, 32)).sum().backward()
+    model.word_logits(torch.randn(3, 32)).sum().backward()
     assert model.backbone.get_input_embeddings().weight.grad.abs().sum() > 0
 
 
@@ -51,7 +51,7 @@ def test_a_new_head_begins_with_how_often_each_word_occurs(tiny_bert):
     model = SdrModel(AutoModel.from_pretrained(tiny_bert))
     counts = torch.zeros(len(model.words.bias))
     counts[7], counts[9] = 30, 10
-    model.words.begin_with(counts)
+    model.words.init_frequencies(counts)
     chances = model.words.bias.exp()
     assert chances.sum().item() == pytest.approx(1, abs=1e-5)
     assert (chances[7] / chances[9]).item() == pytest.approx(31 / 11)

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from longmatch.documents import read_text_string
 from longmatch.encoders.backbone import Backbone
-from longmatch.lab.papers.sdr.pairs import LEAST, SentencePool
+from longmatch.lab.papers.sdr.pairs import MIN_TOKENS, SentencePool
 from longmatch.lab.store.shelf import TokenShelf
 from longmatch.units import sentences, tokenize
 
@@ -39,17 +39,18 @@ def pool(shelf) -> SentencePool:
 
 
 def paragraph(pool: SentencePool, sentence: int) -> int:
-    return int(np.searchsorted(pool.paragraph, sentence, side="right"))
+    return int(np.searchsorted(pool.paragraph_offsets, sentence, side="right"))
 
 
 def test_a_pool_holds_the_sentences_of_its_documents_but_the_shortest(pool, tokenizer):
     wanted = []
     for number in (0, 1):
         pieces = sentences(tokenize(read_text_string(TEXTS[number], "x"), tokenizer), 60)
-        wanted += [pieces.ids(i).tolist() for i in range(len(pieces)) if pieces.lengths[i] >= LEAST]
+        wanted += [pieces.ids(i).tolist() for i in range(len(pieces)) if pieces.lengths[i] >= MIN_TOKENS]
     assert [pool.ids(i).tolist() for i in range(len(pool))] == wanted
     assert pool.document.tolist() == [0] * 6 + [1] * 3  # "No." and all of the third document are too short
-    assert np.diff(pool.paragraph).tolist() == [2, 1, 3, 2, 1] and np.diff(pool.home).tolist() == [6, 3]
+    assert np.diff(pool.paragraph_offsets).tolist() == [2, 1, 3, 2, 1]
+    assert np.diff(pool.document_offsets).tolist() == [6, 3]
 
 
 def test_anchors_are_the_sentences_with_company_in_their_paragraph(pool):
@@ -59,7 +60,7 @@ def test_anchors_are_the_sentences_with_company_in_their_paragraph(pool):
 @given(st.integers(0, 2**32))
 def test_a_pair_is_of_one_paragraph_or_of_different_documents_and_never_a_sentence_with_itself(pool, seed):
     drawn = pool.draw(pool.anchors, np.random.default_rng(seed))
-    for p, q, alike in zip(drawn.p.tolist(), drawn.q.tolist(), drawn.alike.tolist(), strict=True):
+    for p, q, alike in zip(drawn.p.tolist(), drawn.q.tolist(), drawn.intra.tolist(), strict=True):
         assert p != q
         assert (paragraph(pool, p) == paragraph(pool, q)) == alike
         assert (pool.document[p] == pool.document[q]) == alike
@@ -67,9 +68,9 @@ def test_a_pair_is_of_one_paragraph_or_of_different_documents_and_never_a_senten
 
 def test_half_of_the_pairs_are_of_one_paragraph_and_every_partner_is_as_likely(pool):
     drawn = pool.draw(np.full(20_000, 3), np.random.default_rng(0))
-    assert drawn.alike.mean() == pytest.approx(0.5, abs=0.02)
+    assert drawn.intra.mean() == pytest.approx(0.5, abs=0.02)
     for alike, partners in ((True, {4, 5}), (False, {6, 7, 8})):
-        values, counts = np.unique(drawn.q[drawn.alike == alike], return_counts=True)
+        values, counts = np.unique(drawn.q[drawn.intra == alike], return_counts=True)
         assert set(values.tolist()) == partners
         assert counts / counts.sum() == pytest.approx(1 / len(partners), abs=0.02)
 
@@ -78,7 +79,7 @@ def test_a_sentence_longer_than_the_model_reads_is_cut_as_for_scoring(shelf, tok
     pool = SentencePool.of(shelf, np.arange(1), limit=5)
     pieces = sentences(tokenize(read_text_string(TEXTS[0], "x"), tokenizer), 5)
     assert [pool.ids(i).tolist() for i in range(len(pool))] == [
-        pieces.ids(i).tolist() for i in range(len(pieces)) if pieces.lengths[i] >= LEAST
+        pieces.ids(i).tolist() for i in range(len(pieces)) if pieces.lengths[i] >= MIN_TOKENS
     ]
 
 
@@ -92,4 +93,4 @@ def test_of_a_document_only_so_many_tokens_are_drawn_from_if_asked(shelf):
     ("documents", "teaches"), [([], False), ([0], False), ([2], False), ([0, 2], False), ([0, 1], True)]
 )
 def test_pairs_need_two_documents_and_a_paragraph_of_two_sentences(shelf, documents, teaches):
-    assert SentencePool.of(shelf, np.array(documents, dtype=np.int64), 60).teaches == teaches
+    assert SentencePool.of(shelf, np.array(documents, dtype=np.int64), 60).has_pairs == teaches

@@ -15,9 +15,9 @@ import longmatch
 from longmatch.documents import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
-from longmatch.lab.losses import margin_contrastive_loss, masked_word_loss
-from longmatch.lab.losses.masked_words import IGNORED
+from longmatch.lab.papers.sdr.loss import margin_contrastive_loss
 from longmatch.lab.papers.sdr.training import SdrRecipe, SdrSettings
+from longmatch.lab.training.masked_words import IGNORED, masked_word_loss
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from longmatch.sdr.matcher import SdrMatcher
@@ -84,7 +84,7 @@ def test_without_the_contrastive_term_words_are_learnt_alone(recipe):
 
 def test_without_masked_words_nothing_is_hidden(recipe):
     made = recipe(masked_words=0.0)
-    assert made.draw(0).hidden == 0 < recipe().draw(0).hidden
+    assert made.draw(0).masked == 0 < recipe().draw(0).masked
     losses = made.backward(made.model, made.draw(0))
     assert losses["loss"].item() == losses["contrastive_loss"].item()
 
@@ -96,8 +96,8 @@ def test_the_loss_is_the_sum_of_both_terms_over_the_masked_sentences(recipe):
     with torch.no_grad():
         states = [made.model(piece[None], torch.ones_like(piece)[None])[0] for piece in pieces]
         vectors = torch.stack([one.mean(0) for one in states])
-        contrastive = margin_contrastive_loss(vectors[0::2], vectors[1::2], batch.alike, 2.0)
-        words = masked_word_loss(made.model.say_words(torch.cat(states)), batch.words)
+        contrastive = margin_contrastive_loss(vectors[0::2], vectors[1::2], batch.intra, 2.0)
+        words = masked_word_loss(made.model.word_logits(torch.cat(states)), batch.labels)
     found = made.backward(made.model, batch)
     assert found["contrastive_loss"].item() == pytest.approx(contrastive.item(), abs=1e-5)
     assert found["masked_word_loss"].item() == pytest.approx(words.item(), abs=1e-4)
@@ -126,7 +126,7 @@ def test_an_epoch_asks_every_sentence_of_the_training_documents_once(recipe):
     rows = np.concatenate([made.epochs.rows(step) for step in range(made.steps_per_epoch)])
     assert sorted(made.pool.anchors[rows]) == made.pool.anchors.tolist()
     held = set(made.data.documents("validation").tolist())
-    assert not held & set(made.pool.document.tolist()) and set(made.unseen.document.tolist()) == held
+    assert not held & set(made.pool.document.tolist()) and set(made.validation_pool.document.tolist()) == held
 
 
 def test_validation_is_the_same_each_time_and_whatever_the_seed(recipe):
@@ -141,7 +141,7 @@ def test_one_held_out_document_is_held_against_the_training_documents(made, tiny
     few.write_text("\n".join(lines) + "\n")
     recipe = SdrRecipe.make([few], tmp_path / "cache", TrainingSettings(), SdrSettings(backbone=str(tiny_bert)))
     held = recipe.data.documents("validation").tolist()
-    assert len(held) == 1 and set(recipe.unseen.document[recipe.asked]) == set(held)
+    assert len(held) == 1 and set(recipe.validation_pool.document[recipe.validation_anchors]) == set(held)
     with torch.no_grad():
         assert np.isfinite(list(recipe.validate(recipe.model).values())).all()
 
@@ -219,5 +219,5 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(made, tiny_bert, tmp_pa
 def test_a_step_of_training_changes_hidden_words_only_where_they_are_hidden(recipe):
     batch, plain = recipe().draw(1), recipe(masked_words=0.0).draw(1)
     assert torch.equal(replace(batch.sentences, ids=plain.sentences.ids).lengths, plain.sentences.lengths)
-    kept = batch.words == IGNORED
+    kept = batch.labels == IGNORED
     assert torch.equal(batch.sentences.ids[kept], plain.sentences.ids[kept])

@@ -6,11 +6,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmatch.lab.losses.masked_words import IGNORED
-from longmatch.lab.papers.smith.batch import Layout, Masking
-from longmatch.lab.papers.smith.pretraining_heads import SmithForPretraining
-from longmatch.lab.papers.smith.reading import layout, read, read_blocks, read_masked
+from longmatch.lab.papers.smith.batch import BlockLayout
+from longmatch.lab.papers.smith.pretraining_model import BlockMasking, SmithForPretraining
 from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.training.masked_words import IGNORED
 from longmatch.lab.training.samplers import step_rng
 from longmatch.units import block_ranges, tokenize
 from tests.lab.papers.smith.tiny_smith import tiny_matcher, tiny_smith
@@ -27,7 +26,7 @@ def documents(tiny_bert, examples):
 
 @pytest.fixture(scope="module")
 def batch(documents):
-    return Layout(30, 10_000, (FIRST, LAST)).lay_out(documents)
+    return BlockLayout(30, 10_000, (FIRST, LAST)).lay_out(documents)
 
 
 def test_a_batch_holds_every_token_once_in_order_between_special_tokens(documents, batch):
@@ -39,11 +38,11 @@ def test_a_batch_holds_every_token_once_in_order_between_special_tokens(document
 def test_blocks_are_numbered_within_their_document(documents, batch):
     counts = [len(block_ranges(tokens, 30)[0]) for tokens in documents]
     assert batch.counts.tolist() == counts
-    assert batch.place.tolist() == [n for count in counts for n in range(count)]
+    assert batch.position.tolist() == [n for count in counts for n in range(count)]
 
 
 def test_no_more_blocks_are_read_than_there_are_places(documents, batch):
-    few = Layout(30, 5, (FIRST, LAST)).lay_out(documents)
+    few = BlockLayout(30, 5, (FIRST, LAST)).lay_out(documents)
     assert few.counts.tolist() == [5, 5, 5]
     assert torch.equal(few.between(1, 2).text.ids, batch.between(1, 2).text.between(0, 5).ids)
 
@@ -51,16 +50,16 @@ def test_no_more_blocks_are_read_than_there_are_places(documents, batch):
 def test_blocks_from_anywhere_are_neighbours_and_every_place_is_drawn(documents):
     tokens = documents[0]
     first, last = block_ranges(tokens, 30)
-    plan, random = Layout(30, len(first) - 2, (FIRST, LAST)), step_rng(0, 0)
+    plan, random = BlockLayout(30, len(first) - 2, (FIRST, LAST)), step_rng(0, 0)
     starts = set()
     for _ in range(60):
-        a, b = plan.anywhere(tokens, random)
+        a, b = plan.random_ranges(tokens, random)
         start = first.tolist().index(a[0])
         starts.add(start)
-        assert a.tolist() == first[start : start + plan.most].tolist() and len(a) == len(b) == plan.most
-        assert b.tolist() == last[start : start + plan.most].tolist()
+        assert a.tolist() == first[start : start + plan.max_blocks].tolist() and len(a) == len(b) == plan.max_blocks
+        assert b.tolist() == last[start : start + plan.max_blocks].tolist()
     assert starts == {0, 1, 2}
-    whole = Layout(30, 10_000, (FIRST, LAST)).anywhere(tokens, random)
+    whole = BlockLayout(30, 10_000, (FIRST, LAST)).random_ranges(tokens, random)
     assert whole[0].tolist() == first.tolist()
 
 
@@ -76,7 +75,7 @@ def test_groups_hold_whole_documents_within_the_budget(batch, budget):
 def test_a_shelf_of_tokens_is_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
     tokenizer = tiny_matcher(tiny_bert).tokenizer.backend_tokenizer
     shelf = TokenShelf.build(tmp_path / "shelf", [tokens.document for tokens in documents], tokenizer)
-    kept = Layout(30, 10_000, (FIRST, LAST)).lay_out(list(shelf))
+    kept = BlockLayout(30, 10_000, (FIRST, LAST)).lay_out(list(shelf))
     assert torch.equal(kept.text.ids, batch.text.ids) and torch.equal(kept.counts, batch.counts)
 
 
@@ -85,17 +84,17 @@ def test_a_document_without_tokens_is_one_empty_block(documents):
         documents[0].document, *(getattr(documents[0], name)[:0] for name in ("ids", "starts", "word_starts")),
         np.zeros(1, np.int64), *(documents[0].sentence_ends[:0],) * 3,
     )  # fmt: skip
-    found = Layout(30, 5, (FIRST, LAST)).lay_out([empty, documents[0]])
+    found = BlockLayout(30, 5, (FIRST, LAST)).lay_out([empty, documents[0]])
     assert found.counts.tolist() == [1, 5] and found.text.ids[:2].tolist() == [FIRST, LAST]
 
 
 def test_blocks_read_by_length_have_the_vectors_of_blocks_read_one_by_one(documents):
     model = tiny_smith()
-    batch = layout(model, (2, 3)).lay_out(documents)
+    batch = model.layout((2, 3)).lay_out(documents)
     with torch.no_grad():
-        fast = read_blocks(model, batch)
+        fast = model.encode_batch_blocks(batch)
         slow = [
-            model.block_vectors(model.read_tokens(block[None], torch.ones(1, len(block), dtype=torch.long)))
+            model.block_vectors(model.encode_tokens(block[None], torch.ones(1, len(block), dtype=torch.long)))
             for block in batch.text.ids.split(batch.text.lengths.tolist())
         ]
     assert torch.allclose(fast, torch.cat(slow), atol=1e-5)
@@ -103,20 +102,20 @@ def test_blocks_read_by_length_have_the_vectors_of_blocks_read_one_by_one(docume
 
 def test_blocks_read_without_padding_have_the_vectors_of_padded_ones(documents, monkeypatch):
     model = tiny_smith()
-    batch = layout(model, (2, 3)).lay_out(documents)
+    batch = model.layout((2, 3)).lay_out(documents)
     with torch.no_grad():
-        padded = read_blocks(model, batch)
+        padded = model.encode_batch_blocks(batch)
         monkeypatch.setenv("LONGMATCH_PACKED", "1")
-        assert torch.allclose(read_blocks(model, batch), padded, atol=1e-5)
+        assert torch.allclose(model.encode_batch_blocks(batch), padded, atol=1e-5)
 
 
 def test_documents_read_without_padding_have_the_vectors_and_gradients_of_padded_ones(documents, monkeypatch):
     model = tiny_smith()
-    batch, found = layout(model, (2, 3)).lay_out(documents), []
+    batch, found = model.layout((2, 3)).lay_out(documents), []
     for packed in ("0", "1"):
         monkeypatch.setenv("LONGMATCH_PACKED", packed)
         model.zero_grad()
-        vectors = read(model, batch).documents
+        vectors = model.encode_batch(batch).documents
         (vectors**3).sum().backward()
         weight = model.document_level.encoder.layer[0].attention.self.key.weight
         found.append((vectors.detach(), weight.grad.clone()))
@@ -127,12 +126,12 @@ def test_documents_read_without_padding_have_the_vectors_and_gradients_of_padded
 def test_hidden_words_and_blocks_are_the_same_without_padding(documents, monkeypatch):
     torch.manual_seed(0)
     model = SmithForPretraining(tiny_smith()).eval()
-    batch = mask(layout(model.smith, (2, 3)).lay_out(documents))
+    batch = mask(model.smith.layout((2, 3)).lay_out(documents))
     with torch.no_grad():
-        padded = read_masked(model, batch)
+        padded = model.predict(batch)
         monkeypatch.setenv("LONGMATCH_PACKED", "1")
-        ours = read_masked(model, batch)
-    assert len(padded.words) == batch.hidden
+        ours = model.predict(batch)
+    assert len(padded.words) == batch.masked_words
     for name in ("words", "original", "predicted"):
         assert torch.allclose(getattr(ours, name), getattr(padded, name), atol=1e-4)
 
@@ -140,10 +139,10 @@ def test_hidden_words_and_blocks_are_the_same_without_padding(documents, monkeyp
 @pytest.mark.parametrize("combine", ["normal", "sum-concat", "mean-concat", "attention"])
 def test_documents_read_together_have_the_vectors_of_documents_read_alone(documents, combine):
     model = tiny_smith(combine=combine)
-    batch = layout(model, (2, 3)).lay_out(documents)
+    batch = model.layout((2, 3)).lay_out(documents)
     with torch.no_grad():
-        together = read(model, batch)
-        alone = [read(model, batch.between(n, n + 1)) for n in range(3)]
+        together = model.encode_batch(batch)
+        alone = [model.encode_batch(batch.between(n, n + 1)) for n in range(3)]
     assert torch.allclose(together.documents, torch.cat([one.documents for one in alone]), atol=1e-5)
     assert torch.allclose(together.context, torch.cat([one.context for one in alone]), atol=1e-4)
     apart = (together.documents[:, None] - together.documents).abs().amax(2) + torch.eye(3)
@@ -151,35 +150,35 @@ def test_documents_read_together_have_the_vectors_of_documents_read_alone(docume
 
 
 def mask(batch, step=0, **settings):
-    return Masking(4, 800, **settings).of(batch, step_rng(1, step))
+    return BlockMasking(4, 800, **settings).mask(batch, step_rng(1, step))
 
 
 def test_two_blocks_of_each_document_are_hidden_and_always_one_is_left(batch):
     found = mask(batch)
-    assert [int(part.sum()) for part in found.masked.split(batch.counts.tolist())] == [2, 2, 2]
+    assert [int(part.sum()) for part in found.is_masked.split(batch.counts.tolist())] == [2, 2, 2]
     many = mask(batch, blocks=10_000)
-    assert [int((~part).sum()) for part in many.masked.split(batch.counts.tolist())] == [1, 1, 1]
+    assert [int((~part).sum()) for part in many.is_masked.split(batch.counts.tolist())] == [1, 1, 1]
 
 
 def test_a_document_of_one_block_has_none_hidden(documents):
-    single = Layout(30, 1, (FIRST, LAST)).lay_out(documents)
-    assert not mask(single).masked.any()
+    single = BlockLayout(30, 1, (FIRST, LAST)).lay_out(documents)
+    assert not mask(single).is_masked.any()
 
 
 def test_words_are_hidden_but_no_special_token(batch):
     found = mask(batch)
-    assert 0.1 < found.hidden / batch.tokens < 0.2
+    assert 0.1 < found.masked_words / batch.tokens < 0.2
     special = (batch.text.ids == FIRST) | (batch.text.ids == LAST)
-    assert (found.words[special] == IGNORED).all()
+    assert (found.labels[special] == IGNORED).all()
     assert torch.equal(found.blocks.text.ids[special], batch.text.ids[special])
-    hidden = found.words != IGNORED
-    assert torch.equal(found.words[hidden], batch.text.ids[hidden])
+    hidden = found.labels != IGNORED
+    assert torch.equal(found.labels[hidden], batch.text.ids[hidden])
 
 
 def test_masks_are_drawn_anew_each_step_and_the_same_for_the_same_step(batch):
     first, again, other = mask(batch), mask(batch), mask(batch, step=1)
-    assert torch.equal(first.words, again.words) and torch.equal(first.masked, again.masked)
-    assert not torch.equal(first.words, other.words) and not torch.equal(first.masked, other.masked)
+    assert torch.equal(first.labels, again.labels) and torch.equal(first.is_masked, again.is_masked)
+    assert not torch.equal(first.labels, other.labels) and not torch.equal(first.is_masked, other.is_masked)
 
 
 @given(budget=st.integers(1, 6_000))
@@ -187,6 +186,6 @@ def test_masks_are_drawn_anew_each_step_and_the_same_for_the_same_step(batch):
 def test_groups_of_a_masked_batch_keep_what_is_hidden(batch, budget):
     whole = mask(batch)
     groups = list(whole.groups(budget))
-    assert torch.equal(torch.cat([group.words for group in groups]), whole.words)
-    assert torch.equal(torch.cat([group.masked for group in groups]), whole.masked)
+    assert torch.equal(torch.cat([group.labels for group in groups]), whole.labels)
+    assert torch.equal(torch.cat([group.is_masked for group in groups]), whole.is_masked)
     assert torch.equal(torch.cat([group.blocks.text.ids for group in groups]), whole.blocks.text.ids)

@@ -8,12 +8,10 @@ import torch
 
 import longmatch
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.lab.losses import masked_word_loss
-from longmatch.lab.losses.masked_words import IGNORED
 from longmatch.lab.papers.smith.loss import masked_block_loss
 from longmatch.lab.papers.smith.matcher import SmithMatcher
 from longmatch.lab.papers.smith.pretraining import PretrainSettings, SmithPretrainRecipe
-from longmatch.lab.papers.smith.reading import read_masked
+from longmatch.lab.training.masked_words import IGNORED, masked_word_loss
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from tests.lab.training.synthetic.classes import common_words
@@ -82,12 +80,12 @@ def test_the_losses_are_those_of_all_hidden_words_and_blocks_of_the_batch(make):
     recipe = make()
     batch = recipe.draw(3)
     recipe.model.eval()
-    found = read_masked(recipe.model, batch)
-    words = batch.words[batch.words != IGNORED]
+    found = recipe.model.predict(batch)
+    words = batch.labels[batch.labels != IGNORED]
     assert len(found.predicted) == len(found.original) == 32 and len(found.words) == len(words)
     losses = recipe._losses(found, batch)
     assert losses["masked_block_loss"] == masked_block_loss(found.predicted, found.original)
-    assert losses["masked_word_loss"] == masked_word_loss(recipe.model.say_words(found.words), words)
+    assert losses["masked_word_loss"] == masked_word_loss(recipe.model.word_logits(found.words), words)
     assert losses["loss"] == pytest.approx(float(losses["masked_block_loss"] + losses["masked_word_loss"]))
 
 
@@ -96,10 +94,10 @@ def test_hidden_words_stand_in_the_order_of_the_text(make):
     recipe = make()
     batch = recipe.draw(0)
     recipe.model.eval()
-    found, row = read_masked(recipe.model, batch).words, 0
+    found, row = recipe.model.predict(batch).words, 0
     lengths = batch.blocks.text.lengths.tolist()
-    for ids, words in zip(batch.blocks.text.ids.split(lengths), batch.words.split(lengths), strict=True):
-        states = recipe.model.smith.read_tokens(ids[None], torch.ones_like(ids)[None])[0]
+    for ids, words in zip(batch.blocks.text.ids.split(lengths), batch.labels.split(lengths), strict=True):
+        states = recipe.model.smith.encode_tokens(ids[None], torch.ones_like(ids)[None])[0]
         for place in (words != IGNORED).nonzero().flatten().tolist():
             assert torch.allclose(found[row], states[place], atol=1e-5)
             row += 1
@@ -117,12 +115,12 @@ def test_a_batch_s_gradient_is_the_same_whether_or_not_it_fits_the_device(make):
 def test_what_is_hidden_is_drawn_anew_each_step_and_alike_for_the_same_step(make):
     recipe = make({"documents": 640})
     first, again, other = recipe.draw(0), make({"documents": 640}).draw(0), recipe.draw(1)
-    assert torch.equal(first.words, again.words) and torch.equal(first.masked, again.masked)
-    assert len(first.words) == len(other.words)  # the same documents
-    assert int((first.words != IGNORED).sum()) != int((other.words != IGNORED).sum())
+    assert torch.equal(first.labels, again.labels) and torch.equal(first.is_masked, again.is_masked)
+    assert len(first.labels) == len(other.labels)  # the same documents
+    assert int((first.labels != IGNORED).sum()) != int((other.labels != IGNORED).sum())
 
 
-def test_an_epoch_reads_every_training_document_once_and_none_that_is_held_out(make):
+def test_an_epoch_reads_every_training_document_once_and_none_that_is_validation_batches(make):
     recipe = make()
     seen = np.concatenate([recipe._documents[recipe._epochs.rows(step)] for step in range(recipe.steps_per_epoch)])
     assert sorted(seen.tolist()) == recipe.data.documents("train").tolist()
@@ -131,7 +129,7 @@ def test_an_epoch_reads_every_training_document_once_and_none_that_is_held_out(m
 
 def test_words_alone_can_be_hidden_and_blocks_alone(make):
     words, blocks = make(masked_blocks=0), make(masked_words=0.0)
-    assert not words.draw(0).masked.any() and blocks.draw(0).hidden == 0
+    assert not words.draw(0).is_masked.any() and blocks.draw(0).masked_words == 0
     assert set(words.validate(words.model.eval())) == {"loss", "masked_word_loss", "word_accuracy"}
     found = blocks.validate(blocks.model.eval())
     assert set(found) == {"loss", "masked_block_loss", "block_accuracy", "block_chance"}
@@ -167,7 +165,7 @@ def test_training_may_read_documents_from_anywhere_and_validation_never_does(mak
     assert opening.draw(0).blocks.counts.tolist() == anywhere.draw(0).blocks.counts.tolist()
     assert not torch.equal(opening.draw(0).blocks.text.ids, anywhere.draw(0).blocks.text.ids)
     assert torch.equal(anywhere.draw(0).blocks.text.ids, anywhere.draw(0).blocks.text.ids)
-    for mine, theirs in zip(opening._held_out, anywhere._held_out, strict=True):
+    for mine, theirs in zip(opening._validation_batches, anywhere._validation_batches, strict=True):
         assert torch.equal(mine.blocks.text.ids, theirs.blocks.text.ids)
 
 

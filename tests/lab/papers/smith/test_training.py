@@ -10,7 +10,7 @@ import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.smith.encoder import SmithModel
-from longmatch.lab.papers.smith.shape import SmithShape
+from longmatch.lab.papers.smith.settings import SmithModelSettings
 from longmatch.lab.papers.smith.training import SmithRecipe, SmithSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
@@ -143,12 +143,12 @@ def test_a_pre_trained_folder_is_where_training_begins(pretrained, make):
 @pytest.mark.parametrize("key", ["layers", "width", "block_tokens", "backbone", "size"])
 def test_what_a_pre_trained_model_is_made_of_cannot_be_changed(key):
     value = {"backbone": "somewhere", "size": "tiny"}.get(key, 8)
-    with pytest.raises(LongmatchError, match=f"setting {key} is the pre-trained model's"):
+    with pytest.raises(LongmatchError, match=f"setting {key} is fixed by the pre-trained model"):
         SmithSettings(pretrained="somewhere", **{key: value})
 
 
 def test_a_folder_of_another_kind_is_an_error_of_one_sentence(make, tiny_bert, tmp_path):
-    with pytest.raises(LongmatchError, match="a model of the kind bert"):
+    with pytest.raises(LongmatchError, match="a model of type bert"):
         make(pretrained=str(tiny_bert))
     with pytest.raises(LongmatchError, match="cannot be opened"):
         make(pretrained=str(tmp_path / "none"))
@@ -175,7 +175,7 @@ def test_every_way_to_combine_has_a_gradient_and_measures(make, combine):
 
 
 def test_the_default_is_the_paper_s_model_over_the_packaged_vocabulary():
-    model, tokenizer = SmithShape().new(None)
+    model, tokenizer = SmithModelSettings().new_model(None)
     inner = model.sentence_level.config
     assert (inner.num_hidden_layers, inner.hidden_size, inner.num_attention_heads) == (6, 256, 4)
     assert (model.config.document_layers, model.config.max_blocks, model.block_limit) == (3, 64, 30)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from longmatch.lab.baselines.cross.batch import CrossBatch
-from longmatch.lab.baselines.cross.reading import Reader, layout, margins, read
+from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, margins, read
 from longmatch.lab.baselines.cross.selection import Opening
 from longmatch.lab.papers.sst.encoder import SstModel, apart
 from tests.lab.baselines.cross.tiny_cross import enlarge
@@ -61,7 +61,7 @@ def test_the_dual_vectors_of_a_pair_are_both_documents_side_by_side(model, batch
 
 @torch.no_grad()
 def test_the_dual_states_of_tokens_know_nothing_of_the_other_document(model):
-    reader = Reader(model, layout(model, Opening(), (2, 3)))
+    reader = PairReader(model, layout_for(model, Opening(), (2, 3)))
     a, b = (torch.tensor(side).numpy() for side in SIDES[0])
     for states, ids in zip(reader.states((a, b)), SIDES[0], strict=True):
         wanted = torch.stack(alone(model, ids).hidden_states).mean(0)[0, 1:-1]

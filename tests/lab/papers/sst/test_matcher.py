@@ -7,11 +7,11 @@ import torch
 from longmatch.documents.read import read_text_string
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.lab.baselines.cross.reading import margins
+from longmatch.lab.baselines.cross.scoring import margins
 from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.matcher import CLUSTERS, SstMatcher, SstModel
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
-from longmatch.load import load
+from longmatch.loading import load
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
@@ -153,7 +153,7 @@ def test_with_attention_all_views_are_one_score_and_explained_by_what_each_count
     assert logit(match.score) == pytest.approx(wanted[0], abs=1e-4)
     assert sum(one.contribution for one in match.alignments) == pytest.approx(1)
     rows = matcher.layout.rows(tokens, matcher.layout.excerpts(tokens, range(3)))
-    shares = matcher._reader.shares(rows).numpy()
+    shares = matcher._reader.view_weights(rows).numpy()
     assert shares.sum() == pytest.approx(1) and len(set(shares.round(4))) == 3
     # The classifier is linear: what attention makes of three views is the mean of their margins, so weighted.
     assert shares @ matcher._reader.margins(rows).numpy() == pytest.approx(wanted[0], abs=1e-4)

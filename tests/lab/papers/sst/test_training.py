@@ -112,7 +112,7 @@ def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe
     pairs = list(found._tokens(found.pairs, found._batch_rows(4 * found.steps_per_epoch)))
     batch = found.draw(4 * found.steps_per_epoch)
     assert torch.equal(batch.rows.text.ids, found.layout.lay_out(pairs, [0, 1]).text.ids)
-    assert len(batch.rows) == 2 * len(batch.label) and batch.rows.joined == 2
+    assert len(batch.rows) == 2 * len(batch.label) and batch.rows.joined_views == 2
     optimizer, began = torch.optim.AdamW(found.model.parameters(), lr=2e-3), found.model.question.weight.clone()
     found.model.train()
     for step in range(60):

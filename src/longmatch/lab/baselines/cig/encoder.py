@@ -1,11 +1,11 @@
-"""CIG's network: what the sentences of two documents share at each of their concepts, joined over the concept graph.
+"""CIG's network: features of each concept, combined over the concept graph.
 
 B. Liu, D. Niu, H. Wei, J. Lin, Y. He, K. Lai, Y. Xu: "Matching Article Pairs with Graphical Decomposition and
-Convolutions", ACL 2019: the variant with both kinds of features at a concept and those of the whole documents
-(CIG-Siam-Sim-GCN with Sim of the documents). The graph itself is made in concepts.py.
+Convolutions", ACL 2019: the variant with siamese and lexical features of concepts and lexical features of the whole
+documents (CIG-Siam-Sim-GCN with Sim of the documents). concepts.py builds the graph.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,22 +15,22 @@ from transformers import PretrainedConfig, PreTrainedModel
 from longmatch.encoders.ragged import offsets_of, segment_max, segment_mean
 from longmatch.lab.baselines.cig.concepts import FEATURES, KEYWORDS
 from longmatch.lab.baselines.cig.graphs import GraphBatch
-from longmatch.lab.baselines.siamese.words import Start, Words, first_table
+from longmatch.lab.baselines.siamese.embeddings import FromEmbeddings, TokenEmbeddings
 from longmatch.lexical.frequencies import Frequencies
 
-WHOLE = 5  # similarities of the documents as a whole
-WINDOW = 3  # words that a convolution sees
+WHOLE = 5  # similarities of the whole documents
+WINDOW = 3  # words, of the convolution
 
 
 class CigConfig(PretrainedConfig):  # type: ignore[misc]
-    """What the network is made of.
+    """CIG's configuration.
 
-    - `vocabulary`, `word_width`: of the table of token vectors; `dropout` thins these out, and the pair's vector;
-    - `channels`: feature maps of the convolution over the words at a concept;
-    - `hidden`: the width of a concept's vector; `layers`: how many steps along the links it hears of others;
-    - `keywords`: of each document, that concepts are made of;
-    - `known_words`: in how many documents each of so many words stands is stored with the weights;
-    - `threshold`: the chance from which two documents belong together, chosen on validation pairs.
+    - `vocabulary`, `word_width`: of the token embeddings; `dropout`: of these and of the pair's vector;
+    - `channels`: of the convolution over the words at a concept;
+    - `hidden`: the width of a concept's vector; `layers`: the number of graph convolutions;
+    - `keywords`: per document, from which concepts are formed;
+    - `known_words`: the number of words whose document frequencies are stored with the weights;
+    - `threshold`: the probability from which a pair counts as a match, chosen on validation pairs.
     """
 
     model_type = "longmatch-cig"
@@ -55,7 +55,7 @@ class CigConfig(PretrainedConfig):  # type: ignore[misc]
 
 
 class GraphLayer(nn.Module):
-    """Kipf and Welling (2017): each node hears the mean of its neighbours and of itself, D^-1/2 A D^-1/2 X W."""
+    """Graph convolution (Kipf and Welling, 2017): D^-1/2 A D^-1/2 X W with self-loops."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -63,18 +63,18 @@ class GraphLayer(nn.Module):
 
     def forward(self, nodes: Tensor, edges: Tensor, weights: Tensor) -> Tensor:
         """(nodes, width) -> (nodes, hidden); edge e leads from node edges[0, e] to edges[1, e], self-loops included."""
-        heard = torch.zeros_like(nodes).index_add(0, edges[1], nodes[edges[0]] * weights[:, None])
-        found: Tensor = self.dense(heard).relu()
-        return found
+        neighbours = torch.zeros_like(nodes).index_add(0, edges[1], nodes[edges[0]] * weights[:, None])
+        output: Tensor = self.dense(neighbours).relu()
+        return output
 
 
-class CigModel(PreTrainedModel):  # type: ignore[misc]
-    """A convolution reads the words of either document at a concept, and |x - y| and x * y of its maxima say how they
-    match (the siamese features); with the similarities of concepts.py they are the concept's vector. Graph layers,
-    the mean over the concepts, the similarities of the whole documents beside it, and two dense layers follow.
+class CigModel(FromEmbeddings, PreTrainedModel):  # type: ignore[misc]
+    """Siamese and lexical features of concepts, graph convolutions, and a classifier.
 
-    Of a concept that only one document speaks of, the other's maxima are 0. Nothing tells the first document from the
-    second, so a pair has one score either way round.
+    A convolution with max-pooling encodes the words of each document at a concept as x and y; |x - y| and x * y are the
+    siamese features, and with the similarities of concepts.py they form the concept's vector. Graph layers, the mean
+    over the concepts, concatenation with the similarities of the whole documents, and two dense layers follow. If only
+    one document has sentences at a concept, the other's encoding is 0. The score is symmetric.
     """
 
     config_class = CigConfig
@@ -85,7 +85,7 @@ class CigModel(PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: CigConfig) -> None:
         super().__init__(config)
-        self.words = Words(config.vocabulary, config.word_width, config.dropout)
+        self.words = TokenEmbeddings(config.vocabulary, config.word_width, config.dropout)
         self.convolution = nn.Conv1d(config.word_width, config.channels, WINDOW, padding=WINDOW // 2)
         self.matched = nn.Linear(2 * config.channels, config.hidden)
         widths = [config.hidden + FEATURES, *[config.hidden] * config.layers]
@@ -93,36 +93,26 @@ class CigModel(PreTrainedModel):  # type: ignore[misc]
         self.dense = nn.Linear(config.hidden + WHOLE, config.hidden)
         self.dropout = nn.Dropout(config.dropout)
         self.classifier = nn.Linear(config.hidden, 2)
-        self.register_buffer("known_words", torch.zeros(config.known_words, dtype=torch.long))  # hashes, bit by bit
+        self.register_buffer("known_words", torch.zeros(config.known_words, dtype=torch.long))  # hashes as int64
         self.register_buffer("known_counts", torch.zeros(config.known_words, dtype=torch.long))
         self.register_buffer("known_documents", torch.zeros(1, dtype=torch.long))
         self.post_init()
 
-    @classmethod
-    def new(
-        cls, backbone: str | None, tokenizer: Any, words: Start = "backbone", word_width: int = 384, **settings: Any
-    ) -> Self:
-        """Begin with the backbone's input embeddings, or with random ones."""
-        table = first_table(backbone, tokenizer, words, word_width)
-        model = cls(CigConfig(vocabulary=table.shape[0], word_width=table.shape[1], **settings))
-        model.words.table.weight.data.copy_(table)
-        return model
-
     @property
     def frequencies(self) -> Frequencies:
-        """In how many documents of its training data each word stands."""
+        """Document frequencies of words in the training data."""
         ids, counts = self.known_words.cpu().numpy().view(np.uint64), self.known_counts.cpu().numpy()
         return Frequencies(float(self.known_documents.item()), ids, counts.astype(np.float64))
 
-    def know(self, frequencies: Frequencies) -> None:
-        """Keep the frequencies of words with the weights."""
+    def store_frequencies(self, frequencies: Frequencies) -> None:
+        """Store document frequencies with the weights."""
         self.config.known_words = len(frequencies.ids)
         self.known_words = torch.from_numpy(frequencies.ids.view(np.int64).copy()).to(self.device)
         self.known_counts = torch.from_numpy(frequencies.counts.astype(np.int64)).to(self.device)
         self.known_documents = torch.tensor([int(frequencies.documents)], device=self.device)
 
     def forward(self, batch: GraphBatch, **unused: Any) -> Tensor:
-        """The two classes of each pair, the second being that of documents that belong together: (pairs, 2)."""
+        """The logits of each pair; the second class is a match: (pairs, 2)."""
         with torch.autocast(batch.ids.device.type, enabled=False):
             x, y = self._texts(batch).unflatten(0, (-1, 2)).unbind(1)  # (nodes, channels) of either document
             siamese = self.matched(torch.cat([(x - y).abs(), x * y], dim=1)).relu()
@@ -135,17 +125,17 @@ class CigModel(PreTrainedModel):  # type: ignore[misc]
             return logits
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Torch's own initial values stay: those for deep transformers are too small for such networks."""
+        """Keep torch's initial values: those for deep transformers are too small for such networks."""
 
     def _texts(self, batch: GraphBatch) -> Tensor:
-        """The maxima of the convolution over each text, 0 for one without words: (texts, channels).
+        """The maxima of the convolution over each text, 0 for an empty one: (texts, channels).
 
-        All texts stand in one long row with room between them.
+        All texts are concatenated into one long row, with gaps between them.
         """
         lengths, device = batch.lengths, batch.ids.device
-        room = torch.arange(len(lengths)).repeat_interleave(lengths)
-        place = (torch.arange(len(batch.ids)) + room).to(device)
+        gaps = torch.arange(len(lengths)).repeat_interleave(lengths)
+        position = (torch.arange(len(batch.ids)) + gaps).to(device)
         words = self.words(batch.ids)
-        row = words.new_zeros(len(batch.ids) + len(lengths) + WINDOW, words.shape[1]).index_copy(0, place, words)
-        found = self.convolution(row.T[None])[0].T[place].relu()
-        return segment_max(found, offsets_of(lengths).to(device)).clamp(min=0)  # of none the maximum is -inf
+        row = words.new_zeros(len(batch.ids) + len(lengths) + WINDOW, words.shape[1]).index_copy(0, position, words)
+        features = self.convolution(row.T[None])[0].T[position].relu()
+        return segment_max(features, offsets_of(lengths).to(device)).clamp(min=0)  # -inf for an empty text

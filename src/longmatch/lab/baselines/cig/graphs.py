@@ -1,4 +1,4 @@
-"""Pairs of documents as CIG's network reads them: their concept graphs, with the tokens that stand at each concept."""
+"""Batches of concept graphs, with the tokens at each concept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.baselines.cig.concepts import ConceptGraph, Floats, concept_graph
-from longmatch.lab.words.matrix import Matrices
+from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lexical.weights import Idf
 from longmatch.units.tokens import Ints, Tokens
 
 
 @dataclass(frozen=True)
 class PairGraph:
-    """One pair: at each node the tokens of a and of b, what these share, and the links."""
+    """The concept graph of one pair, with the tokens of both documents at each node."""
 
-    texts: tuple[Ints, ...]  # two a node: of a, of b
+    texts: tuple[Ints, ...]  # two per node: of a, of b
     features: Floats  # (nodes, FEATURES)
     links: Floats  # (nodes, nodes)
     whole: Floats
@@ -27,30 +27,30 @@ class PairGraph:
 
     @property
     def tokens(self) -> int:
-        """How many tokens the network reads."""
+        """The number of tokens the network reads."""
         return sum(len(text) for text in self.texts)
 
     def without(self, node: int) -> "PairGraph":
-        """Without a concept, its sentences and its links."""
+        """The graph without a concept, its sentences and its links."""
         texts = self.texts[: 2 * node] + self.texts[2 * node + 2 :]
         links = np.delete(np.delete(self.links, node, axis=0), node, axis=1)
         return replace(self, texts=texts, features=np.delete(self.features, node, axis=0), links=links)
 
 
 @dataclass(frozen=True)
-class Concepts:
-    """Makes the graphs of pairs; `idf` tells rare words from common ones."""
+class ConceptGraphBuilder:
+    """Builds the concept graphs of pairs."""
 
-    matrices: Matrices
+    matrices: WordMatrixCache
     idf: Idf
     keywords: int
 
     def graph(self, a: Tokens, b: Tokens) -> ConceptGraph:
-        """The concepts of a pair and where its sentences stand."""
+        """The concepts of a pair, and the concept of each sentence."""
         return concept_graph(self.matrices(a), self.matrices(b), self.idf, self.keywords)
 
-    def laid_out(self, graph: ConceptGraph, a: Tokens, b: Tokens) -> PairGraph:
-        """The same with the tokens of the sentences."""
+    def pair_graph(self, graph: ConceptGraph, a: Tokens, b: Tokens) -> PairGraph:
+        """A concept graph with the tokens of its sentences."""
         sides = [_by_node(tokens, node, len(graph)) for tokens, node in ((a, graph.a), (b, graph.b))]
         texts = tuple(text for both in zip(*sides, strict=True) for text in both)
         return PairGraph(texts, graph.features, graph.links, graph.whole)
@@ -58,11 +58,11 @@ class Concepts:
 
 @dataclass(frozen=True)
 class GraphBatch:
-    """Some pairs, one after another. What is counted stays on the CPU."""
+    """Several pairs, concatenated. Lengths stay on the CPU."""
 
-    ids: Tensor  # (tokens,) text after text
+    ids: Tensor  # (tokens,) of all texts
     features: Tensor  # (nodes, FEATURES)
-    edges: Tensor  # (2, edges) from node, to node
+    edges: Tensor  # (2, edges) source and target nodes
     weights: Tensor  # (edges,) D^-1/2 A D^-1/2
     whole: Tensor  # (pairs, WHOLE)
     lengths: Tensor  # (2 x nodes,) tokens of each text; on the CPU
@@ -70,12 +70,12 @@ class GraphBatch:
 
     @staticmethod
     def of(pairs: Sequence[PairGraph]) -> "GraphBatch":
-        """Lay out pairs; no edge leads from one pair to another."""
+        """Concatenate pairs; there are no edges between pairs."""
         texts = [text for pair in pairs for text in pair.texts]
         starts = np.concatenate([[0], np.cumsum([len(pair) for pair in pairs])])
-        ways = [np.nonzero(pair.links) for pair in pairs]
-        edges = [np.stack(way) + start for way, start in zip(ways, starts.tolist(), strict=False)]
-        weights = [normalised(pair.links)[way] for pair, way in zip(pairs, ways, strict=True)]
+        linked = [np.nonzero(pair.links) for pair in pairs]
+        edges = [np.stack(nodes) + start for nodes, start in zip(linked, starts.tolist(), strict=False)]
+        weights = [normalised(pair.links)[nodes] for pair, nodes in zip(pairs, linked, strict=True)]
         return GraphBatch(
             torch.from_numpy(np.concatenate([np.empty(0, np.int64), *texts])),
             torch.from_numpy(np.concatenate([pair.features for pair in pairs])).float(),
@@ -87,20 +87,20 @@ class GraphBatch:
         )
 
     def to(self, device: torch.device) -> "GraphBatch":
-        """The same on another device."""
+        """A copy on another device."""
         moved = {field.name: getattr(self, field.name).to(device) for field in fields(self)[:5]}
         return replace(self, **moved)
 
 
 def normalised(links: Floats) -> Floats:
-    """D^-1/2 A D^-1/2, D being the sums of the rows of A.
+    """D^-1/2 A D^-1/2, where D holds the row sums of A.
 
     >>> normalised(np.array([[1.0, 3.0], [3.0, 1.0]])).tolist()
     [[0.25, 0.75], [0.75, 0.25]]
     """
     roots = np.sqrt(links.sum(1))
-    found: Floats = links / roots[:, None] / roots
-    return found
+    scaled: Floats = links / roots[:, None] / roots
+    return scaled
 
 
 def _by_node(tokens: Tokens, node: Ints, count: int) -> list[Ints]:

@@ -1,4 +1,4 @@
-"""How CIG learns: cross-entropy over labelled pairs, each as the graph of its concepts."""
+"""Training of CIG: cross-entropy over the concept graphs of labelled pairs."""
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,49 +14,47 @@ from transformers import PreTrainedModel
 from longmatch.encoders.flat import groups_within
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cig.concepts import KEYWORDS, ConceptGraph
 from longmatch.lab.baselines.cig.encoder import CigModel
-from longmatch.lab.baselines.cig.graphs import Concepts, GraphBatch, PairGraph
-from longmatch.lab.baselines.cig.matcher import chances, margins
-from longmatch.lab.baselines.siamese.words import Start
+from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph
+from longmatch.lab.baselines.cig.matcher import margins, match_probabilities
+from longmatch.lab.baselines.siamese.embeddings import EmbeddingInit
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe
-from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.limits import at_least, below_one
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.validation import pair_measures, validation_rows
-from longmatch.lab.words.matrix import Matrices
+from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.units import Tokens
 from longmatch.units.tokens import Ints
 
-COUNTED = 10_000  # documents, at most, from which it is known how rare a word is
-REMEMBERED = 20_000  # pairs whose graphs are kept
+MAX_COUNTED = 10_000  # documents for the document frequencies
+CACHED_GRAPHS = 20_000
 
 
 @dataclass(frozen=True)
 class CigSettings:
-    """What CIG knows beside the settings of all models."""
+    """CIG's settings."""
 
     backbone: str | None = None  # a folder or hub id, for its tokenizer and input embeddings; by default MiniLM
-    words: Start = "backbone"  # token vectors to begin with; new: random ones
-    word_width: int = 384  # of new ones
+    words: EmbeddingInit = "backbone"  # initial token embeddings; new: random ones
+    word_width: int = 384  # of new embeddings
     channels: int = 128  # of the convolution
     hidden: int = 128  # width of a concept's vector
     layers: int = 2  # of the graph network
-    keywords: int = KEYWORDS  # of each document
-    dropout: float = 0.1  # of the token vectors and of the pair's
-    validation_pairs: int | None = None  # looked at, drawn once; by default all
+    keywords: int = KEYWORDS  # per document
+    dropout: float = 0.1  # of the token embeddings and of the pair's vector
+    validation_pairs: int | None = None  # sampled once; all by default
 
     def __post_init__(self) -> None:
         at_least(self, word_width=1, channels=1, hidden=1, layers=1, keywords=1, validation_pairs=2)
-        if not 0 <= self.dropout < 1:
-            raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and below 1.")
+        below_one(self, "dropout")
 
     @property
     def model(self) -> dict[str, Any]:
-        """The settings that are the model's own."""
+        """The settings that go into the model's config."""
         shape = {"channels": self.channels, "hidden": self.hidden, "layers": self.layers}
         words = {"words": self.words, "word_width": self.word_width, "keywords": self.keywords}
         return {**shape, **words, "dropout": self.dropout}
@@ -64,28 +62,28 @@ class CigSettings:
 
 @dataclass(frozen=True)
 class LabelledGraphs:
-    """Pairs as graphs, and which of them belong together; the graphs go to a device when they are read."""
+    """Graphs of pairs and their labels; graphs are moved to the device group by group."""
 
     graphs: Sequence[PairGraph]
     label: Tensor  # (pairs,)
 
     @property
     def tokens(self) -> int:
-        """How many tokens the model reads."""
+        """The number of tokens the model reads."""
         return sum(graph.tokens for graph in self.graphs)
 
     def to(self, device: torch.device) -> "LabelledGraphs":
-        """The same, its labels on another device."""
+        """A copy with its labels on another device."""
         return LabelledGraphs(self.graphs, self.label.to(device))
 
     def groups(self, budget: int) -> Iterator[tuple[GraphBatch, Tensor]]:
-        """As many pairs at a time as the device holds, with their labels."""
+        """Batches of pairs of at most `budget` tokens, with their labels."""
         for first, last in groups_within(torch.tensor([graph.tokens for graph in self.graphs]), budget):
             yield GraphBatch.of(self.graphs[first:last]).to(self.label.device), self.label[first:last]
 
 
 class CigRecipe(LabelledRecipe[LabelledGraphs]):
-    """The graph of a pair is made when it is first drawn. How rare words are, the documents of training tell."""
+    """Graphs are built when a pair is first sampled. Document frequencies are those of the training documents."""
 
     name: ClassVar[str] = "cig"
     Settings: ClassVar[type] = CigSettings
@@ -98,24 +96,24 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
     ) -> None:
         super().__init__(data, model, tokenizer, settings, options)
         words = TokenWords.of(tokenizer.backend_tokenizer)
-        self.model.know(self._frequencies(words))
-        self.concepts = Concepts(Matrices(words.words), self.model.frequencies, options.keywords)
-        self._known: OrderedDict[tuple[int, int], ConceptGraph] = OrderedDict()
+        self.model.store_frequencies(self._frequencies(words))
+        self.concepts = ConceptGraphBuilder(WordMatrixCache(words.words), self.model.frequencies, options.keywords)
+        self._graph_cache: OrderedDict[tuple[int, int], ConceptGraph] = OrderedDict()
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: CigSettings) -> tuple[CigModel, Any]:
-        """A new model for a backbone's tokenizer, with its token vectors."""
+        """A new model for a backbone's tokenizer, with its token embeddings."""
         with checkpoint_errors(f"The backbone {options.backbone}"):
             tokenizer = open_tokenizer(locate(options.backbone))
             return CigModel.new(options.backbone, tokenizer, **options.model), tokenizer
 
     def draw(self, step: int) -> LabelledGraphs:
-        """Some pairs."""
+        """The graphs of a step's pairs."""
         rows = self._batch_rows(step)
         return LabelledGraphs(self._graphs(self.pairs, rows), torch.from_numpy(self.pairs.label[rows]))
 
     def backward(self, model: PreTrainedModel, batch: LabelledGraphs) -> dict[str, Tensor]:
-        """The mean cross-entropy of the pairs; as it is a sum over them, one group after another."""
+        """The mean cross-entropy of the pairs, accumulated group by group."""
         total = torch.zeros((), device=batch.label.device)
         for graphs, label in batch.groups(self._budget):
             loss = nn.functional.cross_entropy(self.model(graphs), label, reduction="sum") / len(batch.label)
@@ -124,9 +122,11 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         return {"loss": total}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """The chances of the validation pairs, as the trained model will give them: average precision decides."""
-        found = chances(torch.cat([margins(self.model, graphs) for graphs, _ in self._held_out.groups(self._budget)]))
-        return pair_measures(found, self._held_out.label.numpy())
+        """Measures of the validation pairs' probabilities; average precision selects the weights."""
+        probabilities = match_probabilities(
+            torch.cat([margins(self.model, graphs) for graphs, _ in self._held_out.groups(self._budget)])
+        )
+        return pair_measures(probabilities, self._held_out.label.numpy())
 
     @cached_property
     def _held_out(self) -> LabelledGraphs:
@@ -138,22 +138,22 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         return [self._graph(source, target) for source, target in pairs]
 
     def _graph(self, source: int, target: int) -> PairGraph:
-        """Of two documents; their concepts as found the last time where that is not long ago."""
+        """The graph of two documents; concepts are cached."""
         pair, key = (self._tokens(source), self._tokens(target)), (source, target)
-        if key not in self._known:
-            self._known[key] = self.concepts.graph(*pair)
-        self._known.move_to_end(key)
-        if len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        return self.concepts.laid_out(self._known[key], *pair)
+        if key not in self._graph_cache:
+            self._graph_cache[key] = self.concepts.graph(*pair)
+        self._graph_cache.move_to_end(key)
+        if len(self._graph_cache) > CACHED_GRAPHS:
+            self._graph_cache.popitem(last=False)
+        return self.concepts.pair_graph(self._graph_cache[key], *pair)
 
     def _tokens(self, number: int) -> Tokens:
         return self.data.shelf[number].truncated(self.settings.max_tokens)
 
     def _frequencies(self, words: TokenWords) -> Frequencies:
-        """Of the documents of the training pairs, of every so many where there are many; without words of one alone."""
+        """Document frequencies in the training pairs (at most MAX_COUNTED documents), without words of one document."""
         numbers = np.unique(np.concatenate([self.pairs.source, self.pairs.target]))
-        numbers = numbers[:: -(-len(numbers) // COUNTED)]
-        found = Frequencies.of(words.words(self._tokens(number)).counts for number in numbers.tolist())
-        often = found.counts > 1
-        return Frequencies(found.documents, found.ids[often], found.counts[often])
+        numbers = numbers[:: -(-len(numbers) // MAX_COUNTED)]
+        frequencies = Frequencies.of(words.words(self._tokens(number)).counts for number in numbers.tolist())
+        repeated = frequencies.counts > 1
+        return Frequencies(frequencies.documents, frequencies.ids[repeated], frequencies.counts[repeated])

@@ -1,1 +1,1 @@
-"""The cross-encoder: one network reads parts of two documents together."""
+"""The cross-encoder: one network reads parts of both documents together."""

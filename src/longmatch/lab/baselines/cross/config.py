@@ -1,22 +1,22 @@
-"""The cross-encoder's settings."""
+"""The cross-encoder's configuration."""
 
 from typing import Any, Literal
 
 from transformers import AutoConfig, PretrainedConfig
 
-Pool = Literal["max", "mean", "by-task"]
+ViewPooling = Literal["max", "mean", "by-task"]
 
 
 class CrossConfig(PretrainedConfig):  # type: ignore[misc]
-    """What a network that reads two documents together is made of, and how much of them it reads.
+    """Configuration of a network that reads two documents together.
 
-    - `backbone`: the settings of a BERT-like encoder;
-    - `side_tokens`: read of each document; fewer where the backbone has no places for two such sides;
-    - `dropout`: of the pooled vector before the two classes;
-    - `views`: readings of a pair at inference, each of another selection, and how their scores become one: `pool` takes
-      the largest or the mean (SST equations 11 and 12), or by task: the largest to tell whether documents belong
-      together, the mean to rank them; `seed` is what they are drawn from;
-    - `threshold`: the score from which two documents belong together, chosen on validation pairs.
+    - `backbone`: the configuration of a BERT-like encoder;
+    - `side_tokens`: tokens read of each document; fewer if the backbone has too few positions for two such sides;
+    - `dropout`: of the pooled vector before the classifier;
+    - `views`: readings of a pair at inference, each with a different selection of sentences, sampled with `seed`;
+    - `pool`: how their scores are combined: the maximum or the mean (SST equations 11 and 12), or by task: the maximum
+      to classify, the mean to rank;
+    - `threshold`: the score from which a pair counts as a match, chosen on validation pairs.
     """
 
     model_type = "longmatch-cross"
@@ -27,7 +27,7 @@ class CrossConfig(PretrainedConfig):  # type: ignore[misc]
         side_tokens: int = 256,
         dropout: float = 0.1,
         views: int = 1,
-        pool: Pool = "max",
+        pool: ViewPooling = "max",
         seed: int = 0,
         threshold: float | None = None,
         **others: Any,
@@ -39,6 +39,6 @@ class CrossConfig(PretrainedConfig):  # type: ignore[misc]
         super().__init__(**others)
 
     def backbone_config(self) -> PretrainedConfig:
-        """The backbone's own settings."""
+        """The backbone's configuration."""
         facts = dict(self.backbone or {})
         return AutoConfig.for_model(facts.pop("model_type", "bert"), **facts)

@@ -1,4 +1,4 @@
-"""The cross-encoder: BERT's pair classification (Devlin et al., 2019, section 4.1), two texts in one reading."""
+"""The cross-encoder: BERT's pair classification (Devlin et al., 2019, section 4.1), two texts in one input."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -17,10 +17,10 @@ SPECIALS = 3  # [CLS] a [SEP] b [SEP]
 
 @dataclass
 class CrossOutput(ModelOutput):  # type: ignore[misc]
-    """What is made of pairs; both are always there.
+    """The output for pairs; both fields are always set.
 
-    - logits: (pairs, 2), the second class is that of documents that belong together;
-    - vectors: (pairs, width), what the classes are told by.
+    - logits: (pairs, 2), the second class is a match;
+    - vectors: (pairs, width), the input of the classifier.
     """
 
     logits: Tensor = None  # type: ignore[assignment]
@@ -28,7 +28,7 @@ class CrossOutput(ModelOutput):  # type: ignore[misc]
 
 
 class CrossModel(PreTrainedModel):  # type: ignore[misc]
-    """Any BERT-like encoder; the state of the start token through a dense layer and tanh; a layer to two classes."""
+    """Any BERT-like encoder, a dense layer with tanh on the start token's state, and a classifier with two classes."""
 
     config_class = CrossConfig
     base_model_prefix = "cross"
@@ -38,7 +38,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
         inner = config.backbone_config()
         self.backbone = AutoModel.from_config(inner)
         if getattr(self.backbone, "pooler", None) is not None:
-            self.backbone.pooler = None  # the dense layer below is in its place
+            self.backbone.pooler = None  # replaced by the dense layer below
         self.pooler = nn.Linear(inner.hidden_size, inner.hidden_size)
         self.dropout = nn.Dropout(config.dropout)
         self.classifier = nn.Linear(inner.hidden_size, 2)
@@ -49,7 +49,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
     def from_backbone(cls, name: str | None = None, **settings: Any) -> Self:
         """A new model around a pretrained backbone, by folder or hub id; the packaged MiniLM by default.
 
-        The dense layer begins as the backbone's own pooler, where it has one.
+        The dense layer is initialised with the backbone's own pooler, if it has one.
         """
         backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
         model = cls(cls.config_class(backbone=backbone.config.to_dict(), **settings))
@@ -61,22 +61,22 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
 
     @property
     def width(self) -> int:
-        """Numbers in a pair's vector."""
+        """The size of a pair's vector."""
         return int(self.pooler.out_features)
 
     @property
     def side_limit(self) -> int:
-        """The most tokens read of each document: as configured, or half of what the backbone reads at once."""
-        places, wanted = max_positions(self.backbone), int(self.config.side_tokens)
-        return wanted if places is None else min(wanted, (places - SPECIALS) // 2)
+        """Tokens read of each document: as configured, or half of what the backbone's positions allow."""
+        positions, wanted = max_positions(self.backbone), int(self.config.side_tokens)
+        return wanted if positions is None else min(wanted, (positions - SPECIALS) // 2)
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor, **unused: Any) -> CrossOutput:
-        """Read pairs (pairs, tokens); `types` is 1 for the tokens of the second document."""
+        """Classify pairs (pairs, tokens); `types` is 1 for the tokens of the second document."""
         vectors = self.pooled(ids, mask, types)
         return CrossOutput(logits=self.classify(vectors), vectors=vectors)
 
     def pooled(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
-        """One vector a pair: (pairs, width)."""
+        """One vector per pair: (pairs, width)."""
         hidden = self._last(ids, mask, types)
         with torch.autocast(hidden.device.type, enabled=False):
             return torch.tanh(self.pooler(hidden[:, 0].to(self.pooler.weight.dtype)))
@@ -89,23 +89,23 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
 
     @property
     def joined_views(self) -> int:
-        """So many views of a pair become one vector before it is classified; 1: each has a score of its own."""
+        """The number of views of a pair that form one vector before classification; 1: each view has its own score."""
         return 1
 
-    def shares(self, views: Tensor) -> Tensor:
-        """What each view counts for in its pair's vector: (pairs, views, width) -> (pairs, views, 1 or width)."""
+    def view_weights(self, views: Tensor) -> Tensor:
+        """The weight of each view in its pair's vector: (pairs, views, width) -> (pairs, views, 1 or width)."""
         return views.new_full((*views.shape[:2], 1), 1 / views.shape[1])
 
     def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
-        """What the backbone makes of each token, the mean over its layers: (pairs, tokens, width)."""
-        found = self.backbone(**self._inputs(ids, mask, types), output_hidden_states=True).hidden_states
-        return torch.stack([layer.float() for layer in found]).mean(0)
+        """The state of each token, averaged over the backbone's layers: (pairs, tokens, width)."""
+        layers = self.backbone(**self._inputs(ids, mask, types), output_hidden_states=True).hidden_states
+        return torch.stack([layer.float() for layer in layers]).mean(0)
 
     def _last(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
-        """The last layer's states, that of the start token first: (pairs, tokens, width)."""
+        """The last layer's states, the start token first: (pairs, tokens, width)."""
         hidden: Tensor = self.backbone(**self._inputs(ids, mask, types)).last_hidden_state
         return hidden
 
     def _inputs(self, ids: Tensor, mask: Tensor, types: Tensor) -> dict[str, Tensor]:
-        told = {"token_type_ids": types.long()} if self.has_types else {}
-        return {"input_ids": ids, "attention_mask": mask.long(), **told}
+        token_types = {"token_type_ids": types.long()} if self.has_types else {}
+        return {"input_ids": ids, "attention_mask": mask.long(), **token_types}

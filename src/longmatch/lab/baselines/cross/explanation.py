@@ -1,13 +1,12 @@
-"""Why a network that reads two documents together gives a pair its score.
+"""Explanation of a cross-encoder's score by leaving out sentences.
 
-What a sentence carries is measured: the pair is read again without it, and by how much the margin between the two
-classes falls is its contribution, at least 0. Where no sentence carries anything, as in a pair that has nothing in
-common, each counts by how much more it speaks for the match than the one that speaks most against it. A contribution
-is credited to the pair the sentence forms with the one most like it in the other document: by the cosine of what the
-backbone makes of them, the mean over tokens and layers, while it reads them together.
+A sentence's contribution is the drop of the margin between the two classes when the pair is read without it, at least
+0. If no sentence has a positive contribution, as in a pair that has nothing in common, contributions are measured from
+the lowest one. A contribution is credited to the sentence's pair with the most similar sentence of the other document,
+by the cosine of their states (mean over tokens and layers) as the backbone reads both together.
 
-The view that gave the score is explained, with `pool=mean` all of them; and all of them where they become one vector,
-each by itself and in proportion to what it counts for.
+The view that gave the score is explained; with `pool=mean` all views are, and also where views form one vector: each by
+itself, in proportion to its weight.
 """
 
 from collections.abc import Sequence
@@ -19,8 +18,8 @@ from torch.nn.functional import normalize
 
 from longmatch.encoders.ragged import offsets_of, segment_mean
 from longmatch.lab.baselines.cross.batch import Pair
-from longmatch.lab.baselines.cross.reading import Reader, chances, takes_largest
-from longmatch.lab.baselines.cross.selection import Excerpt, coverage, joined
+from longmatch.lab.baselines.cross.scoring import PairReader, match_probabilities, uses_max
+from longmatch.lab.baselines.cross.selection import Excerpt, coverage, merge_excerpts
 from longmatch.matching.align import Evidence, Floats, alignments, merge
 from longmatch.matching.match import Coverage, Match
 from longmatch.matching.sentence_vectors import best_cosine_grid, pair_cosines
@@ -30,18 +29,18 @@ from longmatch.units.pieces import pieces_from
 Excerpts = Sequence[tuple[Excerpt, Excerpt]]
 
 
-def explain(reader: Reader, pair: Pair, excerpts: Excerpts, name: str) -> Match:
-    """Two documents compared, of which the excerpts are read, one view each."""
+def explain(reader: PairReader, pair: Pair, excerpts: Excerpts, name: str) -> Match:
+    """The match of two documents, from one pair of excerpts per view."""
     config, (a, b) = reader.model.config, pair
     rows = reader.layout.rows(pair, excerpts)
-    found = reader.margins(rows, reader.model.joined_views)
-    chance = float(chances(found[None], config.pool)[0])
+    view_margins = reader.margins(rows, reader.model.joined_views)
+    probability = float(match_probabilities(view_margins[None], config.pool)[0])
     is_joined = reader.model.joined_views > 1
-    decisive = [excerpts[int(found.argmax())]] if takes_largest(config.pool) and not is_joined else excerpts
-    shares = reader.shares(rows).numpy() if is_joined else None
-    mine, theirs = joined([one for one, _ in decisive]), joined([other for _, other in decisive])
+    decisive = [excerpts[int(view_margins.argmax())]] if uses_max(config.pool) and not is_joined else excerpts
+    weights = reader.view_weights(rows).numpy() if is_joined else None
+    mine, theirs = merge_excerpts([x for x, _ in decisive]), merge_excerpts([y for _, y in decisive])
     sentences = [Sentences.of(pieces_from(t, e.first, e.last)) for t, e in ((a, mine), (b, theirs))]
-    vectors, gains = sentence_vectors(reader, pair, decisive), contributions(reader, pair, decisive, shares)
+    vectors, gains = sentence_vectors(reader, pair, decisive), contributions(reader, pair, decisive, weights)
     cosines = vectors[0] @ vectors[1].T
     forward, backward = (
         Evidence(c.argmax(1).numpy(), gain) for c, gain in zip((cosines, cosines.T), gains, strict=True)
@@ -50,7 +49,7 @@ def explain(reader: Reader, pair: Pair, excerpts: Excerpts, name: str) -> Match:
     return Match(
         a=a.document,
         b=b.document,
-        score=chance,
+        score=probability,
         sections=best_cosine_grid(*sides, "sections"),
         alignments=alignments(
             merge([forward], [backward]),
@@ -59,52 +58,52 @@ def explain(reader: Reader, pair: Pair, excerpts: Excerpts, name: str) -> Match:
             lambda i, j: (),
         ),
         model=name,
-        probability=chance,
+        probability=probability,
         threshold=config.threshold,
-        coverage=Coverage(coverage(a, [one for one, _ in excerpts]), coverage(b, [other for _, other in excerpts])),
+        coverage=Coverage(coverage(a, [x for x, _ in excerpts]), coverage(b, [y for _, y in excerpts])),
         parts={"meaning": 1.0},
         grids=lambda level: best_cosine_grid(*sides, level),
     )
 
 
 def contributions(
-    reader: Reader, pair: Pair, excerpts: Excerpts, shares: Floats | None = None
+    reader: PairReader, pair: Pair, excerpts: Excerpts, weights: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """What the sentences of either document carry of the margin, over all excerpts: (sentences read,) each.
+    """The contributions of both documents' sentences to the margin, over all excerpts: (sentences read,) each.
 
-    An excerpt counts for its share, by default as much as the others. A sentence that is not in an excerpt carries
-    nothing there.
+    `weights` are those of the excerpts, equal by default. A sentence contributes nothing to excerpts without it.
     """
-    found = reader.margins([row for one in excerpts for row in reader.layout.rows(pair, _variants(*one))])
-    sides = [joined([excerpt[side] for excerpt in excerpts]).numbers for side in (0, 1)]
+    all_margins = reader.margins([row for view in excerpts for row in reader.layout.rows(pair, _variants(*view))])
+    sides = [merge_excerpts([view[side] for view in excerpts]).numbers for side in (0, 1)]
     gains = np.zeros(len(sides[0])), np.zeros(len(sides[1]))
-    shares = np.full(len(excerpts), 1 / len(excerpts)) if shares is None else shares
-    parts = found.split([1 + len(mine) + len(theirs) for mine, theirs in excerpts])
-    for excerpt, part, share in zip(excerpts, parts, shares.tolist(), strict=True):
-        drops = np.split((part[0] - part[1:]).numpy() * share, [len(excerpt[0])])
-        for one, numbers, gain, drop in zip(excerpt, sides, gains, drops, strict=True):
-            gain[np.searchsorted(numbers, one.numbers)] += drop
-    return _at_least_nothing(*gains)
+    weights = np.full(len(excerpts), 1 / len(excerpts)) if weights is None else weights
+    parts = all_margins.split([1 + len(mine) + len(theirs) for mine, theirs in excerpts])
+    for view, part, weight in zip(excerpts, parts, weights.tolist(), strict=True):
+        drops = np.split((part[0] - part[1:]).numpy() * weight, [len(view[0])])
+        for excerpt, numbers, gain, drop in zip(view, sides, gains, drops, strict=True):
+            gain[np.searchsorted(numbers, excerpt.numbers)] += drop
+    return _non_negative(*gains)
 
 
-def sentence_vectors(reader: Reader, pair: Pair, excerpts: Excerpts) -> tuple[Tensor, Tensor]:
-    """What the backbone makes of each sentence that is read, of length 1: (sentences read, width) for either side."""
-    sides = [joined([excerpt[side] for excerpt in excerpts]).numbers for side in (0, 1)]
+def sentence_vectors(reader: PairReader, pair: Pair, excerpts: Excerpts) -> tuple[Tensor, Tensor]:
+    """The mean state of each sentence that is read, of length 1: (sentences read, width) per side."""
+    sides = [merge_excerpts([view[side] for view in excerpts]).numbers for side in (0, 1)]
     sums = [torch.zeros(len(numbers), reader.model.width) for numbers in sides]
-    for excerpt, row in zip(excerpts, reader.layout.rows(pair, excerpts), strict=True):
-        for one, numbers, total, states in zip(excerpt, sides, sums, reader.states(row), strict=True):
-            means = segment_mean(states, offsets_of(torch.from_numpy(one.lengths)))
-            total[torch.from_numpy(np.searchsorted(numbers, one.numbers))] += means
+    for view, row in zip(excerpts, reader.layout.rows(pair, excerpts), strict=True):
+        for excerpt, numbers, total, states in zip(view, sides, sums, reader.states(row), strict=True):
+            means = segment_mean(states, offsets_of(torch.from_numpy(excerpt.lengths)))
+            total[torch.from_numpy(np.searchsorted(numbers, excerpt.numbers))] += means
     return normalize(sums[0], dim=1), normalize(sums[1], dim=1)
 
 
 def _variants(mine: Excerpt, theirs: Excerpt) -> list[tuple[Excerpt, Excerpt]]:
-    """As it is, without each sentence of the one, without each of the other."""
+    """The full excerpts, then without each sentence of the first, then of the second."""
     without_mine = [(mine.without(i), theirs) for i in range(len(mine))]
     return [(mine, theirs), *without_mine, *((mine, theirs.without(i)) for i in range(len(theirs)))]
 
 
-def _at_least_nothing(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+def _non_negative(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Clip contributions at 0; if none is positive, measure them from the lowest; if all are equal, from none."""
     low, high = (pick(pick(a), pick(b)) for pick in (min, max))
     if high > 0:
         return a.clip(min=0), b.clip(min=0)

@@ -1,4 +1,4 @@
-"""The cross-encoder as a matcher: a trained model's folder, opened."""
+"""The cross-encoder's matcher: opens a trained model's folder."""
 
 import warnings
 from collections.abc import Sequence
@@ -6,30 +6,28 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from torch import nn
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision, native_precision
-from longmatch.encoders.pretrained import checkpoint_errors
-from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchWarning
 from longmatch.lab.baselines.cross.batch import Pair
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.explanation import Excerpts, explain
-from longmatch.lab.baselines.cross.reading import Reader, chances, layout
+from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, match_probabilities
 from longmatch.lab.baselines.cross.selection import Opening, Selection, coverage
-from longmatch.lab.matchers import TokenPairMatcher, tokens_of
+from longmatch.lab.matchers import TokenPairMatcher, open_trained, tokens_of
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Scores
 
-CPU_PAIRS, GPU_PAIRS = 16, 128  # tokenised and read at a time
+CPU_PAIRS, GPU_PAIRS = 16, 128  # per batch
 
 
 class CrossMatcher(TokenPairMatcher):
-    """The chance that two documents belong together, from one reading of the openings of both.
+    """The probability that two documents match, from reading the openings of both.
 
-    A subclass that reads other parts of them says which: `selection`.
+    Subclasses that read other sentences override `selection`.
     """
 
     name = "cross"
@@ -40,68 +38,60 @@ class CrossMatcher(TokenPairMatcher):
         self.model, self.tokenizer = model.eval(), tokenizer
         self.device = next(model.parameters()).device
         self.precision: Precision = precision or native_precision(self.device)
-        self.layout = layout(model, self.selection(), special_tokens(tokenizer, self.name))
+        self.layout = layout_for(model, self.selection(), special_tokens(tokenizer, self.name))
         self._warned = False
 
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> Self:
-        """Open what `longmatch train` made."""
-        from transformers.utils import logging
-
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        with checkpoint_errors(f"The model {folder}", f"Name a folder `longmatch train {cls.name}` made."):
-            model: Any = cls.Model.from_pretrained(folder, dtype=torch.float32)
-            tokenizer = open_tokenizer(str(folder))
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(place), tokenizer, precision)
+        """Open a model folder written by `longmatch train`."""
+        return cls(*open_trained(cls.Model, folder, device, cls.name), precision)
 
     def selection(self) -> Selection:
-        """Which sentences are read."""
+        """The selection of sentences to read."""
         return Opening()
 
     @property
     def networks(self) -> Sequence[nn.Module]:
-        """The one that reads."""
+        """The cross-encoder network."""
         return (self.model,)
 
     @property
     def threshold(self) -> float | None:
-        """The chance from which two documents belong together, as chosen on validation pairs."""
-        found: float | None = self.model.config.threshold
-        return found
+        """The probability from which a pair counts as a match, chosen on validation pairs."""
+        threshold: float | None = self.model.config.threshold
+        return threshold
 
     @property
     def pairs_per_batch(self) -> int:
-        """As many pairs as suit the device."""
+        """The number of pairs read at a time, by device."""
         return CPU_PAIRS if self.device.type == "cpu" else GPU_PAIRS
 
     def score_tokens(self, pairs: Sequence[Pair], for_ranking: bool = False) -> Scores:
-        """The chance of each pair."""
+        """The probability of each pair."""
         self.layout.selection.prepare(pairs)
         rows = [row for pair in pairs for row in self.layout.rows(pair, self._excerpts(pair))]
-        found = self._reader.margins(rows, self.model.joined_views).reshape(len(pairs), -1)
-        return np.asarray(chances(found, self.model.config.pool, for_ranking).numpy(), dtype=np.float64)
+        margins = self._reader.margins(rows, self.model.joined_views).reshape(len(pairs), -1)
+        return np.asarray(match_probabilities(margins, self.model.config.pool, for_ranking).numpy(), dtype=np.float64)
 
     def compare(self, a: Document, b: Document) -> Match:
-        """Two documents compared, explained by the sentences that were read."""
+        """The match of two documents, explained by the sentences that were read."""
         pair = tokens_of(a, self.tokenizer), tokens_of(b, self.tokenizer)
         return explain(self._reader, pair, self._excerpts(pair), self.name)
 
     def _excerpts(self, pair: Pair) -> Excerpts:
-        """What is read in each view; once it is said that this is not all."""
-        found = self.layout.excerpts(pair, range(self.model.config.views))
-        if not self._warned and any(coverage(pair[side], [one[side] for one in found]) < 1 for side in (0, 1)):
+        """The excerpts of each view; warns once if they do not cover both documents."""
+        excerpts = self.layout.excerpts(pair, range(self.model.config.views))
+        if not self._warned and any(coverage(pair[side], [view[side] for view in excerpts]) < 1 for side in (0, 1)):
             self._warned = True
             warnings.warn(f"The model {self.name} reads {self._reads}.", LongmatchWarning, stacklevel=3)
-        return found
+        return excerpts
 
     @property
     def _reads(self) -> str:
-        """How much of a document that is not read whole."""
+        """How much of a long document is read, for the warning."""
         views = int(self.model.config.views)
         return f"no more than {self.layout.limit} tokens of a document" + f" in each of {views} views" * (views > 1)
 
     @property
-    def _reader(self) -> Reader:
-        return Reader(self.model, self.layout, self.precision)
+    def _reader(self) -> PairReader:
+        return PairReader(self.model, self.layout, self.precision)

@@ -1,4 +1,4 @@
-"""How a network learns that reads two documents together: cross-entropy over labelled pairs, a view an epoch."""
+"""Training of the cross-encoder: cross-entropy over labelled pairs, one view per epoch."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,13 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
-from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.batch import CrossBatch, Pair
 from longmatch.lab.baselines.cross.encoder import CrossModel
-from longmatch.lab.baselines.cross.reading import chances, layout, margins, read
+from longmatch.lab.baselines.cross.scoring import layout_for, margins, match_probabilities, read
 from longmatch.lab.baselines.cross.selection import Opening, Selection
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe
-from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.limits import at_least, below_one
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.validation import pair_measures, validation_rows
 from longmatch.units.tokens import Ints
@@ -27,49 +26,48 @@ from longmatch.units.tokens import Ints
 
 @dataclass(frozen=True)
 class CrossSettings:
-    """What the cross-encoder knows beside the settings of all models."""
+    """The cross-encoder's settings."""
 
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
-    side_tokens: int = 256  # read of each document; as many as the backbone has places for at most
+    side_tokens: int = 256  # read of each document, at most what the backbone's positions allow
     dropout: float = 0.1  # of the pair's vector
-    validation_pairs: int | None = None  # looked at, drawn once; by default all
+    validation_pairs: int | None = None  # sampled once; all by default
 
     def __post_init__(self) -> None:
         at_least(self, side_tokens=1, validation_pairs=2)
-        if not 0 <= self.dropout < 1:
-            raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and below 1.")
+        below_one(self, "dropout")
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings that are the model's own."""
+        """The settings that go into the model's config."""
         return {"side_tokens": min(self.side_tokens, max_tokens or self.side_tokens), "dropout": self.dropout}
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Pairs as they are read, and which of them belong together."""
+    """The rows of pairs, and the pairs' labels."""
 
     rows: CrossBatch
     label: Tensor  # (pairs,)
 
     @property
     def tokens(self) -> int:
-        """How many tokens the model reads."""
+        """The number of tokens the model reads."""
         return self.rows.tokens
 
     def to(self, device: torch.device) -> "LabelledRows":
-        """The same on another device."""
+        """A copy on another device."""
         return LabelledRows(self.rows.to(device), self.label.to(device))
 
     def groups(self, budget: int) -> Iterator[tuple[CrossBatch, Tensor]]:
-        """As many rows at a time as the device holds, with their labels."""
+        """Groups of rows of at most `budget` tokens, with their labels."""
         parts = list(self.rows.groups(budget))
-        return zip(parts, self.label.split([len(part) // part.joined for part in parts]), strict=True)
+        return zip(parts, self.label.split([len(part) // part.joined_views for part in parts]), strict=True)
 
 
 class CrossRecipe(LabelledRecipe[LabelledRows]):
-    """Epoch t reads view t of each pair (SST section 3.4); the openings, which this reads, are the same in every view.
+    """Epoch t reads view t of each pair (SST section 3.4); the openings read here are the same in every view.
 
-    A subclass that reads other parts of documents says which, as its matcher does: `_selection`.
+    Subclasses that read other sentences override `_selection`, as their matchers do.
     """
 
     name: ClassVar[str] = "cross"
@@ -83,32 +81,32 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
         self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
     ) -> None:
         super().__init__(data, model, tokenizer, settings, options)
-        self.layout = layout(self.model, self._selection(), special_tokens(tokenizer, locate(options.backbone)))
+        self.layout = layout_for(self.model, self._selection(), special_tokens(tokenizer, locate(options.backbone)))
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: CrossSettings) -> tuple[CrossModel, Any]:
-        """A new model around a pretrained backbone; the seed of its views is the training's."""
+        """A new model around a pretrained backbone; its views use the training's seed."""
         with checkpoint_errors(f"The backbone {options.backbone}"):
             tokenizer = open_tokenizer(locate(options.backbone))
-            facts = options.model(settings.max_tokens)
-            return cls.Model.from_backbone(options.backbone, seed=settings.seed, **facts), tokenizer
+            config = options.model(settings.max_tokens)
+            return cls.Model.from_backbone(options.backbone, seed=settings.seed, **config), tokenizer
 
     def _selection(self) -> Selection:
-        """Which sentences are read."""
+        """The selection of sentences to read."""
         return Opening()
 
     def draw(self, step: int) -> LabelledRows:
-        """Some pairs, in the view of the step's epoch."""
+        """The pairs of a step, in the view of its epoch."""
         chosen = self._batch_rows(step)
         rows = self.layout.lay_out(self._tokens(self.pairs, chosen), self._views(step), self.model.joined_views)
         return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
 
     def _views(self, step: int) -> Sequence[int]:
-        """Which view a step reads: its epoch's."""
+        """The views that a step reads: that of its epoch."""
         return [step // self.steps_per_epoch]
 
     def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
-        """The mean cross-entropy of the pairs; as it is a sum over them, one group after another."""
+        """The mean cross-entropy of the pairs, accumulated group by group."""
         total = torch.zeros((), device=batch.label.device)
         for rows, label in batch.groups(self._budget):
             loss = nn.functional.cross_entropy(read(self.model, rows).logits.float(), label, reduction="sum")
@@ -118,20 +116,20 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
         return {"loss": total}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """The chances of the validation pairs, as the trained model will give them: average precision decides."""
-        found = torch.cat([margins(self.model, rows) for rows in self._held_out_rows])
+        """Measures of the validation pairs' probabilities; average precision selects the weights."""
+        view_margins = torch.cat([margins(self.model, rows) for rows in self._held_out_rows])
         chosen, config = validation_rows(self.held_out, self.options.validation_pairs), self.model.config
-        scores = chances(found.reshape(len(chosen), -1), config.pool)
+        scores = match_probabilities(view_margins.reshape(len(chosen), -1), config.pool)
         return pair_measures(scores.numpy(), self.held_out.label[chosen])
 
     @cached_property
     def _held_out_rows(self) -> Sequence[CrossBatch]:
-        """The validation pairs, all views of each, laid out once: it may take long to choose what is read."""
+        """All views of the validation pairs, laid out once: selecting sentences may be slow."""
         pairs = self._tokens(self.held_out, validation_rows(self.held_out, self.options.validation_pairs))
         rows = self.layout.lay_out(pairs, range(self.model.config.views), self.model.joined_views)
         return list(rows.groups(self._budget))
 
     def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
-        shelf, most = self.data.shelf, self.settings.max_tokens
+        shelf, limit = self.data.shelf, self.settings.max_tokens
         for source, target in np.stack([table.source[rows], table.target[rows]], axis=1).tolist():
-            yield shelf[source].truncated(most), shelf[target].truncated(most)
+            yield shelf[source].truncated(limit), shelf[target].truncated(limit)

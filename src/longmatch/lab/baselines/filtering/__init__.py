@@ -1,1 +1,1 @@
-"""Match-Ignition and OPT-Match: cross-encoders that read what a filter leaves of two documents."""
+"""Match-Ignition and OPT-Match: cross-encoders that read a filtered selection of two documents."""

@@ -1,12 +1,11 @@
-"""Match-Ignition's filters: of two documents, the sentences and the words that are central to both stay.
+"""Match-Ignition's filters: only the sentences and words that are central to both documents are kept.
 
 L. Pang, Y. Lan, X. Cheng: "Match-Ignition: Plugging PageRank into Transformer for Long-form Text Matching", CIKM 2021.
 
-Sentences: those of both documents form one graph, weighted by the words two of them share (TextRank's similarity);
-PageRank tells how central each is, and the most central of either document are read. Words: in every layer of the
-transformer that reads them, attention is a graph of the words, PageRank runs over its weights, and the least central
-share of them goes no further. Both are functions of a matrix here; word_filter.py drops words of many rows at once
-between the layers of a network.
+Sentences: those of both documents form one graph, weighted by the words they share (TextRank's similarity); the
+sentences with the highest PageRank are read. Words: in every layer of the transformer, attention is a graph over the
+words, and the share with the lowest PageRank is dropped. Both are functions of a matrix here; word_filter.py filters
+the words of whole batches between the layers of a network.
 """
 
 from collections.abc import Sequence
@@ -23,71 +22,71 @@ DAMPING = 0.85
 
 
 def pagerank(weights: Floats, damping: float = DAMPING, tolerance: float = 1e-10, steps: int = 200) -> Floats:
-    """How central each node is; all sum to 1. `weights[i, j]` is the weight of the way from i to j, at least 0.
+    """PageRank of a graph; the ranks sum to 1. `weights[i, j]` is the weight of the edge from i to j, at least 0.
 
-    A node is left along its ways in proportion to their weights, from one without any to all alike; with the chance
-    1 - damping it is left for any node. What a node weighs with itself does not count.
+    The walk follows edges in proportion to their weights, and jumps to a random node with probability 1 - damping or
+    from a node without edges. Self-loops are ignored.
 
     >>> pagerank(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])).round(4)
     array([0.2568, 0.4865, 0.2568])
     """
     count = len(weights)
-    ways = weights.astype(np.float64)
-    np.fill_diagonal(ways, 0.0)
-    leaving = ways.sum(1, keepdims=True)
-    ways = np.divide(ways, leaving, out=np.full_like(ways, 1 / max(1, count)), where=leaving > 0)
+    edges = weights.astype(np.float64)
+    np.fill_diagonal(edges, 0.0)
+    total = edges.sum(1, keepdims=True)
+    edges = np.divide(edges, total, out=np.full_like(edges, 1 / max(1, count)), where=total > 0)
     ranks: Floats = np.full(count, 1 / max(1, count))
     for _ in range(steps):
-        found: Floats = damping * (ranks @ ways) + (1 - damping) / max(1, count)
-        if np.abs(found - ranks).sum() < tolerance:
-            return found
-        ranks = found
+        updated: Floats = damping * (ranks @ edges) + (1 - damping) / max(1, count)
+        if np.abs(updated - ranks).sum() < tolerance:
+            return updated
+        ranks = updated
     return ranks
 
 
 def joint_pagerank(
-    own: tuple[csr_array, csr_array],
+    within: tuple[csr_array, csr_array],
     between: csr_array,
     damping: float = DAMPING,
     tolerance: float = 1e-10,
     steps: int = 200,
 ) -> tuple[Floats, Floats]:
-    """PageRank of a graph in two parts whose weights are the same both ways; the ranks of either part.
+    """PageRank of an undirected graph in two parts: the ranks of each part.
 
-    `own` are the weights within each part, without those of a node with itself, and `between` those of the first
-    part's nodes with the second's. Most of them are 0, and only the others are gone along.
+    `within` holds the weights inside each part, without self-loops, and `between` those from the first part's nodes to
+    the second's. The matrices are sparse.
     """
-    (first, second), back = own, between.T.tocsr()
-    leaving = np.concatenate([first.sum(1) + between.sum(1), second.sum(1) + back.sum(1)])
-    count, middle = len(leaving), first.shape[0]
-    scale = np.divide(damping, leaving, out=np.zeros(count), where=leaving > 0)
-    stuck = leaving <= 0
+    (first, second), back = within, between.T.tocsr()
+    total = np.concatenate([first.sum(1) + between.sum(1), second.sum(1) + back.sum(1)])
+    count, middle = len(total), first.shape[0]
+    scale = np.divide(damping, total, out=np.zeros(count), where=total > 0)
+    dangling = total <= 0
     ranks: Floats = np.full(count, 1 / max(1, count))
     for _ in range(steps):
         a, b = np.split(ranks * scale, [middle])
-        found: Floats = np.concatenate([first @ a + between @ b, back @ a + second @ b])
-        found += (damping * ranks[stuck].sum() + 1 - damping) / max(1, count)
-        done = np.abs(found - ranks).sum() < tolerance
-        ranks = found
+        updated: Floats = np.concatenate([first @ a + between @ b, back @ a + second @ b])
+        updated += (damping * ranks[dangling].sum() + 1 - damping) / max(1, count)
+        done = np.abs(updated - ranks).sum() < tolerance
+        ranks = updated
         if done:
             break
     return ranks[:middle], ranks[middle:]
 
 
 def central_sentences(ranks: tuple[Floats, Floats], lengths: tuple[Ints, Ints], limit: int, most: int | None) -> Sides:
-    """The most central sentences of either document, as many as fit into `limit` tokens a side, in reading order.
+    """The most central sentences of each document, as many as fit into `limit` tokens per side, in reading order.
 
-    `ranks` tell how central those of either document are, and `lengths` their tokens. The paper takes a fixed number
-    of sentences a side: `most`.
+    `ranks` and `lengths` (in tokens) are those of each document's sentences. The paper takes a fixed number per side:
+    `most`.
     """
     mine, theirs = (best_within(*side, limit, most) for side in zip(ranks, lengths, strict=True))
     return mine, theirs
 
 
 def best_within(values: Floats, lengths: Ints, limit: int, most: int | None = None) -> Ints:
-    """The sentences of the highest values, one after another until the next does not fit; at least one; rising numbers.
+    """The sentences with the highest values, until the next one does not fit; at least one; in ascending order.
 
-    Of equal values the earlier sentence comes first.
+    Ties go to the earlier sentence.
 
     >>> best_within(np.array([0.1, 0.4, 0.2, 0.3]), np.array([5, 5, 5, 5]), limit=12).tolist()
     [1, 3]
@@ -98,10 +97,10 @@ def best_within(values: Floats, lengths: Ints, limit: int, most: int | None = No
 
 
 def central_words(attention: Floats, kept: float = 0.9, fixed: Sequence[int] = (0,), damping: float = DAMPING) -> Ints:
-    """The words that go on to the next layer: the most central `kept` of them, rounded up, in reading order.
+    """The words passed on to the next layer: the most central share `kept`, rounded up, in reading order.
 
-    `attention` is one layer's, (heads, words, words): how much word i attends to word j, the rows summing to 1. The
-    mean over the heads is the graph. The words `fixed`, special tokens, always stay and are not counted.
+    `attention` is that of one layer, (heads, words, words), with rows summing to 1; the mean over the heads is the
+    graph. The words `fixed` (special tokens) are always kept and not counted.
     """
     ranks = pagerank(attention.mean(0), damping)
     free = np.setdiff1d(np.arange(len(ranks)), fixed)

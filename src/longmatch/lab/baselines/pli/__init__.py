@@ -1,1 +1,1 @@
-"""BERT-PLI: a cross-encoder on pairs of passages, and an attention over what it makes of them."""
+"""BERT-PLI: a cross-encoder over pairs of paragraphs, and a GRU with attention over its vectors."""

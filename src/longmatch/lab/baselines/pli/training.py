@@ -1,4 +1,4 @@
-"""How BERT-PLI learns: as the cross-encoder, all of it at once."""
+"""Training of BERT-PLI: as the cross-encoder, end to end."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,10 +11,10 @@ from longmatch.lab.training.limits import at_least
 
 @dataclass(frozen=True)
 class PliSettings(CrossSettings):
-    """What BERT-PLI knows beside the settings of the cross-encoder."""
+    """BERT-PLI's settings, in addition to the cross-encoder's."""
 
     side_tokens: int = 768  # read of each document
-    paragraph_tokens: int = 128  # as which so much running text counts; at most half of the backbone's places
+    paragraph_tokens: int = 128  # per paragraph, at most half of the backbone's positions
     hidden: int = 256  # of the recurrent state
 
     def __post_init__(self) -> None:
@@ -22,12 +22,12 @@ class PliSettings(CrossSettings):
         at_least(self, paragraph_tokens=1, hidden=1)
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings that are the model's own."""
+        """The settings that go into the model's config."""
         return super().model(max_tokens) | {"paragraph_tokens": self.paragraph_tokens, "hidden": self.hidden}
 
 
 class PliRecipe(CrossRecipe):
-    """Each paragraph is read as often as the other document has paragraphs, which the budget of tokens allows for."""
+    """Each paragraph is read once per paragraph of the other document; the token budget accounts for that."""
 
     name: ClassVar[str] = "bert-pli"
     Settings: ClassVar[type] = PliSettings

@@ -1,1 +1,1 @@
-"""One vector a document: the inference rules SDR (section 4.3) compares its own with."""
+"""One vector per document: the inference rules that SDR (section 4.3) is compared with."""

@@ -1,9 +1,8 @@
-"""FIRST, CLS and ALL: the cosine of one vector a document, with any backbone.
+"""FIRST, CLS and ALL: the cosine of one vector per document, with any backbone.
 
-- `first`: the mean of the first N tokens, N being what the backbone reads at once;
+- `first`: the mean of the first N tokens, where N is the backbone's input size;
 - `cls`: the vector of the start token over the same N tokens;
-- `mean` (the paper's ALL): the mean over all tokens, read sentence by sentence; a sentence weighs as much as it has
-  tokens.
+- `mean` (the paper's ALL): the mean over all tokens, encoded sentence by sentence.
 """
 
 import warnings
@@ -27,12 +26,12 @@ from longmatch.sdr.paragraphs import weighted_means
 from longmatch.units import Tokens, tokenize
 from longmatch.units.pieces import pieces_from
 
-Rule = Literal["first", "cls", "mean"]
+PoolingRule = Literal["first", "cls", "mean"]
 
 
 @dataclass(frozen=True)
 class PooledEncoding:
-    """A document's pieces (its sentences, or the opening alone), their vectors, and the vector of them all."""
+    """A document's pieces (its sentences, or only its opening), their vectors, and the document vector."""
 
     sentences: Sentences
     vectors: Tensor  # (pieces, width)
@@ -41,19 +40,19 @@ class PooledEncoding:
 
     @property
     def weights(self) -> Tensor:
-        """What each piece weighs: its tokens."""
+        """The weight of each piece: its number of tokens."""
         return torch.from_numpy(self.sentences.lengths).float()
 
 
 class PooledMatcher(Encoder[PooledEncoding, Tensor]):
-    """The cosine of one vector a document."""
+    """The cosine of one vector per document."""
 
-    def __init__(self, rule: Rule, backbone: Backbone | None = None) -> None:
+    def __init__(self, rule: PoolingRule, backbone: Backbone | None = None) -> None:
         self.name = self.rule = rule
         self.backbone = backbone or Backbone.load()
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[PooledEncoding]:
-        """One vector a document."""
+        """Encode each document as one vector."""
         if self.rule == "mean":
             return [_pooled(s, v, 1.0) for s, v in sentence_vectors(documents, self.backbone, progress)]
         return self.openings([tokenize(document, self.backbone.tokenizer) for document in documents], progress)
@@ -67,7 +66,7 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
         return np.asarray((collection @ query.vector).double().numpy())
 
     def explain(self, a: PooledEncoding, b: PooledEncoding, collection: Tensor | None = None) -> Match:
-        """The cosine taken apart: it is a sum over the pieces of each document."""
+        """The cosine as a sum over the pieces of each document."""
         if min(a.coverage, b.coverage) < 1:
             warnings.warn(
                 f"The model {self.name} reads only the opening of a document.", LongmatchWarning, stacklevel=3
@@ -90,7 +89,7 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
         )
 
     def openings(self, tokens: Sequence[Tokens], progress: Progress | None = None) -> list[PooledEncoding]:
-        """What the backbone reads at once, from the start of each document."""
+        """Encode the opening of each document, as long as the backbone's input allows."""
         reader = self.backbone.with_pooling("cls" if self.rule == "cls" else "mean")
         read = [min(len(t), reader.max_tokens) for t in tokens]
         vectors = torch.from_numpy(reader.encode([t.ids[:n] for t, n in zip(tokens, read, strict=True)]))
@@ -124,7 +123,7 @@ def _pooled(sentences: Sentences, vectors: Tensor, coverage: float) -> PooledEnc
 
 
 def _gains(mine: PooledEncoding, theirs: PooledEncoding) -> Evidence:
-    """What each piece adds to the cosine, and the piece of the other document nearest to it."""
+    """Each piece's contribution to the cosine, and its nearest piece in the other document."""
     mass = (mine.vectors @ theirs.vector) * mine.weights
     nearest = (mine.vectors @ theirs.vectors.T).argmax(1)
     return Evidence(nearest.numpy(), mass.clamp(min=0).double().numpy())

@@ -1,4 +1,4 @@
-"""The siamese baseline of the papers (S-BERT, MatchBERT): one BERT over the first 512 tokens of either document."""
+"""Training of `first`, the papers' siamese baseline (S-BERT, MatchBERT): BERT over the first 512 tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ from longmatch.units import Tokens
 
 
 @dataclass(frozen=True)
-class SiameseSettings:
-    """What the siamese encoder knows beside the settings of all models.
+class FirstTokensSettings:
+    """The settings of the siamese encoder.
 
-    MatchBERT (SMITH section 3.2.1): the cosine of the two documents' vectors, cross-entropy with the label; S-BERT
-    (CoLDE section 4.1.3) is the same with the first 512 tokens. A vector is the mean of the token vectors.
-    `loss=contrastive` is CoLDE's loss over documents: what is left of CoLDE if it reads nothing but the opening.
+    MatchBERT (SMITH section 3.2.1): the cosine of the two documents' vectors, with cross-entropy; S-BERT (CoLDE section
+    4.1.3) is the same over the first 512 tokens. A vector is the mean of the token vectors. `loss=contrastive` is
+    CoLDE's loss over documents, that is, CoLDE on the opening alone.
     """
 
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
-    opening: int = 512  # tokens read of a document, start and end tokens included; as many as the backbone can at most
+    opening: int = 512  # tokens read of a document with start and end tokens, if the backbone allows
     loss: Literal["cross_entropy", "contrastive"] = "cross_entropy"
-    scale: float = 10.0  # of cross-entropy: how steeply the chance rises with the cosine
-    middle: float = 0.5  # of cross-entropy: the cosine that is an even chance
+    scale: float = 10.0  # cross-entropy: slope of the probability over the cosine
+    middle: float = 0.5  # cross-entropy: the cosine with probability 0.5
     loss_temperature: float = 0.05  # of the contrastive loss
-    validation_pairs: int | None = None  # looked at, drawn once; by default all
+    validation_pairs: int | None = None  # sampled once; all by default
 
     def __post_init__(self) -> None:
         at_least(self, opening=3, validation_pairs=2)
@@ -42,52 +42,52 @@ class SiameseSettings:
 
     @property
     def contrastive(self) -> bool:
-        """Rather than pair by pair."""
+        """Whether the loss contrasts all documents of a batch."""
         return self.loss == "contrastive"
 
 
 @dataclass(frozen=True)
-class Openings:
-    """The first tokens of each document, between the special ones."""
+class OpeningLayout:
+    """The first tokens of each document, with start and end tokens."""
 
-    limit: int  # tokens, special ones not counted
+    limit: int  # tokens, without special ones
     specials: tuple[int, int]
 
     def lay_out(self, documents: Sequence[Tokens]) -> FlatTokens:
-        """One piece a document."""
+        """One piece per document."""
         return FlatTokens.of([tokens.ids[: self.limit] for tokens in documents], self.specials)
 
 
-class SiameseRecipe(BiEncoderRecipe[FlatTokens]):
-    """The model is the backbone itself."""
+class FirstTokensRecipe(BiEncoderRecipe[FlatTokens]):
+    """Fine-tunes the backbone itself."""
 
     name: ClassVar[str] = "first"
-    Settings: ClassVar[type] = SiameseSettings
+    Settings: ClassVar[type] = FirstTokensSettings
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64}
-    options: SiameseSettings
-    layout: Openings
+    options: FirstTokensSettings
+    layout: OpeningLayout
 
     @classmethod
-    def new_model(cls, settings: TrainingSettings, options: SiameseSettings) -> tuple[Any, Any]:
-        """The backbone as it is."""
+    def new_model(cls, settings: TrainingSettings, options: FirstTokensSettings) -> tuple[Any, Any]:
+        """The pretrained backbone."""
         backbone = Backbone.load(options.backbone, device="cpu", precision="float32")
         return backbone.model, open_tokenizer(locate(options.backbone))
 
     @property
     def limit(self) -> int:
-        """Tokens read of a document, special ones not counted."""
+        """Tokens read of a document, without special ones."""
         return self.layout.limit
 
     def save(self, folder: Path) -> None:
-        """A sentence-transformers folder that reads as many tokens as training did."""
+        """Write a sentence-transformers folder with the training's token limit."""
         save_sentence_model(folder, self.model, self.tokenizer, self.limit + 2)
 
-    def _layout(self) -> Openings:
+    def _layout(self) -> OpeningLayout:
         specials = special_tokens(self.tokenizer, locate(self.options.backbone))
-        plain = Pooling()  # whatever length the checkpoint was meant for
-        backbone = Backbone(self.model, self.tokenizer.backend_tokenizer, plain, specials, self.name)
+        pooling = Pooling()  # without the checkpoint's own length limit
+        backbone = Backbone(self.model, self.tokenizer.backend_tokenizer, pooling, specials, self.name)
         limits = (self.options.opening - 2, backbone.max_tokens, self.settings.max_tokens)
-        return Openings(min(limit for limit in limits if limit is not None), specials)
+        return OpeningLayout(min(limit for limit in limits if limit is not None), specials)
 
     def _vectors(self, documents: FlatTokens) -> Tensor:
         def encode(ids: Tensor, mask: Tensor, _: Tensor) -> Tensor:

@@ -1,1 +1,1 @@
-"""RPRS (Askari et al., 2024): how large a part of each document answers the other, by sentence vectors."""
+"""RPRS (Askari et al., 2024): which proportion of each document's sentences has a counterpart in the other."""

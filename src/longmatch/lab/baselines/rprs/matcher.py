@@ -1,4 +1,4 @@
-"""RPRS as a matcher: no training, any backbone's sentence vectors, and the sentences of all candidates as the pool."""
+"""RPRS as a matcher: untrained, over any backbone's sentence vectors, with all candidates' sentences as the pool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,15 @@ from torch import Tensor
 from longmatch.default.statistics import background_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.lab.baselines.rprs.score import Hits, Pool, Rule, find_hits, nearest, proportional_scores, rprs_scores
+from longmatch.lab.baselines.rprs.score import (
+    Hits,
+    RprsRule,
+    SentencePool,
+    find_hits,
+    nearest_cosines,
+    proportional_scores,
+    rprs_scores,
+)
 from longmatch.matching.align import Evidence, Floats, alignments, merge
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import SentenceVectors, group_scores
@@ -33,44 +41,44 @@ class RprsCollection:
     """The candidates, and their sentences as one pool."""
 
     encodings: tuple[RprsEncoding, ...]
-    pool: Pool
+    pool: SentencePool
 
 
 class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
-    """The product of how much of the query a candidate answers and how much of the candidate the query asks for."""
+    """The share of the query with a counterpart in the candidate, times the share of the candidate in the query."""
 
     name = "rprs"
 
-    def __init__(self, backbone: Backbone | None = None, rule: Rule | None = None) -> None:
-        self.backbone, self.rule = backbone or Backbone.load(), rule or Rule()
+    def __init__(self, backbone: Backbone | None = None, rule: RprsRule | None = None) -> None:
+        self.backbone, self.rule = backbone or Backbone.load(), rule or RprsRule()
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[RprsEncoding]:
         """Encode the sentences of each document."""
-        return [RprsEncoding(*found) for found in sentence_vectors(documents, self.backbone, progress)]
+        return [RprsEncoding(*encoded) for encoded in sentence_vectors(documents, self.backbone, progress)]
 
     def collect(self, encodings: Sequence[RprsEncoding]) -> RprsCollection:
-        """The pool."""
-        return RprsCollection(tuple(encodings), Pool.of(e.vectors for e in encodings))
+        """Pool the sentences of all documents."""
+        return RprsCollection(tuple(encodings), SentencePool.of(e.vectors for e in encodings))
 
     def score(self, query: RprsEncoding, collection: RprsCollection) -> Scores:
-        """RPRS(query, candidate) for every candidate; a query that is itself collected is no hit of its own."""
-        own = next((n for n, encoding in enumerate(collection.encodings) if encoding is query), None)
-        return np.asarray(rprs_scores(query.vectors, collection.pool, self.rule, own).double().numpy())
+        """RPRS(query, candidate) for every candidate; a query in the collection is not its own candidate."""
+        skip = next((n for n, encoding in enumerate(collection.encodings) if encoding is query), None)
+        return np.asarray(rprs_scores(query.vectors, collection.pool, self.rule, skip).double().numpy())
 
     def explain(self, a: RprsEncoding, b: RprsEncoding, collection: RprsCollection | None = None) -> Match:
-        """A lone pair: each document asks the other, among unrelated sentences; the mean of both, as a share of what
-        the documents score with themselves.
+        """A single pair: each document is the query once, with unrelated sentences in the pool; the mean of both
+        scores, relative to the documents' scores with themselves.
         """
-        there, back = self._ask(a, b), self._ask(b, a)
-        found = self._score(there) + self._score(back)
-        own = sum(self._score(self._ask(e, e)) for e in (a, b))
+        forward, backward = self._hits(a, b), self._hits(b, a)
+        total = self._score(forward) + self._score(backward)
+        maximum = sum(self._score(self._hits(e, e)) for e in (a, b))
         return Match(
             a=a.sentences.document,
             b=b.sentences.document,
-            score=float(np.clip(found / max(own, 1e-9), 0.0, 1.0)),
+            score=float(np.clip(total / max(maximum, 1e-9), 0.0, 1.0)),
             sections=_grid(a, b, "sections"),
             alignments=alignments(
-                merge([_evidence(a, b, there, back)], [_evidence(b, a, back, there)]),
+                merge([_evidence(a, b, forward, backward)], [_evidence(b, a, backward, forward)]),
                 (a.sentences.passage, b.sentences.passage),
                 lambda i, j: pair_cosines(a.vectors, b.vectors, i, j),
                 lambda i, j: (),
@@ -80,15 +88,17 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
             grids=lambda level: _grid(a, b, level),
         )
 
-    def _ask(self, query: RprsEncoding, candidate: RprsEncoding) -> Hits:
-        """The hits of a query in one candidate, among other sentences."""
-        pool = Pool.of([candidate.vectors, self._others(query)])
-        return find_hits(query.vectors, Pool.of([candidate.vectors]), nearest(query.vectors, pool, self.rule.hits))
+    def _hits(self, query: RprsEncoding, candidate: RprsEncoding) -> Hits:
+        """The hits of a query in one candidate, with other sentences in the pool."""
+        pool = SentencePool.of([candidate.vectors, self._others(query)])
+        return find_hits(
+            query.vectors, SentencePool.of([candidate.vectors]), nearest_cosines(query.vectors, pool, self.rule.hits)
+        )
 
     def _others(self, query: RprsEncoding) -> Tensor:
-        """The shipped unrelated sentences; of another backbone there are none, so it is the query's own."""
-        known = background_of(self.backbone)
-        return query.vectors if known is None else known.vectors
+        """The packaged background sentences; the query's own sentences for a backbone without any."""
+        background = background_of(self.backbone)
+        return query.vectors if background is None else background.vectors
 
     def _score(self, hits: Hits) -> float:
         return float(proportional_scores(hits, self.rule)[0])
@@ -96,19 +106,19 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
 
 def frequency_matcher(backbone: Backbone | None = None) -> RprsMatcher:
     """RPRS with frequencies."""
-    return RprsMatcher(backbone, Rule(k1=1.5))
+    return RprsMatcher(backbone, RprsRule(k1=1.5))
 
 
-def _evidence(mine: RprsEncoding, theirs: RprsEncoding, asking: Hits, asked: Hits) -> Evidence:
-    """What each sentence adds to the two proportions of its document: found when it asks, a hit when it is asked."""
-    mass = (asking.asked[0] > 0).double() + (asked.answers > 0).double()
+def _evidence(mine: RprsEncoding, theirs: RprsEncoding, as_query: Hits, as_candidate: Hits) -> Evidence:
+    """Each sentence's contribution to its document's proportions: it has a hit as query, is a hit as candidate."""
+    mass = (as_query.per_query[0] > 0).double() + (as_candidate.per_sentence > 0).double()
     partner = (mine.vectors @ theirs.vectors.T).argmax(1)
     share: Floats = (mass / len(mass)).numpy()
     return Evidence(partner.numpy(), share)
 
 
 def _grid(a: RprsEncoding, b: RprsEncoding, level: Level) -> Grid:
-    """The mean over sentences of their best cosine, group by group, both directions averaged."""
+    """The mean best cosine of the sentences of every two groups, averaged over both directions."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     left, right = (SentenceVectors(e.vectors, torch.zeros(len(e.vectors), len(SIZES))) for e in (a, b))
     scores = group_scores(left, right, mine.offsets, theirs.offsets).clamp(0, 1).numpy()

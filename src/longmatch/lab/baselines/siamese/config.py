@@ -1,4 +1,4 @@
-"""The settings that all baselines share."""
+"""The configuration that all siamese baselines share."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from transformers import PretrainedConfig
 
 
 class VectorConfig(PretrainedConfig):  # type: ignore[misc]
-    """What every model that makes one vector of a document knows.
+    """Base configuration of the models with one vector per document.
 
-    - `max_tokens`: the most that is read of a document; None reads all of it;
-    - `sentence_tokens`: a sentence longer than this goes on as another one, so that text without full stops does not
-      become one endless sentence;
-    - `scale` and `middle`: where the learned ones begin: a pair's chance is sigmoid(scale * (cosine - middle));
-    - `threshold`: the cosine from which two documents belong together, chosen on validation pairs.
+    - `max_tokens`: tokens read of a document; None reads all of it;
+    - `sentence_tokens`: longer sentences are split, so that text without full stops does not become one endless
+      sentence;
+    - `scale` and `middle`: initial values of these weights: a pair's probability is sigmoid(scale * (cosine - middle));
+    - `threshold`: the cosine from which a pair counts as a match, chosen on validation pairs.
     """
 
     def __init__(

@@ -7,17 +7,17 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.encoders.ragged import offsets_of
-from longmatch.lab.baselines.siamese.batch import Texts
+from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
-from longmatch.lab.baselines.siamese.encoder import Reading, VectorModel
-from longmatch.lab.baselines.siamese.letters import letters_of, trigrams
+from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
+from longmatch.lab.baselines.siamese.trigrams import token_letters, trigrams
 
 
 class DssmConfig(VectorConfig):
     """Widths as in the paper: 30 thousand trigrams, 300, 300, 128.
 
-    The paper gives every trigram that occurs a number; here a trigram's number is a hash of its letters, so that any
-    alphabet fits into `buckets`. `vocabulary` and `letters` are the sizes of the tables of the tokens' letters.
+    The paper numbers every trigram that occurs; here trigrams are hashed into `buckets`, so that any alphabet fits.
+    `vocabulary` and `letters` are the sizes of the tables of the tokens' letters.
     """
 
     model_type = "longmatch-dssm"
@@ -39,14 +39,14 @@ class DssmConfig(VectorConfig):
 class DssmModel(VectorModel):
     """A bag of letter trigrams through three dense layers with tanh (section 3).
 
-    The paper's texts are queries and titles, and its bag holds counts. Those of a long document are all large and would
-    leave tanh nothing to tell apart, so a trigram that occurs n times counts log(1 + n), and the bag has length 1. No
-    word vectors are needed, and order is lost.
+    The paper's texts are queries and titles, and its bag holds counts. The counts of a long document are all large and
+    would saturate tanh, so a trigram that occurs n times weighs log(1 + n), and the bag has length 1. No word vectors
+    are needed, and word order is ignored.
     """
 
     config_class = DssmConfig
-    letters: Tensor  # of all tokens, one after another
-    letter_offsets: Tensor  # where each token's begin
+    letters: Tensor  # of all tokens, concatenated
+    letter_offsets: Tensor  # of the tokens in `letters`
 
     def __init__(self, config: DssmConfig) -> None:
         super().__init__(config)
@@ -60,42 +60,42 @@ class DssmModel(VectorModel):
 
     @classmethod
     def new(cls, backbone: str | None, tokenizer: Any, **settings: Any) -> Self:
-        """A backbone gives its tokenizer alone."""
-        letters, offsets = letters_of(tokenizer)
+        """A new model for a tokenizer; the backbone's weights are not used."""
+        letters, offsets = token_letters(tokenizer)
         model = cls(DssmConfig(vocabulary=len(offsets) - 1, letters=len(letters), **settings))
         model.letters, model.letter_offsets = letters, offsets
         return model
 
     @property
     def width(self) -> int:
-        """Of the third layer."""
+        """The output size of the third layer."""
         return int(self.config.vector_width)
 
-    def read(self, texts: Texts, explained: bool) -> Reading:
-        """A sentence's part is what the vector loses without the sentence's trigrams."""
+    def read(self, texts: TextBatch, with_parts: bool) -> VectorOutput:
+        """A sentence's part is the change of the vector when the sentence's trigrams are removed."""
         number, sentence = trigrams(texts, self.letters, self.letter_offsets, self.config.buckets)
         key = texts.document_of_sentence[sentence] * self.config.buckets + number
-        kinds, which, count = torch.unique(key, return_inverse=True, return_counts=True)
-        document = kinds // self.config.buckets
+        entries, entry, count = torch.unique(key, return_inverse=True, return_counts=True)
+        document = entries // self.config.buckets
         weight = count.log1p()
         length = weight.new_zeros(len(texts)).index_add(0, document, weight**2).sqrt()
         weight = weight / length[document]
-        bags = self._bags(kinds % self.config.buckets, weight, document, len(texts))
+        bags = self._bags(entries % self.config.buckets, weight, document, len(texts))
         vectors = self._layers(bags)
-        if not explained:
-            return Reading(vectors)
-        own = self._bags(number, (weight / count)[which], sentence, len(texts.sentences))
+        if not with_parts:
+            return VectorOutput(vectors)
+        removed = self._bags(number, (weight / count)[entry], sentence, len(texts.sentences))
         home = texts.document_of_sentence
-        return Reading(vectors, vectors[home] - self._layers(bags[home] - own))
+        return VectorOutput(vectors, vectors[home] - self._layers(bags[home] - removed))
 
     def _bags(self, numbers: Tensor, weights: Tensor, owner: Tensor, owners: int) -> Tensor:
-        """The first layer's sums over each owner's trigrams, which stand together: (owners, hidden)."""
+        """The first layer's sums over each owner's trigrams, which are contiguous: (owners, hidden)."""
         starts = offsets_of(torch.bincount(owner, minlength=owners))[:-1]
-        found: Tensor = self.trigrams(numbers, starts, per_sample_weights=weights)
-        return found
+        sums: Tensor = self.trigrams(numbers, starts, per_sample_weights=weights)
+        return sums
 
     def _layers(self, sums: Tensor) -> Tensor:
-        found = torch.tanh(sums + self.bias)
+        hidden = torch.tanh(sums + self.bias)
         for layer in self.layers:
-            found = torch.tanh(layer(found))
-        return found
+            hidden = torch.tanh(layer(hidden))
+        return hidden

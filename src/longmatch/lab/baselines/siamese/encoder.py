@@ -1,4 +1,4 @@
-"""What every baseline is: a network that makes one vector of a document."""
+"""Base class of the siamese networks: one vector per document."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -8,34 +8,34 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from longmatch.lab.baselines.siamese.batch import Layout, Texts
+from longmatch.lab.baselines.siamese.batch import SentenceLayout, TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
 
 
 @dataclass(frozen=True)
-class Reading:
-    """The vectors of documents and, where they were asked for, what their sentences bring to them.
+class VectorOutput:
+    """The vectors of documents and, if requested, the contributions of their sentences (`parts`).
 
-    The parts of a document's sentences add up to its vector (DSSM alone, which adds nothing up, says what the vector
-    loses without the sentence). So the cosine of two documents is a sum over the sentences of either.
+    The parts of a document's sentences add up to its vector, so the cosine of two documents is a sum over the sentences
+    of either. Only DSSM is not additive: there a part is the change of the vector when the sentence is removed.
     """
 
-    vectors: Tensor  # (documents, width), of any length
+    vectors: Tensor  # (documents, width), not normalised
     parts: Tensor | None = None  # (sentences, width)
-    sentences: Tensor | None = None  # (sentences,) attention paid to each; those of a document sum to 1
-    words: Tensor | None = None  # (tokens,) attention paid to each token; those of a sentence sum to 1
+    sentences: Tensor | None = None  # (sentences,) attention weights; sum to 1 per document
+    words: Tensor | None = None  # (tokens,) attention weights; sum to 1 per sentence
 
 
 class VectorModel(PreTrainedModel):  # type: ignore[misc]
-    """One vector a document; two documents are as alike as the cosine of theirs.
+    """One vector per document; the score of two documents is the cosine of theirs.
 
-    The chance that two belong together is sigmoid(scale * (cosine - middle)), and both numbers are learned (SMITH's
-    fine-tuning, section 3.3, as its cosine alone cannot become every chance).
+    The probability of a match is sigmoid(scale * (cosine - middle)) with learned scale and middle (SMITH's fine-tuning,
+    section 3.3, whose cosine alone cannot express every probability).
     """
 
     config_class: type[VectorConfig] = VectorConfig
     base_model_prefix = "baseline"
-    in_full: ClassVar[bool] = True  # computed in float32 whatever the rest is: it is small, and mostly recurrences
+    full_precision: ClassVar[bool] = True  # float32 even under autocast: small, mostly recurrent
 
     def __init__(self, config: VectorConfig) -> None:
         super().__init__(config)
@@ -45,32 +45,32 @@ class VectorModel(PreTrainedModel):  # type: ignore[misc]
     @classmethod
     @abstractmethod
     def new(cls, backbone: str | None, tokenizer: Any, **settings: Any) -> Self:
-        """An untrained model for a backbone's tokenizer, with as much of its weights as the model can use."""
+        """An untrained model for a backbone's tokenizer, with those of its weights that the model can use."""
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """Numbers in a vector."""
+        """The size of a document vector."""
 
     @abstractmethod
-    def read(self, texts: Texts, explained: bool) -> Reading:
-        """The vectors of documents; if they are to be explained, with all there is to explain them."""
+    def read(self, texts: TextBatch, with_parts: bool) -> VectorOutput:
+        """The vectors of documents; with `with_parts`, also all that an explanation needs."""
 
-    def forward(self, texts: Texts, explained: bool = False) -> Reading:
-        """Read documents; the same numbers come out whichever documents are read together."""
+    def forward(self, texts: TextBatch, with_parts: bool = False) -> VectorOutput:
+        """Encode documents; the result does not depend on which documents are batched together."""
         kind = texts.device.type
-        allowed = torch.is_autocast_enabled(kind) and not self.in_full
+        allowed = torch.is_autocast_enabled(kind) and not self.full_precision
         with torch.autocast(kind, torch.get_autocast_dtype(kind), enabled=allowed, cache_enabled=False):
-            return self.read(texts, explained)
+            return self.read(texts, with_parts)
 
     @property
-    def layout(self) -> Layout:
-        """How documents are cut for it."""
-        return Layout(self.config.max_tokens, self.config.sentence_tokens)
+    def layout(self) -> SentenceLayout:
+        """How documents are laid out for the model."""
+        return SentenceLayout(self.config.max_tokens, self.config.sentence_tokens)
 
-    def chance(self, cosine: Tensor) -> Tensor:
-        """How likely two documents of this cosine belong together."""
+    def probability(self, cosine: Tensor) -> Tensor:
+        """The probability that two documents with this cosine match."""
         return torch.sigmoid(self.scale * (cosine - self.middle))
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Torch's own initial values stay: those for deep transformers are too small for such networks."""
+        """Keep torch's initial values: those for deep transformers are too small for such networks."""

@@ -1,21 +1,21 @@
-"""Why two vectors are alike: the cosine taken apart, sentence by sentence.
+"""Explanation of a cosine as a sum over sentences.
 
-A document's vector is the sum of what its sentences bring to it, so its cosine with another is a sum too. A sentence's
-contribution is its term of that sum, at least 0, credited to the pair it forms with the sentence of the other document
-whose part points most in the same direction. With HAN and SMASH a part is the sentence's state times the attention paid
-to it: the contribution is attention, as far as it went to what the documents share.
+A document's vector is the sum of its sentences' parts, so its cosine with another vector is a sum too. A sentence's
+contribution is its term of that sum, at least 0, credited to its pair with the sentence of the other document whose
+part has the highest cosine with it. For HAN and SMASH a part is the sentence's state times its attention weight, so the
+contribution is attention restricted to what the documents share.
 """
 
 from longmatch.encoders.ragged import segment_sum
-from longmatch.lab.baselines.siamese.encoding import VectorEncoding, direction
+from longmatch.lab.baselines.siamese.encoding import VectorEncoding, directions
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Coverage, Grid, Level, Match
 from longmatch.matching.sentence_vectors import pair_cosines
 
 
 def explain(a: VectorEncoding, b: VectorEncoding, name: str, probability: float, threshold: float | None) -> Match:
-    """Two documents compared."""
-    mine, theirs = direction(a.parts), direction(b.parts)
+    """The match of two documents."""
+    mine, theirs = directions(a.parts), directions(b.parts)
     return Match(
         a=a.document,
         b=b.document,
@@ -37,14 +37,14 @@ def explain(a: VectorEncoding, b: VectorEncoding, name: str, probability: float,
 
 
 def _gains(mine: VectorEncoding, theirs: VectorEncoding) -> Evidence:
-    """What each sentence adds to the cosine, and the sentence of the other document most like it."""
+    """Each sentence's contribution to the cosine, and its nearest sentence in the other document."""
     gain = (mine.parts @ theirs.vector).clamp(min=0)
-    nearest = (direction(mine.parts) @ direction(theirs.parts).T).argmax(1)
+    nearest = (directions(mine.parts) @ directions(theirs.parts).T).argmax(1)
     return Evidence(nearest.numpy(), gain.double().numpy())
 
 
 def _grid(a: VectorEncoding, b: VectorEncoding, level: Level) -> Grid:
-    """The cosine of what every two groups of sentences bring, negative ones as 0."""
+    """The cosine of the summed parts of every two groups of sentences, at least 0."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    rows, columns = (direction(segment_sum(e.parts, groups.offsets)) for e, groups in ((a, mine), (b, theirs)))
+    rows, columns = (directions(segment_sum(e.parts, groups.offsets)) for e, groups in ((a, mine), (b, theirs)))
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clamp(0, 1).numpy())

@@ -1,4 +1,4 @@
-"""Every baseline as a matcher: a trained model's folder, opened."""
+"""The matcher of all siamese baselines: opens a trained model's folder."""
 
 import warnings
 from collections.abc import Iterable, Sequence
@@ -11,28 +11,26 @@ from transformers import PretrainedConfig
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Precision
-from longmatch.encoders.pretrained import checkpoint_errors
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.siamese.arc import ArcModel
-from longmatch.lab.baselines.siamese.batch import Layout
+from longmatch.lab.baselines.siamese.batch import SentenceLayout
 from longmatch.lab.baselines.siamese.dssm import DssmModel
 from longmatch.lab.baselines.siamese.encoder import VectorModel
-from longmatch.lab.baselines.siamese.encoding import VectorEncoding, WeighedSentence, attention_of, encode_tokens
+from longmatch.lab.baselines.siamese.encoding import AttendedSentence, VectorEncoding, attention_of, encode_tokens
 from longmatch.lab.baselines.siamese.explanation import explain
 from longmatch.lab.baselines.siamese.han import HanModel
-from longmatch.lab.baselines.siamese.long import LongModel
+from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.smash import SmashModel
-from longmatch.lab.matchers import TrainedMatcher
+from longmatch.lab.matchers import TrainedMatcher, open_trained
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Progress
 from longmatch.units import Tokens, tokenize
 
-KINDS: tuple[type[VectorModel], ...] = (DssmModel, ArcModel, HanModel, SmashModel, LongModel)
+MODELS: tuple[type[VectorModel], ...] = (DssmModel, ArcModel, HanModel, SmashModel, LongModel)
 
 
 class VectorMatcher(TrainedMatcher[VectorEncoding]):
-    """The cosine of one vector a document, explained by what each sentence brings to it."""
+    """The cosine of one vector per document, explained by each sentence's contribution to it."""
 
     model: VectorModel
     tokens_per_batch = 32_768
@@ -43,33 +41,21 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
 
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> "VectorMatcher":
-        """Open what `longmatch train` made of a baseline."""
-        from transformers.utils import logging
-
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        with checkpoint_errors(f"The model {folder}", "Name a folder `longmatch train` made."):
-            kind = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
-            found = next((k for k in KINDS if k.config_class.model_type == kind), None)
-            if found is None:
-                raise ValueError(f"its kind is {kind}")
-            model: Any = found.from_pretrained(folder, dtype=torch.float32)
-            tokenizer = open_tokenizer(str(folder))
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(place), tokenizer, precision)
+        """Open a model folder written by `longmatch train`."""
+        return cls(*open_trained(_SavedModel, folder, device), precision)
 
     @property
-    def layout(self) -> Layout:
-        """How documents are cut."""
+    def layout(self) -> SentenceLayout:
+        """How documents are laid out."""
         return self.model.layout
 
     @property
     def width(self) -> int:
-        """Numbers in a document's vector."""
+        """The size of a document vector."""
         return self.model.width
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[VectorEncoding]:
-        """Encode documents, each alone; if some are too long to be read whole, one warning says so."""
+        """Encode documents; warns once if some are too long to be read whole."""
         encodings = super().encode(documents, progress)
         if any(encoding.coverage < 1 for encoding in encodings):
             limit = self.layout.max_tokens
@@ -81,22 +67,35 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
         return encodings
 
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterable[VectorEncoding]:
-        """Encode documents, each alone."""
+        """Encode tokenised documents."""
         return encode_tokens(self.model, documents)
 
     def length(self, tokens: Tokens) -> int:
-        """As many tokens as the model reads."""
+        """The number of tokens the model reads."""
         return len(self.layout.read(tokens))
 
     def explain(self, a: VectorEncoding, b: VectorEncoding, collection: Tensor | None = None) -> Match:
-        """Two documents compared; the probability is the one the model was trained to give."""
+        """The match of two documents, with the probability that the model was trained to predict."""
         with torch.no_grad():
-            chance = self.model.chance((a.vector @ b.vector).to(self.model.device))
-        return explain(a, b, self.name, float(chance), self.threshold)
+            probability = self.model.probability((a.vector @ b.vector).to(self.model.device))
+        return explain(a, b, self.name, float(probability), self.threshold)
 
-    def attention(self, document: Document, words: int = 3) -> list[WeighedSentence]:
-        """The sentences of a document with the attention paid to each and to its words (HAN and SMASH)."""
-        found = attention_of(self.model, tokenize(document, self.tokenizer.backend_tokenizer), words)
-        if not found:
-            raise LongmatchError(f"The model {self.name} pays no attention to sentences. Train han or smash for that.")
-        return found
+    def attention(self, document: Document, words: int = 3) -> list[AttendedSentence]:
+        """The sentences of a document with their attention weights, and the top `words` words (HAN and SMASH)."""
+        sentences = attention_of(self.model, tokenize(document, self.tokenizer.backend_tokenizer), words)
+        if not sentences:
+            raise LongmatchError(f"The model {self.name} has no attention over sentences. Train han or smash for that.")
+        return sentences
+
+
+class _SavedModel:
+    """Opens a folder with the model class that its config names."""
+
+    @staticmethod
+    def from_pretrained(folder: str | Path, **settings: Any) -> VectorModel:
+        model_type = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
+        model_class: Any = next((c for c in MODELS if c.config_class.model_type == model_type), None)
+        if model_class is None:
+            raise ValueError(f"its model type is {model_type}")
+        model: VectorModel = model_class.from_pretrained(folder, **settings)
+        return model

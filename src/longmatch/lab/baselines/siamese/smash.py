@@ -6,31 +6,31 @@ import torch
 from torch import Tensor
 
 from longmatch.encoders.ragged import segment_ids, segment_sum
-from longmatch.lab.baselines.siamese.batch import Texts
-from longmatch.lab.baselines.siamese.encoder import Reading
+from longmatch.lab.baselines.siamese.attentive_gru import AttentiveGRU, ContextAttention
+from longmatch.lab.baselines.siamese.batch import TextBatch
+from longmatch.lab.baselines.siamese.encoder import VectorOutput
 from longmatch.lab.baselines.siamese.han import HanConfig, HanModel
-from longmatch.lab.baselines.siamese.levels import Attention, Level
 
 
 class SmashConfig(HanConfig):
-    """As HAN; `hidden` is the width of one depth, a document's vector three times that."""
+    """As HAN; `hidden` is the width of one level, and a document's vector has three times that."""
 
     model_type = "longmatch-smash"
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)  # transformers would write another for a class without one
+        super().__init__(**settings)  # without its own, transformers would generate an __init__
 
 
 class SmashModel(HanModel):
-    """HAN with paragraphs between sentences and document, and the document told at all three depths together:
+    """HAN with a paragraph level; the document vector concatenates three levels:
 
-    - its words, weighed by attention;
-    - its sentences, read one after another (HAN);
-    - its paragraphs, whose sentences are read one after another and then the paragraphs.
+    - its words, weighted by attention;
+    - its sentences, in sequence (HAN);
+    - its paragraphs, in sequence, each a sequence of sentences.
 
-    The depths share the reading of words; above it each has a GRU of its own. The word GRU reads sentence by sentence
-    at every depth, where one over the whole document would take thousands of steps. Where the paper puts both documents
-    through dense layers, the cosine decides, as in the papers that compare with it.
+    The levels share the word GRU; above it each has its own. The word GRU runs sentence by sentence at every level,
+    where one over the whole document would take thousands of steps. The paper puts both documents through dense layers;
+    here they are compared by cosine, as in the papers that compare with SMASH.
     """
 
     config_class = SmashConfig
@@ -38,34 +38,34 @@ class SmashModel(HanModel):
     def __init__(self, config: SmashConfig) -> None:
         super().__init__(config)
         width = config.hidden
-        self.document_words = Attention(width)
-        self.paragraph_sentences = Level(width, width)
-        self.paragraph_level = Level(width, width)
+        self.document_words = ContextAttention(width)
+        self.paragraph_sentences = AttentiveGRU(width, width)
+        self.paragraph_level = AttentiveGRU(width, width)
         self.post_init()
 
     @property
     def width(self) -> int:
-        """Three depths."""
+        """Three levels."""
         return 3 * int(self.config.hidden)
 
-    def read(self, texts: Texts, explained: bool) -> Reading:
-        """What a paragraph brings is its sentences' as far as they weigh in it."""
+    def read(self, texts: TextBatch, with_parts: bool) -> VectorOutput:
+        """A paragraph's contribution is divided among its sentences by their weights."""
         words = self.word_level(self.words(texts.ids), texts.sentences)
         word_weights, whole = self.document_words(words.states, texts.offsets(texts.lengths))
         sentences = self.sentence_level(words.sums, texts.documents[:, 0])
         inner = self.paragraph_sentences(words.sums, texts.paragraphs)
         paragraphs = self.paragraph_level(inner.sums, texts.documents[:, 1])
         vectors = torch.cat([whole, sentences.sums, paragraphs.sums], dim=1)
-        if not explained:
-            return Reading(vectors)
+        if not with_parts:
+            return VectorOutput(vectors)
         home = segment_ids(texts.offsets(texts.paragraphs))  # the paragraph of each sentence
-        own = texts.offsets(texts.sentences)
+        sentence_offsets = texts.offsets(texts.sentences)
         by_paragraph = inner.weights * paragraphs.weights[home]
         parts = [
-            segment_sum(word_weights[:, None] * words.states, own),
+            segment_sum(word_weights[:, None] * words.states, sentence_offsets),
             sentences.weights[:, None] * sentences.states,
             by_paragraph[:, None] * paragraphs.states[home],
         ]
-        by_word: Tensor = segment_sum(word_weights[:, None], own)[:, 0]
+        by_word: Tensor = segment_sum(word_weights[:, None], sentence_offsets)[:, 0]
         weights = (by_word + sentences.weights + by_paragraph) / 3
-        return Reading(vectors, torch.cat(parts, dim=1), weights, words.weights)
+        return VectorOutput(vectors, torch.cat(parts, dim=1), weights, words.weights)

@@ -1,4 +1,4 @@
-"""How the siamese baselines learn, all of them alike: labelled pairs, and the chance that a cosine stands for."""
+"""Training of the siamese baselines: cross-entropy over labelled pairs, by the probability of a cosine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,27 +10,27 @@ from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.siamese.arc import ArcModel
-from longmatch.lab.baselines.siamese.batch import Layout, Texts
+from longmatch.lab.baselines.siamese.batch import SentenceLayout, TextBatch
 from longmatch.lab.baselines.siamese.dssm import DssmModel
 from longmatch.lab.baselines.siamese.encoder import VectorModel
 from longmatch.lab.baselines.siamese.han import HanModel
-from longmatch.lab.baselines.siamese.long import LongModel
+from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.smash import SmashModel
 from longmatch.lab.losses import pair_cross_entropy_loss
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
-from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.limits import at_least, below_one
 from longmatch.lab.training.settings import TrainingSettings
 
 
 @dataclass(frozen=True)
-class BaselineSettings:
-    """What all baselines know beside the settings of all models; the rest is each model's own (see its config)."""
+class SiameseSettings:
+    """Settings of all siamese baselines; for the rest see each model's config."""
 
-    backbone: str | None = None  # whose tokenizer, and whose weights as far as they serve; the packaged MiniLM
-    scale: float = 10.0  # a pair's chance is sigmoid(scale * (cosine - middle)); where the learned scale begins
-    middle: float = 0.5  # and the learned middle
-    sentence_tokens: int = 128  # a longer sentence goes on as another one
-    validation_pairs: int | None = None  # looked at, drawn once; by default all
+    backbone: str | None = None  # tokenizer, and weights where they apply; the packaged MiniLM by default
+    scale: float = 10.0  # initial value: a pair's probability is sigmoid(scale * (cosine - middle))
+    middle: float = 0.5  # initial value
+    sentence_tokens: int = 128  # longer sentences are split
+    validation_pairs: int | None = None  # sampled once; all by default
     contrastive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -38,31 +38,30 @@ class BaselineSettings:
         at_least(self, opening=3, window=1, validation_pairs=2)
 
     def model(self) -> dict[str, Any]:
-        """The settings that are the model's own."""
+        """The settings that go into the model's config."""
         return {name: value for name, value in vars(self).items() if name not in ("backbone", "validation_pairs")}
 
 
 @dataclass(frozen=True)
-class DssmSettings(BaselineSettings):
+class DssmSettings(SiameseSettings):
     """Letter trigrams through three dense layers."""
 
-    buckets: int = 30_000  # numbers for trigrams
+    buckets: int = 30_000  # hash buckets for trigrams
     hidden: int = 300  # width of the first two layers
     vector_width: int = 128
 
 
 @dataclass(frozen=True)
-class WordSettings(BaselineSettings):
-    """For models that begin with token embeddings."""
+class WordSettings(SiameseSettings):
+    """For models with token embeddings."""
 
-    words: Literal["backbone", "new"] = "backbone"  # what they begin with: the backbone's own, or random ones
-    word_width: int = 384  # of random ones
+    words: Literal["backbone", "new"] = "backbone"  # initial embeddings: the backbone's, or random ones
+    word_width: int = 384  # of new embeddings
     dropout: float = 0.1  # of the embeddings
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.dropout < 1:
-            raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and below 1.")
+        below_one(self, "dropout")
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class ArcSettings(WordSettings):
 class HanSettings(WordSettings):
     """Recurrent levels with attention."""
 
-    hidden: int = 256  # width of a level's states, both directions together
+    hidden: int = 256  # width of a level's states, both directions
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,48 +85,48 @@ class HanSettings(WordSettings):
 
 
 @dataclass(frozen=True)
-class LongSettings(BaselineSettings):
-    """A backbone with sliding-window attention. How much dropout it has, its own config says."""
+class LongSettings(SiameseSettings):
+    """A backbone with sliding-window attention; dropout is that of its config."""
 
     opening: int = 4_096  # tokens read of a document, start and end tokens included
-    window: int = 256  # tokens that a token sees to either side
+    window: int = 256  # attention span per side
 
     def model(self) -> dict[str, Any]:
-        """The limit without the start and end tokens."""
-        found = super().model()
-        return {**found, "max_tokens": found.pop("opening") - 2}
+        """The settings that go into the model's config; `max_tokens` does not count start and end tokens."""
+        settings = super().model()
+        return {**settings, "max_tokens": settings.pop("opening") - 2}
 
 
-class BaselineRecipe(BiEncoderRecipe[Texts]):
-    """Binary cross-entropy of the chance and the label, as in SMITH's fine-tuning; both its numbers are learned too."""
+class SiameseRecipe(BiEncoderRecipe[TextBatch]):
+    """Binary cross-entropy as in SMITH's fine-tuning; scale and middle of the probability are learned."""
 
     Model: ClassVar[type[VectorModel]]
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3, "learning_rate": 1e-3}
     model: VectorModel
 
     @classmethod
-    def new_model(cls, settings: TrainingSettings, options: BaselineSettings) -> tuple[VectorModel, Any]:
+    def new_model(cls, settings: TrainingSettings, options: SiameseSettings) -> tuple[VectorModel, Any]:
         """A new model for a backbone's tokenizer."""
         with checkpoint_errors(f"The backbone {options.backbone}"):
             tokenizer = open_tokenizer(locate(options.backbone))
             return cls.Model.new(options.backbone, tokenizer, **options.model()), tokenizer
 
-    def _layout(self) -> Layout:
-        """The nearer limit of training and model holds."""
-        found = self.model.layout
-        limits = [limit for limit in (self.settings.max_tokens, found.max_tokens) if limit is not None]
-        return replace(found, max_tokens=min(limits, default=None))
+    def _layout(self) -> SentenceLayout:
+        """The model's layout, with the smaller of its and the training's token limit."""
+        layout = self.model.layout
+        limits = [limit for limit in (self.settings.max_tokens, layout.max_tokens) if limit is not None]
+        return replace(layout, max_tokens=min(limits, default=None))
 
-    def _vectors(self, documents: Texts) -> Tensor:
+    def _vectors(self, documents: TextBatch) -> Tensor:
         vectors: Tensor = self.model(documents).vectors
         return vectors
 
-    def _loss(self, vectors: Tensor, batch: PairBatch[Texts]) -> Tensor:
+    def _loss(self, vectors: Tensor, batch: PairBatch[TextBatch]) -> Tensor:
         source, target, label = batch.targets
         return pair_cross_entropy_loss(vectors[source], vectors[target], label, self.model.scale, self.model.middle)
 
 
-class DssmRecipe(BaselineRecipe):
+class DssmRecipe(SiameseRecipe):
     """DSSM."""
 
     name = "dssm"
@@ -135,7 +134,7 @@ class DssmRecipe(BaselineRecipe):
     Model = DssmModel
 
 
-class ArcRecipe(BaselineRecipe):
+class ArcRecipe(SiameseRecipe):
     """ARC-I."""
 
     name = "arc-i"
@@ -143,7 +142,7 @@ class ArcRecipe(BaselineRecipe):
     Model = ArcModel
 
 
-class HanRecipe(BaselineRecipe):
+class HanRecipe(SiameseRecipe):
     """HAN."""
 
     name = "han"
@@ -151,7 +150,7 @@ class HanRecipe(BaselineRecipe):
     Model = HanModel
 
 
-class SmashRecipe(BaselineRecipe):
+class SmashRecipe(SiameseRecipe):
     """SMASH RNN."""
 
     name = "smash"
@@ -159,8 +158,8 @@ class SmashRecipe(BaselineRecipe):
     Model = SmashModel
 
 
-class LongRecipe(BaselineRecipe):
-    """S-LONG: as large a network as a backbone, so with a backbone's settings."""
+class LongRecipe(SiameseRecipe):
+    """S-LONG: as large as a backbone, so trained with a backbone's settings."""
 
     name = "s-long"
     Settings: ClassVar[type] = LongSettings

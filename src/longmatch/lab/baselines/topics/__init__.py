@@ -1,1 +1,1 @@
-"""Topic rows: documents compared by what they are about, LDA and BERTopic's steps, fitted on the collection asked."""
+"""Topic models as matchers: LDA and BERTopic, fitted on the collection being searched."""

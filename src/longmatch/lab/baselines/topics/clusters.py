@@ -1,11 +1,11 @@
-"""BERTopic's steps: texts are clustered by their vectors, and a cluster's topic is the words that set it apart.
+"""BERTopic: texts are clustered by their vectors, and a cluster's topic is its distinctive words.
 
 M. Grootendorst: "BERTopic: Neural topic modeling with a class-based TF-IDF procedure", arXiv 2203.05794, 2022.
 
-The steps are its own, the parts those of scipy and scikit-learn: vectors of a language model; fewer dimensions, here by
-a diffusion map of the graph of neighbours in place of UMAP, which sets out from nearly the same; HDBSCAN, which leaves
-outliers without a topic; and the class-based TF-IDF of each cluster's words. The library itself brings UMAP and with
-that a compiler (numba, llvmlite).
+The steps are BERTopic's, implemented with scipy and scikit-learn: vectors of a language model; fewer dimensions, here
+by a diffusion map of the neighbourhood graph instead of UMAP, which is initialised with nearly the same; HDBSCAN, which
+leaves outliers without a topic; and the class-based TF-IDF of each cluster's words. The BERTopic library itself depends
+on UMAP and thereby on a compiler (numba, llvmlite).
 """
 
 from collections.abc import Sequence
@@ -15,20 +15,20 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from longmatch.lab.baselines.topics.similarity import Floats, shares
+from longmatch.lab.baselines.topics.similarity import Floats, proportions
 from longmatch.lab.baselines.topics.vocabulary import Vocabulary
 from longmatch.lexical.terms import Counts
 
 Ints = npt.NDArray[np.int64]
 
 DIMENSIONS, NEIGHBOURS, STEPS = 10, 15, 2  # of the diffusion map
-SMALLEST = 10  # texts in a topic; fewer where there are fewer than 100
-LEAST = 0.1  # a sentence less similar to a topic does not speak of it
+MIN_CLUSTER = 10  # texts per topic; fewer for fewer than 100 texts
+MIN_SIMILARITY = 0.1  # of a sentence and a topic; lower ones count as 0
 
 
 @dataclass(frozen=True)
 class ClusterTopics:
-    """Topics as directions in the space of words (topics, words), and what each word weighs."""
+    """Topics as unit vectors over words (topics, words), and the weight of each word."""
 
     vocabulary: Vocabulary
     words: Floats
@@ -36,7 +36,7 @@ class ClusterTopics:
 
     @staticmethod
     def fit(texts: Sequence[Counts], vectors: Floats) -> "ClusterTopics | None":
-        """The topics of texts by their vectors (texts, width); None where they form no clusters."""
+        """Fit topics to texts with vectors (texts, width); None if they form no clusters."""
         labels = cluster(vectors)
         vocabulary = Vocabulary.of(texts)
         if labels.max(initial=-1) < 0 or not len(vocabulary):
@@ -44,22 +44,22 @@ class ClusterTopics:
         inside = np.flatnonzero(labels >= 0)
         member = sp.csr_array((np.ones(len(inside)), (labels[inside], inside)), shape=(labels.max() + 1, len(texts)))
         words, weights = class_tfidf(np.asarray((member @ vocabulary.matrix(texts)).toarray()))
-        return ClusterTopics(vocabulary, _directions(words), weights)
+        return ClusterTopics(vocabulary, _unit_rows(words), weights)
 
     @property
     def topics(self) -> int:
-        """How many there are."""
+        """The number of topics."""
         return len(self.words)
 
-    def spoken(self, sentences: Sequence[Counts]) -> Floats:
-        """How much each sentence speaks of each topic: the cosine with its words, or 0 (sentences, topics).
+    def topic_weights(self, sentences: Sequence[Counts]) -> Floats:
+        """The cosine of each sentence's words with each topic, 0 if low: (sentences, topics).
 
-        BERTopic's approximate distribution, its windows being sentences; a document's shares of topics are the sum.
+        BERTopic's approximate distribution with sentences as windows; a document's topic proportions are the sum.
         """
-        weighed = self.vocabulary.matrix(sentences) @ sp.diags_array(self.weights)
-        lengths = np.sqrt(np.asarray(weighed.power(2).sum(1)))
-        cosines = np.asarray(weighed @ self.words.T) / np.maximum(lengths, 1e-12)[:, None]
-        return np.asarray(np.where(cosines >= LEAST, cosines, 0.0))
+        weighted = self.vocabulary.matrix(sentences) @ sp.diags_array(self.weights)
+        lengths = np.sqrt(np.asarray(weighted.power(2).sum(1)))
+        cosines = np.asarray(weighted @ self.words.T) / np.maximum(lengths, 1e-12)[:, None]
+        return np.asarray(np.where(cosines >= MIN_SIMILARITY, cosines, 0.0))
 
 
 def cluster(vectors: Floats) -> Ints:
@@ -68,12 +68,12 @@ def cluster(vectors: Floats) -> Ints:
 
     if len(vectors) < 2 * DIMENSIONS:
         return np.full(len(vectors), -1, dtype=np.int64)
-    smallest = min(SMALLEST, len(vectors) // 10)
+    smallest = min(MIN_CLUSTER, len(vectors) // 10)
     return np.asarray(HDBSCAN(min_cluster_size=smallest, copy=True).fit_predict(diffuse(vectors)), dtype=np.int64)
 
 
 def diffuse(vectors: Floats) -> Floats:
-    """Where texts stand towards each other, as a walk from neighbour to neighbour sees it: (texts, DIMENSIONS + 1).
+    """Diffusion map: coordinates of texts from random walks on their neighbourhood graph: (texts, DIMENSIONS + 1).
 
     R. R. Coifman, S. Lafon: "Diffusion maps", Applied and Computational Harmonic Analysis 21(1), 2006.
     """
@@ -89,16 +89,16 @@ def diffuse(vectors: Floats) -> Floats:
 
 
 def class_tfidf(counts: Floats) -> tuple[Floats, Floats]:
-    """Class-based TF-IDF of words in clusters, (clusters, words), and the weight of each word alone.
+    """Class-based TF-IDF of words in clusters (clusters, words), and the idf factor of each word (words,).
 
-    A word's share of its cluster's words, times ln(1 + A / f): f its count in all clusters, A the mean number of words
-    of a cluster.
+    A word's share of its cluster's words, times ln(1 + A / f), where f is its count in all clusters and A the mean
+    number of words per cluster.
     """
     total = counts.sum(0)
     weights = np.log1p(np.divide(counts.sum() / len(counts), total, out=np.zeros_like(total), where=total > 0))
-    return shares(counts) * weights, weights
+    return proportions(counts) * weights, weights
 
 
-def _directions(rows: Floats) -> Floats:
+def _unit_rows(rows: Floats) -> Floats:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12))

@@ -1,4 +1,4 @@
-"""Why two documents have the same topics: the sentences that speak of what the other is about."""
+"""Explanation of topic similarity: the sentences about the other document's topics."""
 
 from dataclasses import dataclass
 
@@ -6,35 +6,35 @@ import numpy as np
 import torch
 
 from longmatch.encoders.ragged import segment_sum
-from longmatch.lab.baselines.topics.similarity import Floats, shares, topic_similarity
+from longmatch.lab.baselines.topics.similarity import Floats, proportions, topic_similarity
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.sentences import Sentences
 
 
 @dataclass(frozen=True)
-class Side:
-    """A document's sentences, how much each speaks of each topic (sentences, topics), and the document's shares."""
+class TopicProfile:
+    """A document's sentences, their topic weights (sentences, topics), and the document's topic proportions."""
 
     sentences: Sentences
-    spoken: Floats
-    shares: Floats  # (topics,)
+    topic_weights: Floats
+    proportions: Floats  # (topics,)
 
 
-def explain(a: Side, b: Side, name: str) -> Match:
-    """A sentence's part in the match: how much it speaks of each topic, times the other document's share of that.
+def explain(a: TopicProfile, b: TopicProfile, name: str) -> Match:
+    """A sentence contributes its topic weights times the other document's topic proportions.
 
-    It is credited to the pair it forms with the sentence of the other document that speaks most of the same topics.
+    The contribution is credited to its pair with the sentence of the other document that has the most similar topics.
     """
     return Match(
         a=a.sentences.document,
         b=b.sentences.document,
-        score=float(topic_similarity(a.shares[None], b.shares[None])[0, 0]),
+        score=float(topic_similarity(a.proportions[None], b.proportions[None])[0, 0]),
         sections=_grid(a, b, "sections"),
         alignments=alignments(
             merge([_gains(a, b)], [_gains(b, a)]),
             (a.sentences.passage, b.sentences.passage),
-            lambda i, j: (_directions(a.spoken)[i] * _directions(b.spoken)[j]).sum(1).clip(0, 1),
+            lambda i, j: (_unit_rows(a.topic_weights)[i] * _unit_rows(b.topic_weights)[j]).sum(1).clip(0, 1),
             lambda i, j: (),
         ),
         model=name,
@@ -43,23 +43,23 @@ def explain(a: Side, b: Side, name: str) -> Match:
     )
 
 
-def _gains(mine: Side, theirs: Side) -> Evidence:
-    partner = (_directions(mine.spoken) @ _directions(theirs.spoken).T).argmax(1)
-    gains = mine.spoken @ theirs.shares
+def _gains(mine: TopicProfile, theirs: TopicProfile) -> Evidence:
+    partner = (_unit_rows(mine.topic_weights) @ _unit_rows(theirs.topic_weights).T).argmax(1)
+    gains = mine.topic_weights @ theirs.proportions
     return Evidence(partner.astype(np.int64), gains / max(float(gains.sum()), 1e-12))
 
 
-def _grid(a: Side, b: Side, level: Level) -> Grid:
-    """The similarity of the topics of every two groups of sentences."""
+def _grid(a: TopicProfile, b: TopicProfile, level: Level) -> Grid:
+    """The topic similarity of every two groups of sentences."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     rows, columns = (
-        shares(segment_sum(torch.from_numpy(side.spoken), groups.offsets).numpy())
+        proportions(segment_sum(torch.from_numpy(side.topic_weights), groups.offsets).numpy())
         for side, groups in ((a, mine), (b, theirs))
     )
     scores = topic_similarity(rows, columns).astype(np.float32)
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
 
 
-def _directions(spoken: Floats) -> Floats:
-    lengths = np.linalg.norm(spoken, axis=1, keepdims=True)
-    return np.asarray(np.divide(spoken, lengths, out=np.zeros_like(spoken), where=lengths > 0))
+def _unit_rows(topic_weights: Floats) -> Floats:
+    lengths = np.linalg.norm(topic_weights, axis=1, keepdims=True)
+    return np.asarray(np.divide(topic_weights, lengths, out=np.zeros_like(topic_weights), where=lengths > 0))

@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from longmatch.lab.baselines.topics.coherence import coherence
-from longmatch.lab.baselines.topics.similarity import Floats, shares
+from longmatch.lab.baselines.topics.similarity import Floats, proportions
 from longmatch.lab.baselines.topics.vocabulary import Vocabulary, digest
 from longmatch.lexical.terms import Counts
 
-COUNTS = (5, 10, 20, 50, 100)  # of topics, among which coherence chooses
-CHOOSING, LEARNING = 1_000, 5_000  # texts the number of topics is chosen with, and the topics are learnt from
+COUNTS = (5, 10, 20, 50, 100)  # numbers of topics to choose from by coherence
+SELECTION_TEXTS, MAX_TEXTS = 1_000, 5_000  # for choosing the number of topics, and for fitting
 SEED = 0
 
 
 @dataclass(frozen=True)
 class Lda:
-    """Fitted topics: the chance of each word in each (topics, words)."""
+    """Fitted topics: the probability of each word in each topic (topics, words)."""
 
     vocabulary: Vocabulary
     words: Floats
@@ -31,44 +30,76 @@ class Lda:
 
     @staticmethod
     def fit(texts: Sequence[Counts], counts: Sequence[int] = COUNTS) -> "Lda | None":
-        """Choose the number of topics by coherence, and learn them; None where no word tells texts apart.
+        """Choose the number of topics by coherence and fit them; None if the vocabulary is empty.
 
-        The order of the texts changes nothing. Of many, those with the lowest digests are learnt from.
+        The order of the texts does not matter; beyond MAX_TEXTS, those with the lowest digests are used.
         """
-        some = sorted(texts, key=digest)[:LEARNING]
-        vocabulary = Vocabulary.of(some)
+        sample = sorted(texts, key=digest)[:MAX_TEXTS]
+        vocabulary = Vocabulary.of(sample)
         if not len(vocabulary):
             return None
-        matrix = vocabulary.matrix(some)
-        able = [count for count in counts if count <= len(some) / 2] or [min(2, len(some))]
-        few = matrix[:CHOOSING]
-        best = able[0] if len(able) == 1 else max(able, key=lambda k: (coherence(_learn(few, k).components_, few), -k))
-        fitted = _learn(matrix, best)
-        return Lda(vocabulary, shares(fitted.components_), fitted)
+        matrix = vocabulary.matrix(sample)
+        options = [count for count in counts if count <= len(sample) / 2] or [min(2, len(sample))]
+        few = matrix[:SELECTION_TEXTS]
+        best = options[0]
+        if len(options) > 1:
+            best = max(options, key=lambda k: (coherence(_fit(few, k).components_, few), -k))
+        fitted = _fit(matrix, best)
+        return Lda(vocabulary, proportions(fitted.components_), fitted)
 
     @property
     def topics(self) -> int:
-        """How many there are."""
+        """The number of topics."""
         return len(self.words)
 
-    def shares_of(self, texts: Sequence[Counts]) -> Floats:
-        """Each text's shares of the topics (texts, topics); zeros for one without a known word."""
+    def proportions_of(self, texts: Sequence[Counts]) -> Floats:
+        """The topic proportions of each text (texts, topics); zeros for a text without known words."""
         matrix = self.vocabulary.matrix(texts)
         return np.asarray(self.fitted.transform(matrix) * (matrix.sum(1) > 0)[:, None])
 
-    def spoken(self, sentences: Sequence[Counts], document: Floats) -> Floats:
-        """How much each sentence of a document speaks of each topic: (sentences, topics).
+    def topic_weights(self, sentences: Sequence[Counts], document: Floats) -> Floats:
+        """The topic weights of a document's sentences: (sentences, topics).
 
-        Each of its words is given to the topics by their chance of it, times the document's share of them.
+        Each word is divided among the topics by its probability in them times the document's proportion of them.
         """
-        chances = shares((self.words * document[:, None]).T)  # (words, topics)
-        return np.asarray(self.vocabulary.matrix(sentences) @ chances)
+        topic_probabilities = proportions((self.words * document[:, None]).T)  # (words, topics)
+        return np.asarray(self.vocabulary.matrix(sentences) @ topic_probabilities)
 
 
-def _learn(matrix: sp.csr_array, count: int) -> Any:
+def _fit(matrix: sp.csr_array, count: int) -> Any:
     """Fit scikit-learn's model."""
     from sklearn.decomposition import LatentDirichletAllocation
 
-    together = int(np.clip(matrix.shape[0] // 10, 1, 128))  # so that small collections too make many steps
-    model = LatentDirichletAllocation(count, learning_method="online", batch_size=together, random_state=SEED)
+    batch_size = int(np.clip(matrix.shape[0] // 10, 1, 128))  # many steps even for small collections
+    model = LatentDirichletAllocation(count, learning_method="online", batch_size=batch_size, random_state=SEED)
     return model.fit(matrix)
+
+
+def coherence(topics: Floats, texts: sp.csr_array, words: int = 10) -> float:
+    """The mean NPMI of every two of a topic's heaviest words, averaged over topics.
+
+    G. Bouma: "Normalized (Pointwise) Mutual Information in Collocation Extraction", GSCL 2009. With p the share of
+    texts that contain a word or both,
+
+        NPMI(v, w) = ln(p(v, w) / (p(v) p(w))) / -ln p(v, w)
+
+    which is 1 for words that only occur together, 0 for independent ones (and for two that are in every text), -1 for
+    words that never co-occur. `topics` is (topics, words), `texts` (texts, words).
+    """
+    present = sp.csc_array(texts > 0).astype(np.float64)
+    return float(np.mean([_npmi(present[:, np.argsort(-topic, kind="stable")[:words]]) for topic in topics]))
+
+
+def _npmi(present: sp.csc_array) -> float:
+    """The mean NPMI of one topic's words: (texts, words)."""
+    together: Floats = (present.T @ present).toarray() / present.shape[0]
+    single = np.diag(together)
+    first, second = np.triu_indices(len(single), 1)
+    both, apart = together[first, second], single[first] * single[second]
+    if not len(both):
+        return 0.0
+    npmi = np.full(len(both), -1.0)
+    npmi[both == 1] = 0.0
+    some = (both > 0) & (both < 1)
+    npmi[some] = np.log(both[some] / apart[some]) / -np.log(both[some])
+    return float(npmi.mean())

@@ -1,4 +1,4 @@
-"""The words that can tell topics apart, and how often texts hold them."""
+"""The vocabulary of topic models, and counts of its words in texts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,34 +9,34 @@ import scipy.sparse as sp
 
 from longmatch.lexical.terms import Counts, Hashes
 
-MOST = 20_000  # words
+MAX_WORDS = 20_000
 
 
 def digest(text: Counts) -> bytes:
-    """Of a text's words: texts are put in the order of these, so that the order they come in changes nothing."""
+    """A digest of a text's words, to order texts independently of their input order."""
     return blake2b(text.ids.tobytes() + text.counts.tobytes(), digest_size=16).digest()
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words as hashes, in rising order."""
+    """Words as sorted hashes."""
 
     ids: Hashes
 
     @staticmethod
-    def of(texts: Sequence[Counts], common: float = 0.5, most: int = MOST) -> "Vocabulary":
-        """The words of at least two texts and at most the share `common` of them; of too many, those of most texts."""
+    def of(texts: Sequence[Counts], common: float = 0.5, most: int = MAX_WORDS) -> "Vocabulary":
+        """The words in at least two texts and at most the share `common` of them; at most the `most` frequent ones."""
         joined = np.concatenate([text.ids for text in texts]) if texts else np.empty(0, np.uint64)
-        ids, held = np.unique(joined, return_counts=True)
-        telling = (held >= 2) & (held <= max(2, common * len(texts)))
-        ids, held = ids[telling], held[telling]
-        return Vocabulary(np.sort(ids[np.argsort(-held, kind="stable")[:most]]))
+        ids, frequency = np.unique(joined, return_counts=True)
+        kept = (frequency >= 2) & (frequency <= max(2, common * len(texts)))
+        ids, frequency = ids[kept], frequency[kept]
+        return Vocabulary(np.sort(ids[np.argsort(-frequency, kind="stable")[:most]]))
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def matrix(self, texts: Sequence[Counts]) -> sp.csr_array:
-        """How often each text holds each word: (texts, words)."""
+        """The count of each word in each text: (texts, words)."""
         rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for number, text in enumerate(texts):
             _, mine, theirs = np.intersect1d(self.ids, text.ids, assume_unique=True, return_indices=True)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.benchmarks.gpu.workload import DEVICE
-from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.encoder import SmithModel
@@ -21,7 +21,7 @@ class PaddedChunks:
     ids: Tensor
     mask: Tensor
     section: Tensor
-    place: Tensor
+    position: Tensor
 
     @staticmethod
     def of(batch: ChunkBatch) -> "PaddedChunks":
@@ -29,27 +29,27 @@ class PaddedChunks:
         counts = torch.unique_consecutive(batch.document, return_counts=True)[1].tolist()
         shape = len(counts), max(counts)
         ids, mask = torch.zeros((*shape, CHUNK), dtype=torch.long), torch.zeros((*shape, CHUNK), dtype=torch.long)
-        section, place = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+        section, position = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
         texts = iter(batch.text.ids.split(batch.text.lengths.tolist()))
-        numbers = zip(batch.section.split(counts), batch.place.split(counts), strict=True)
-        for row, (sections, places) in enumerate(numbers):
-            section[row, : len(sections)], place[row, : len(places)] = sections, places
+        numbers = zip(batch.section.split(counts), batch.position.split(counts), strict=True)
+        for row, (sections, positions) in enumerate(numbers):
+            section[row, : len(sections)], position[row, : len(positions)] = sections, positions
             for column in range(len(sections)):
                 text = next(texts)
                 ids[row, column, : len(text)], mask[row, column, : len(text)] = text, 1
-        return PaddedChunks(ids, mask, section, place)
+        return PaddedChunks(ids, mask, section, position)
 
     def pieces(self, budget: int) -> list["PaddedChunks"]:
         """Groups of as many documents as fit the token budget."""
         size = max(1, budget // self.ids[0].numel())
-        parts = [values.to(DEVICE).split(size) for values in (self.ids, self.mask, self.section, self.place)]
+        parts = [values.to(DEVICE).split(size) for values in (self.ids, self.mask, self.section, self.position)]
         return [PaddedChunks(*group) for group in zip(*parts, strict=True)]
 
     def vectors(self, model: ColdeModel) -> Tensor:
         """Section vectors; padding goes through the backbone like everything else and is dropped after it."""
         mask = self.mask.flatten(0, 1)
         seen = _attended(mask)
-        chunks = model.encode_chunks(self.ids.flatten(0, 1), seen, self.section.flatten(), self.place.flatten())
+        chunks = model.encode_chunks(self.ids.flatten(0, 1), seen, self.section.flatten(), self.position.flatten())
         real = mask.any(1)
         document = torch.arange(len(self.ids), device=DEVICE).repeat_interleave(self.ids.shape[1])
         sections: Tensor = model.aggregate(chunks[real], self.section.flatten()[real], document[real]).sections
@@ -84,10 +84,10 @@ class PaddedBlocks:
     def vectors(self, model: SmithModel) -> Tensor:
         """Document vectors; padding goes through the sentence level like everything else and is dropped after it."""
         mask = self.mask.flatten(0, 1)
-        blocks = model.block_vectors(model.read_tokens(self.ids.flatten(0, 1), _attended(mask)))
+        blocks = model.block_vectors(model.encode_tokens(self.ids.flatten(0, 1), _attended(mask)))
         real = self.mask.any(2)
-        place = torch.arange(real.shape[1], device=DEVICE).expand_as(real)[real]
-        documents: Tensor = model.aggregate(blocks[real.flatten()], place, real.sum(1).cpu()).documents
+        position = torch.arange(real.shape[1], device=DEVICE).expand_as(real)[real]
+        documents: Tensor = model.aggregate(blocks[real.flatten()], position, real.sum(1).cpu()).documents
         return documents
 
 

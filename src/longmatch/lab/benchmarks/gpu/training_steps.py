@@ -20,11 +20,9 @@ from longmatch.lab.benchmarks.gpu.workload import (
     switched,
 )
 from longmatch.lab.losses import supervised_contrastive_loss
-from longmatch.lab.papers.colde import reading as colde_reading
-from longmatch.lab.papers.colde.batch import ChunkBatch
+from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.config import ColdeConfig
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.smith import reading as smith_reading
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SIZES, SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
@@ -96,12 +94,12 @@ def colde(documents: list[Tokens], sizes: Sizes) -> Workload:
     model = ColdeModel(ColdeConfig(backbone=backbone.config.to_dict()))
     model.backbone.load_state_dict(backbone.state_dict(), strict=False)
     chosen = documents[: sizes.colde]
-    batch = colde_reading.layout(model, SPECIALS, sizes.max_tokens).lay_out(chosen)
+    batch = model.layout(SPECIALS, sizes.max_tokens).lay_out(chosen)
     labels = torch.arange(len(chosen), device=DEVICE).div(2, rounding_mode="floor").repeat_interleave(2)
 
     def read(model: ColdeModel, piece: ChunkBatch | PaddedChunks) -> Tensor:
         sections: Tensor = (
-            piece.vectors(model) if isinstance(piece, PaddedChunks) else colde_reading.read(model, piece).sections
+            piece.vectors(model) if isinstance(piece, PaddedChunks) else model.encode_batch(piece).sections
         )
         return sections
 
@@ -121,7 +119,7 @@ def smith(documents: list[Tokens], sizes: Sizes) -> Workload:
     inner = sentence_level(VOCABULARY, sizes.layers or layers, width, heads, 32)
     model = SmithModel(SmithConfig(sentence_level=inner, document_layers=sizes.layers or document_layers))
     chosen = (documents * -(-sizes.smith // len(documents)))[: sizes.smith]
-    batch = smith_reading.layout(model, SPECIALS).lay_out(chosen)
+    batch = model.layout(SPECIALS).lay_out(chosen)
     source = torch.arange(0, len(chosen) - 1, 2, device=DEVICE)
     label = (source // 2 % 2).float()
 
@@ -131,7 +129,7 @@ def smith(documents: list[Tokens], sizes: Sizes) -> Workload:
 
     def read(model: SmithModel, piece: BlockBatch | PaddedBlocks) -> Tensor:
         documents: Tensor = (
-            piece.vectors(model) if isinstance(piece, PaddedBlocks) else smith_reading.read(model, piece).documents
+            piece.vectors(model) if isinstance(piece, PaddedBlocks) else model.encode_batch(piece).documents
         )
         return documents
 

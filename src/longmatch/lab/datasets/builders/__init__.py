@@ -1,1 +1,1 @@
-"""One builder a file: from the public upstream files, in exactly their layout, to the common form."""
+"""One builder per file: from the public upstream files, in their original layout, to the common format."""

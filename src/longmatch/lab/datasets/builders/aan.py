@@ -1,14 +1,14 @@
-"""AAN: papers of the ACL Anthology Network and what they cite (CoLDE section 4.1.1, SMITH section 5.1.2).
+"""AAN: papers of the ACL Anthology Network and their citations (CoLDE section 4.1.1, SMITH section 5.1.2).
 
 Reads the unpacked network corpus:
 
     papers_text/<id>.txt        the text of a paper, as extracted from its PDF
-    release/<year>/acl.txt      a citation a line: `A00-1001 ==> J82-3002`, the citing paper first
+    release/<year>/acl.txt      one citation per line: `A00-1001 ==> J82-3002`, the citing paper first
     release/<year>/acl-metadata.txt   blocks of `id = {A00-1001}`, `title = {...}` (optional, for titles)
 
-Rule: a paper and each one it cites are a match, a random paper is the non-match. The abstract (from its heading to the
-first numbered heading or the introduction) and the references (from the last such heading) are taken out; papers
-without text left are, too. The latest release's files are used.
+Rule: a paper and each one it cites are a match, a random paper is the negative. The abstract (from its heading to the
+first numbered heading or the introduction) and the references (from the last such heading) are removed, and papers
+without remaining text. The files of the latest release are used.
 """
 
 import re
@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from longmatch.lab.datasets.labelling import label_citations
-from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record, iterate_lines
-from longmatch.lab.datasets.sections import joined, kept, wrapped
+from longmatch.lab.datasets.sections import clean_parts, collapse_spaces, unwrap
 from longmatch.lab.datasets.splits import PAPERS
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
@@ -27,7 +27,7 @@ _EDGE = re.compile(r"\s*(\S+)\s*==>\s*(\S+)\s*")
 _FIELD = re.compile(r"\s*(\w+)\s*=\s*\{(.*)\}\s*")
 _ABSTRACT = re.compile(r"^[ \t]*(?:Abstract|ABSTRACT)\b", re.MULTILINE)
 _BLANK = re.compile(r"\n[ \t]*\n")
-FRONT = 5000  # characters in which the abstract begins
+_MAX_FRONT = 5000  # characters before the abstract
 _REFERENCES = re.compile(r"^\s*(?:[0-9]+\.?\s+)?(?:references?|bibliography)\s*[:.]?\s*$", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(
     r"^[ \t]*((?:[0-9]{1,2}(?:\.[0-9]{1,2}){0,2}\.?[ \t]+[A-Z][^\n.!?]{2,70})"
@@ -38,14 +38,14 @@ _HEADING = re.compile(
 
 def build(raw: Path, out: Path, *, seed: int = 0) -> Summary:
     """Build the set."""
-    with opened(raw) as files, CollectionWriter(out) as writer:
-        metadata = files.each("acl-metadata.txt")
+    with open_raw(raw) as files, CollectionWriter(out) as writer:
+        metadata = files.find("acl-metadata.txt")
         titles = _titles(metadata[-1]) if metadata else {}
-        for path in files.some("papers_text/*.txt"):
+        for path in files.require("papers_text/*.txt"):
             text = path.read_bytes().decode("utf-8", errors="replace")
             writer.add(Record(path.stem, titles.get(path.stem, ""), paper_parts(text)))
         cited: dict[str, set[str]] = defaultdict(set)
-        for _, line in iterate_lines(files.some("acl.txt")[-1]):
+        for _, line in iterate_lines(files.require("acl.txt")[-1]):
             if edge := _EDGE.fullmatch(line):
                 cited[edge[1]].add(edge[2])
         label_citations(writer, cited, PAPERS, seed)
@@ -60,7 +60,7 @@ def _titles(path: Path) -> dict[str, str]:
             if field[1] == "id":
                 id = field[2].strip()
             elif field[1] == "title":
-                titles[id] = joined(field[2])
+                titles[id] = collapse_spaces(field[2])
     return titles
 
 
@@ -74,15 +74,15 @@ def paper_parts(text: str) -> tuple[Part, ...]:
     ends = [match.start() for match in _REFERENCES.finditer(text)]
     if ends and ends[-1] > len(text) // 3:  # a heading in the first third is a table of contents
         text = text[: ends[-1]]
-    if abstract := _ABSTRACT.search(text, 0, FRONT):
+    if abstract := _ABSTRACT.search(text, 0, _MAX_FRONT):
         after = _HEADING.search(text, abstract.end()) or _BLANK.search(text, abstract.end() + 1)
         text = text[after.start() :] if after else text
-    return kept(_cut(text))
+    return clean_parts(_split_sections(text))
 
 
-def _cut(text: str) -> Iterator[Part]:
-    heads = list(_HEADING.finditer(text))
-    first = heads[0].start() if heads else len(text)
-    yield Part("", wrapped(text[:first]))
-    for head, end in zip(heads, [*(after.start() for after in heads[1:]), len(text)], strict=False):
-        yield Part(head[1], wrapped(text[head.end() : end]))
+def _split_sections(text: str) -> Iterator[Part]:
+    headings = list(_HEADING.finditer(text))
+    first = headings[0].start() if headings else len(text)
+    yield Part("", unwrap(text[:first]))
+    for heading, end in zip(headings, [*(following.start() for following in headings[1:]), len(text)], strict=False):
+        yield Part(heading[1], unwrap(text[heading.end() : end]))

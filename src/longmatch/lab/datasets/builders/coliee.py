@@ -1,23 +1,22 @@
 """COLIEE task 1: Canadian judgments and the cases they notice (SST section 4.1).
 
-Reads what the organisers send (it is gated: see the catalogue):
+Reads the organisers' files (gated: see the catalogue):
 
-    task1_train_files_<year>/<id>.txt      all cases of the training part, queries and candidates alike
+    task1_train_files_<year>/<id>.txt      all cases of the training part, both queries and candidates
     task1_train_labels_<year>.json         {"008447.txt": ["012345.txt", ...]}: query and the cases it notices
     task1_test_files_<year>/, task1_test_labels_<year>.json   the same for the test part
 
 Rule: the test part is test; a tenth of the training queries is validation. Test and validation queries rank only the
-cases of their own part. The marks for suppressed text (<FRAGMENT_SUPPRESSED> and such) are taken out, paragraphs begin
-at their numbers ([12]).
+cases of their part. Marks of suppressed text (<FRAGMENT_SUPPRESSED> and the like) are removed; paragraphs begin at
+their numbers ([12]).
 """
 
 import re
 from pathlib import Path
 
-from longmatch.lab.datasets.builders.lecard_v1 import read_object
-from longmatch.lab.datasets.raw_files import RawFiles, opened
-from longmatch.lab.datasets.records import Part, Record, Split
-from longmatch.lab.datasets.sections import joined, kept
+from longmatch.lab.datasets.raw_files import RawFiles, open_raw
+from longmatch.lab.datasets.records import Part, Record, Split, parse_object
+from longmatch.lab.datasets.sections import clean_parts, collapse_spaces
 from longmatch.lab.datasets.splits import SplitRule
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
@@ -27,9 +26,9 @@ _NUMBER = re.compile(r"^\s*\[[0-9]{1,4}\]\s*", re.MULTILINE)
 
 
 def build(raw: Path, out: Path) -> Summary:
-    """Build the set; either part may be missing."""
-    with opened(raw) as files, CollectionWriter(out) as writer:
-        files.some("task1_*_labels_*.json")
+    """Build the set; the training or the test part may be missing."""
+    with open_raw(raw) as files, CollectionWriter(out) as writer:
+        files.require("task1_*_labels_*.json")
         for part in ("train", "test"):
             _add_part(files, writer, part)
         return writer.finish()
@@ -37,25 +36,25 @@ def build(raw: Path, out: Path) -> Summary:
 
 def _add_part(files: RawFiles, writer: CollectionWriter, part: str) -> None:
     ids = []
-    for path in files.each(f"task1_{part}_files_*/**/*.txt"):
+    for path in files.find(f"task1_{part}_files_*/**/*.txt"):
         text = path.read_bytes().decode("utf-8", errors="replace")
-        if writer.add(Record(path.stem, "", kept([Part("", case_text(text))]))):
+        if writer.add(Record(path.stem, "", clean_parts([Part("", case_text(text))]))):
             ids.append(path.stem)
-    for path in files.each(f"task1_{part}_labels_*.json"):
-        for query, noticed in read_object(path.read_text(encoding="utf-8"), path, 1).items():
+    for path in files.find(f"task1_{part}_labels_*.json"):
+        for query, noticed in parse_object(path.read_text(encoding="utf-8"), path).items():
             id = query.removesuffix(".txt")
             split: Split = "test" if part == "test" else TRAINING.of(id)
             for case in noticed:
                 writer.judge(split, id, case.removesuffix(".txt"))
             if split != "train":
-                writer.pool(id, (one for one in ids if one != id))
+                writer.pool(id, (case for case in ids if case != id))
 
 
 def case_text(text: str) -> str:
-    """A case's paragraphs.
+    """The paragraphs of a case.
 
     >>> case_text("[1] The <FRAGMENT_SUPPRESSED> appeal\\n fails.\\n[2]  Costs follow.")
     'The appeal fails.\\n\\nCosts follow.'
     """
     numbered = _NUMBER.sub("\n\n", _MARK.sub("", text))
-    return "\n\n".join(filter(None, map(joined, re.split(r"\n\s*\n", numbered))))
+    return "\n\n".join(filter(None, map(collapse_spaces, re.split(r"\n\s*\n", numbered))))

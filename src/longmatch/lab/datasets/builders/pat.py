@@ -1,13 +1,13 @@
-"""PAT: patents that belong together (CoLDE section 4.1.1).
+"""PAT: matching patents (CoLDE section 4.1.1).
 
-Reads USPTO full-text grants as published weekly: `ipg*.xml` or the `.zip` around it. One file holds many XML documents
-one after the other, each a us-patent-grant: us-bibliographic-data-grant (publication-reference, invention-title,
-classifications-cpc), abstract, description (heading, p), claims (claim, claim-text).
+Reads USPTO full-text grants as published weekly: `ipg*.xml`, zipped or not. A file is a concatenation of XML documents,
+each a us-patent-grant: us-bibliographic-data-grant (publication-reference, invention-title, classifications-cpc),
+abstract, description (heading, p), claims (claim, claim-text).
 
-Rule: the claims are one section, the description's own sections follow; the abstract is left out. CoLDE's labels came
-from three annotators and were not released. Put your own beside the patents as `labels.tsv` (source, target, label);
-without it two patents match when the Jaccard similarity of their CPC symbols is above 0.5, both with two symbols or
-more, and a non-match shares the source's CPC subclass but no symbol. The symbols are written to `cpc.tsv`.
+Rule: the claims are one section, followed by the sections of the description; the abstract is dropped. CoLDE's labels
+came from three annotators and were not released. Put your own next to the patents as `labels.tsv` (source, target,
+label); without it two patents match if the Jaccard similarity of their CPC symbols is above 0.5 and both have at least
+two symbols, and a negative shares the source's CPC subclass but no symbol. The symbols are written to `cpc.tsv`.
 """
 
 import re
@@ -22,34 +22,34 @@ import numpy as np
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.labelling import label_similar
-from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record, open_binary, read_table
-from longmatch.lab.datasets.safe_xml import LARGEST, iterate_elements, text_of
-from longmatch.lab.datasets.sections import kept
+from longmatch.lab.datasets.safe_xml import MAX_ELEMENT, iterate_elements, text_of
+from longmatch.lab.datasets.sections import clean_parts
 from longmatch.lab.datasets.similar_sets import similar_pairs
 from longmatch.lab.datasets.splits import PAPERS
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
-CANDIDATES = 50  # of a subclass looked at for one patent's non-matches
+_MAX_SAMPLE = 50  # patents examined as negatives of one patent
 
 
 def build(raw: Path, out: Path, *, threshold: float = 0.5, seed: int = 0) -> Summary:
     """Build the set."""
-    with opened(raw) as files, CollectionWriter(out) as writer:
+    with open_raw(raw) as files, CollectionWriter(out) as writer:
         symbols: dict[str, set[str]] = {}
-        for path in files.some("*.xml", "*.XML"):
+        for path in files.require("*.xml", "*.XML"):
             for grant in iterate_grants(path):
                 record, codes = _patent(grant)
                 if record.id and writer.add(record):
                     symbols[record.id] = codes
-        labels = files.each("labels.tsv")
+        labels = files.find("labels.tsv")
         if labels:
             for source, target, label in read_table(labels[0], ("source", "target", "label")):
                 writer.pair(PAPERS.of_pair(source, target), source, target, int(label == "1"))
                 if label == "1":
                     writer.judge(PAPERS.of(source), source, target)
         else:
-            label_similar(writer, _similar(symbols, threshold), _near(symbols, seed), PAPERS, seed)
+            label_similar(writer, _similar(symbols, threshold), _same_subclass(symbols, seed), PAPERS, seed)
         writer.table(
             "cpc.tsv", ("document", "symbol"), ((id, c) for id in sorted(symbols) for c in sorted(symbols[id]))
         )
@@ -57,21 +57,21 @@ def build(raw: Path, out: Path, *, threshold: float = 0.5, seed: int = 0) -> Sum
 
 
 def iterate_grants(path: Path) -> Iterator[Element]:
-    """The patents of a file of XML documents set one after the other, one in memory at a time."""
+    """The patents of a file of concatenated XML documents, one in memory at a time."""
     with open_binary(path) as stream:
-        held: list[bytes] = []
+        lines: list[bytes] = []
         size = 0
         for line in stream:
-            if line.startswith(b"<?xml") and held:
-                yield from iterate_elements(BytesIO(b"".join(held)), "us-patent-grant", path)
-                held, size = [], 0
-            if line.strip() or held:
-                held.append(line)
+            if line.startswith(b"<?xml") and lines:
+                yield from iterate_elements(BytesIO(b"".join(lines)), "us-patent-grant", path)
+                lines, size = [], 0
+            if line.strip() or lines:
+                lines.append(line)
                 size += len(line)
-            if size > LARGEST:
-                raise ReadError(path, f"holds a patent of more than {LARGEST:,} bytes", "Nothing was read from it.")
-        if held:
-            yield from iterate_elements(BytesIO(b"".join(held)), "us-patent-grant", path)
+            if size > MAX_ELEMENT:
+                raise ReadError(path, f"holds a patent of more than {MAX_ELEMENT:,} bytes", "Nothing was read from it.")
+        if lines:
+            yield from iterate_elements(BytesIO(b"".join(lines)), "us-patent-grant", path)
 
 
 def _patent(grant: Element) -> tuple[Record, set[str]]:
@@ -82,7 +82,7 @@ def _patent(grant: Element) -> tuple[Record, set[str]]:
     country = text_of(front.find("publication-reference/document-id/country"))
     parts = (Part("Claims", _claims(grant)), *_description(grant.find("description")))
     codes = {_symbol(code) for code in front.findall("classifications-cpc//classification-cpc")}
-    return Record(country + number if number else "", text_of(front.find("invention-title")), kept(parts)), codes
+    return Record(country + number if number else "", text_of(front.find("invention-title")), clean_parts(parts)), codes
 
 
 def _claims(grant: Element) -> str:
@@ -101,7 +101,7 @@ def _description(description: Element | None) -> Iterator[Part]:
 
 
 def _symbol(code: Element) -> str:
-    """A CPC symbol as it is written: A01B63/008."""
+    """A CPC symbol in its written form: A01B63/008."""
     section, class_, subclass, group, subgroup = (
         text_of(code.find(name)) for name in ("section", "class", "subclass", "main-group", "subgroup")
     )
@@ -109,25 +109,25 @@ def _symbol(code: Element) -> str:
 
 
 def _similar(symbols: dict[str, set[str]], threshold: float) -> Iterator[tuple[str, str]]:
-    number = {code: at for at, code in enumerate(sorted({code for codes in symbols.values() for code in codes}))}
+    index = {code: n for n, code in enumerate(sorted({code for codes in symbols.values() for code in codes}))}
     ids = sorted(id for id, codes in symbols.items() if len(codes) >= 2)
-    rows = [np.array(sorted(number[code] for code in symbols[id]), dtype=np.int64) for id in ids]
-    return ((ids[i], ids[j]) for i, j, _ in similar_pairs(rows, threshold))
+    sets = [np.array(sorted(index[code] for code in symbols[id]), dtype=np.int64) for id in ids]
+    return ((ids[i], ids[j]) for i, j, _ in similar_pairs(sets, threshold))
 
 
-def _near(symbols: dict[str, set[str]], seed: int) -> dict[str, list[str]]:
-    """For each patent some others of one of its subclasses (A01B) that share no symbol with it."""
+def _same_subclass(symbols: dict[str, set[str]], seed: int) -> dict[str, list[str]]:
+    """For each patent a sample of others that share a subclass (A01B) with it, but no symbol."""
     by_subclass: dict[str, list[str]] = defaultdict(list)
     for id in sorted(symbols):
         for subclass in sorted({subclass_of(code) for code in symbols[id]}):
             by_subclass[subclass].append(id)
-    near = {}
+    samples = {}
     for id, codes in symbols.items():
         random = Random(f"{seed}:{id}")
         pool = [other for code in sorted({subclass_of(code) for code in codes}) for other in by_subclass[code]]
-        drawn = random.sample(pool, min(CANDIDATES, len(pool)))
-        near[id] = [other for other in dict.fromkeys(drawn) if other != id and not codes & symbols[other]]
-    return near
+        sample = random.sample(pool, min(_MAX_SAMPLE, len(pool)))
+        samples[id] = [other for other in dict.fromkeys(sample) if other != id and not codes & symbols[other]]
+    return samples
 
 
 def subclass_of(symbol: str) -> str:
@@ -136,5 +136,5 @@ def subclass_of(symbol: str) -> str:
     >>> subclass_of("A01B63/008")
     'A01B'
     """
-    found = re.match(r"[A-Z][0-9]{2}[A-Z]", symbol)
-    return found.group() if found else symbol
+    match = re.match(r"[A-Z][0-9]{2}[A-Z]", symbol)
+    return match.group() if match else symbol

@@ -1,14 +1,14 @@
-"""papers: PeerRead, arXiv papers and what they cite (the AAN protocol of CoLDE and SMITH at larger size).
+"""papers: PeerRead, arXiv papers and their citations (the AAN protocol of CoLDE and SMITH on a larger scale).
 
 Reads the repository allenai/PeerRead:
 
     data/<venue>/{train,dev,test}/parsed_pdfs/<id>.pdf.json
         metadata: title, authors [name], sections [{heading, text}], references [{title, author [name], year, venue}]
-    data/<venue>/{train,dev,test}/reviews/<id>.json    title and authors, where the PDF gave none
+    data/<venue>/{train,dev,test}/reviews/<id>.json    title and authors, if missing in the PDF
 
-Rule: abstract and references are dropped (they are fields of their own); 1,000 to 15,000 words. A citation is a
-reference whose normalised title is that of a paper of the set with a surname in common, or that names its arXiv id;
-papers cited more than 60 times are dropped as targets: they belong with everything.
+Rule: abstract and references are dropped (they are separate fields); 1,000 to 15,000 words. A citation is a reference
+with the normalised title of a paper of the set and a surname in common, or with its arXiv id; papers cited more than
+60 times are dropped as targets because they match everything.
 """
 
 import json
@@ -21,9 +21,9 @@ from typing import Any
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.labelling import label_citations
-from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record
-from longmatch.lab.datasets.sections import BACK_MATTER, joined, kept
+from longmatch.lab.datasets.sections import BACK_MATTER, clean_parts, collapse_spaces
 from longmatch.lab.datasets.splits import DEFAULT
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
@@ -34,29 +34,29 @@ def build(
     raw: Path, out: Path, *, min_words: int = 1000, max_words: int = 15_000, most_cited: int = 60, seed: int = 0
 ) -> Summary:
     """Build the set."""
-    with opened(raw) as files, CollectionWriter(out) as writer:
-        titles: dict[str, str] = {}  # normalised title to id
+    with open_raw(raw) as files, CollectionWriter(out) as writer:
+        titles: dict[str, str] = {}  # normalised title -> id
         surnames: dict[str, set[str]] = {}
         references: dict[str, list[tuple[str, set[str], set[str]]]] = {}
-        for path in files.some("parsed_pdfs/*.pdf.json"):
+        for path in files.require("parsed_pdfs/*.pdf.json"):
             metadata = _json(path).get("metadata") or {}
             id = _id(path)
             authors, title = metadata.get("authors") or [], metadata.get("title") or ""
             review = path.parent.parent / "reviews" / path.name.replace(".pdf.json", ".json")
             if review.is_file() and not (authors and title):
-                told = _json(review)
-                authors, title = authors or told.get("authors") or [], title or told.get("title") or ""
-            record = Record(id, joined(title), _parts(metadata.get("sections") or []))
+                fallback = _json(review)
+                authors, title = authors or fallback.get("authors") or [], title or fallback.get("title") or ""
+            record = Record(id, collapse_spaces(title), _parts(metadata.get("sections") or []))
             if not min_words <= record.words <= max_words:
                 writer.skip()
             elif writer.add(record):
-                titles.setdefault(normal(title), id)
+                titles.setdefault(normalise_title(title), id)
                 surnames[id] = _surnames(authors)
                 references[id] = [_reference(r) for r in metadata.get("references") or []]
-        cited = _edges(references, titles, surnames, writer.ids)
-        times = Counter(target for targets in cited.values() for target in targets)
-        few = {source: {t for t in targets if times[t] <= most_cited} for source, targets in cited.items()}
-        label_citations(writer, few, DEFAULT, seed)
+        cited = _citations(references, titles, surnames, writer.ids)
+        counts = Counter(target for targets in cited.values() for target in targets)
+        specific = {source: {t for t in targets if counts[t] <= most_cited} for source, targets in cited.items()}
+        label_citations(writer, specific, DEFAULT, seed)
         return writer.finish()
 
 
@@ -69,37 +69,39 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _id(path: Path) -> str:
-    """The arXiv id, or the venue and number of a paper that has none."""
+    """The arXiv id, or the venue and number of a paper without one."""
     stem = path.name.removesuffix(".pdf.json")
     return stem if _ARXIV.match(stem) else f"{path.parents[2].name}:{stem}"
 
 
 def _parts(sections: Iterable[Mapping[str, Any]]) -> tuple[Part, ...]:
     lines = ((s.get("heading") or "", (s.get("text") or "").splitlines()) for s in sections)
-    return kept((Part(heading, "\n\n".join(filter(None, map(joined, text)))) for heading, text in lines), BACK_MATTER)
+    return clean_parts(
+        (Part(heading, "\n\n".join(filter(None, map(collapse_spaces, text)))) for heading, text in lines), BACK_MATTER
+    )
 
 
-def normal(title: str) -> str:
-    """A title without case, accents, signs and spaces.
+def normalise_title(title: str) -> str:
+    """The lower-case letters and digits of a title, without accents.
 
-    >>> normal("Naïve  Bayes: a Study"), normal("NAIVE BAYES - A STUDY.")
+    >>> normalise_title("Naïve  Bayes: a Study"), normalise_title("NAIVE BAYES - A STUDY.")
     ('naivebayesastudy', 'naivebayesastudy')
     """
     return "".join(c for c in unicodedata.normalize("NFKD", title).lower() if c.isalnum())
 
 
 def _surnames(authors: Iterable[str]) -> set[str]:
-    return {normal(name.split()[-1]) for name in authors if name and name.split()}
+    return {normalise_title(name.split()[-1]) for name in authors if name and name.split()}
 
 
 def _reference(reference: Mapping[str, Any]) -> tuple[str, set[str], set[str]]:
-    """A reference as normalised title, surnames, and the arXiv ids it names."""
+    """The normalised title, the surnames and the arXiv ids of a reference."""
     title = reference.get("title") or ""
-    named = _ARXIV.findall(f"{title} {reference.get('venue') or ''}")
-    return normal(title), _surnames(reference.get("author") or []), set(named)
+    arxiv_ids = _ARXIV.findall(f"{title} {reference.get('venue') or ''}")
+    return normalise_title(title), _surnames(reference.get("author") or []), set(arxiv_ids)
 
 
-def _edges(
+def _citations(
     references: Mapping[str, list[tuple[str, set[str], set[str]]]],
     titles: Mapping[str, str],
     surnames: Mapping[str, set[str]],
@@ -107,9 +109,9 @@ def _edges(
 ) -> dict[str, set[str]]:
     cited: dict[str, set[str]] = defaultdict(set)
     for source, entries in references.items():
-        for title, authors, named in entries:
+        for title, authors, arxiv_ids in entries:
             target = titles.get(title) if len(title) > 10 else None
             if target and authors & surnames[target]:
                 cited[source].add(target)
-            cited[source].update(named & ids)
+            cited[source].update(arxiv_ids & ids)
     return cited

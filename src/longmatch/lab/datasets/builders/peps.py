@@ -1,20 +1,21 @@
-"""peps: Python Enhancement Proposals and which of them each refers to (small and quick, for trying things out).
+"""peps: Python Enhancement Proposals and their references to each other (small and fast, for trying things out).
 
 Reads the repository python/peps: `peps/pep-0001.rst` and so on, a header block (`PEP: 1`, `Title: ...`), then
 reStructuredText.
 
-Rule: relevant is what the text refers to (`:pep:`8``, `PEP 8`, `pep-0008`); the references are masked as [PEP], so that
-a number alone tells nothing; abstract, references and copyright are dropped; proposals under 300 words are left out.
+Rule: the proposals a text refers to are relevant (`:pep:`8``, `PEP 8`, `pep-0008`); references are masked as [PEP], so
+that numbers give nothing away; abstract, references and copyright are dropped; proposals under 300 words are skipped.
 """
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from longmatch.lab.datasets.labelling import label_citations
-from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record
-from longmatch.lab.datasets.sections import joined, kept
+from longmatch.lab.datasets.sections import clean_parts, collapse_spaces
 from longmatch.lab.datasets.splits import DEFAULT
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
@@ -37,12 +38,13 @@ _COMMENT = re.compile(r"\.\. (?!\[)|\.\.$|__ |\.\. \[")
 
 def build(raw: Path, out: Path, *, min_words: int = 300, seed: int = 0) -> Summary:
     """Build the set."""
-    with opened(raw) as files, CollectionWriter(out) as writer:
+    with open_raw(raw) as files, CollectionWriter(out) as writer:
         cited: dict[str, set[str]] = {}
-        for path in files.some("pep-*.rst"):
+        for path in files.require("pep-*.rst"):
             text = path.read_bytes().decode("utf-8", errors="replace")
             fields, body = _header(text)
-            record = Record(f"PEP{fields.get('pep', '')}", fields.get("title", ""), kept(_sections(body), _DROPPED))
+            parts = clean_parts(_sections(body), _DROPPED)
+            record = Record(f"PEP{fields.get('pep', '')}", fields.get("title", ""), parts)
             if not fields.get("pep", "").isdigit() or record.words < min_words:
                 writer.skip()
             elif writer.add(record):
@@ -53,35 +55,33 @@ def build(raw: Path, out: Path, *, min_words: int = 300, seed: int = 0) -> Summa
 
 
 def _header(text: str) -> tuple[dict[str, str], str]:
-    """The fields of the header block, names in small letters, and the rest."""
-    head, _, body = text.replace("\r\n", "\n").partition("\n\n")
-    found = (_FIELD.match(line) for line in head.split("\n"))
-    return {match[1].lower(): joined(match[2]) for match in found if match}, body
+    """The fields of the header block, by lower-case name, and the body."""
+    header, _, body = text.replace("\r\n", "\n").partition("\n\n")
+    fields = (_FIELD.match(line) for line in header.split("\n"))
+    return {field[1].lower(): collapse_spaces(field[2]) for field in fields if field}, body
 
 
 def _sections(body: str) -> Iterator[Part]:
-    heading, lines = "", list[str]()
-    rows = body.split("\n")
-    for at, row in enumerate(rows):
-        below = rows[at + 1] if at + 1 < len(rows) else ""
-        if row and not row[0].isspace() and _RULE.fullmatch(below) and len(below.rstrip()) >= len(row.rstrip()) - 1:
-            yield Part(_plain(heading), _paragraphs(lines))
-            heading, lines = row.strip(), []
-        elif not _RULE.fullmatch(row):
-            lines.append(row)
-    yield Part(_plain(heading), _paragraphs(lines))
+    heading, content = "", list[str]()
+    for line, below in pairwise([*body.split("\n"), ""]):
+        if line and not line[0].isspace() and _RULE.fullmatch(below) and len(below.rstrip()) >= len(line.rstrip()) - 1:
+            yield Part(_plain(heading), _paragraphs(content))
+            heading, content = line.strip(), []
+        elif not _RULE.fullmatch(line):
+            content.append(line)
+    yield Part(_plain(heading), _paragraphs(content))
 
 
 def _paragraphs(lines: list[str]) -> str:
-    """Blocks between blank lines; directives, comments and footnotes are left out, literal blocks stay."""
+    """Blocks separated by blank lines, without directives, comments and footnotes; literal blocks are kept."""
     blocks = re.split(r"\n\s*\n", "\n".join(lines))
     texts = (_plain(block) for block in blocks if not _COMMENT.match(block.strip()))
     return "\n\n".join(text for text in texts if text not in {"", "::"})
 
 
 def _plain(block: str) -> str:
-    """A block without markup, references to other proposals masked."""
+    """A block without markup, with references to other proposals masked."""
     text = _MENTION.sub("[PEP]", block)
     text = _NOTE_MARK.sub("", _LINK.sub(r"\1", _ROLE.sub(r"\1", text)))
     text = _EMPHASIS.sub(r"\2", _LITERAL.sub(r"\1", text))
-    return joined(re.sub(r"::\s*$", ":", text))
+    return collapse_spaces(re.sub(r"::\s*$", ":", text))

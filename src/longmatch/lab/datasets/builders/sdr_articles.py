@@ -1,13 +1,13 @@
-"""SDR's two sets, video games and wines, with an expert's similar articles (SDR section 4.1).
+"""SDR's two sets, video games and wines, with similar articles chosen by an expert (SDR section 4.1).
 
-Reads, for each, the articles and the labels that the authors released:
+Reads the articles and labels released by the authors:
 
-    video_games.txt / wines.txt, or raw_data    CSV with a header line: the title, then the sections as the text of a
+    video_games.txt / wines.txt, or raw_data    CSV with a header line: the title, then the sections as the source of a
                                                 Python list of (heading, text)
     gt                                          a pickle: {title: {similar title: how often it was named}}
 
-Rule: every query is a test query (there are no labels to train on); an article listed as similar to itself is dropped.
-Titles are matched with &amp; read as &. The pickle is opened by an unpickler that knows only plain containers.
+Rule: every query is a test query (there are no training labels); an article listed as similar to itself is dropped.
+HTML entities in titles are decoded. The pickle may contain only plain containers.
 """
 
 import ast
@@ -18,47 +18,46 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record
-from longmatch.lab.datasets.sections import joined, kept, paragraphs
-from longmatch.lab.datasets.unpickling import read_plain_pickle
+from longmatch.lab.datasets.safe_pickle import read_plain_pickle
+from longmatch.lab.datasets.sections import clean_parts, collapse_spaces, normalise_paragraphs
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 
-def build(raw: Path, out: Path, *, name: str) -> Summary:
-    """Build one of the two sets: `name` is video_games or wines."""
-    with opened(raw) as files, CollectionWriter(out) as writer:
-        labels = files.each(f"{name}/gt") or files.some("gt")
-        table = files.each(f"{name}.txt", f"{name}/raw_data") or files.some("raw_data", f"{name}.txt")
+def build(raw: Path, out: Path, *, variant: str) -> Summary:
+    """Build the set `variant`: video_games or wines."""
+    with open_raw(raw) as files, CollectionWriter(out) as writer:
+        labels = files.find(f"{variant}/gt") or files.require("gt")
+        table = files.find(f"{variant}.txt", f"{variant}/raw_data") or files.require("raw_data", f"{variant}.txt")
         for title, parts in _articles(table[0]):
             writer.add(Record(title, title, parts))
         similar = read_plain_pickle(labels[0])
         if not isinstance(similar, dict) or not all(isinstance(row, dict) for row in similar.values()):
             raise ReadError(labels[0], "does not hold titles with their similar titles", "Fetch it again.")
-        for query, row in similar.items():
-            for title in row:
-                one, other = _title(query), _title(title)
-                if one != other:
-                    writer.judge("test", one, other)
+        for query, titles in similar.items():
+            for title in titles:
+                if _title(query) != _title(title):
+                    writer.judge("test", _title(query), _title(title))
         return writer.finish()
 
 
 def _title(text: object) -> str:
-    return html.unescape(joined(str(text)))
+    return html.unescape(collapse_spaces(str(text)))
 
 
 def _articles(path: Path) -> Iterator[tuple[str, tuple[Part, ...]]]:
     limit = csv.field_size_limit(sys.maxsize)
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            for row in list_rows(file, path):
+            for row in _csv_rows(file, path):
                 yield _title(row[0]), _parts(row[1], path, row[0])
     finally:
         csv.field_size_limit(limit)
 
 
-def list_rows(file: Iterator[str], path: Path) -> Iterator[list[str]]:
-    """The rows of the CSV file after its header."""
+def _csv_rows(file: Iterator[str], path: Path) -> Iterator[list[str]]:
+    """The rows of a CSV file after its header."""
     reader = csv.reader(file)
     try:
         next(reader, None)
@@ -73,6 +72,6 @@ def list_rows(file: Iterator[str], path: Path) -> Iterator[list[str]]:
 def _parts(text: str, path: Path, title: str) -> tuple[Part, ...]:
     try:
         rows = ast.literal_eval(text)
-        return kept(Part(str(row[0] or ""), paragraphs(str(row[1]))) for row in rows)
+        return clean_parts(Part(str(row[0] or ""), normalise_paragraphs(str(row[1]))) for row in rows)
     except (ValueError, SyntaxError, TypeError, IndexError, MemoryError, RecursionError) as error:
         raise ReadError(path, f"has sections that cannot be read ({title})", "Fetch it again.") from error

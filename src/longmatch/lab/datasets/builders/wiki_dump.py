@@ -1,14 +1,14 @@
-"""WIKI: similar Wikipedia articles by their links (CoLDE section 4.1.1, SMITH section 5.1.1).
+"""WIKI: Wikipedia articles with similar links (CoLDE section 4.1.1, SMITH section 5.1.1).
 
-Reads a dump as dumps.wikimedia.org gives it: `*pages-articles*.xml` or `.xml.bz2`, in one file or several.
+Reads a dump from dumps.wikimedia.org: `*pages-articles*.xml` or `.xml.bz2`, in one or more files.
 
-Rule: articles are similar when the Jaccard similarity of their outgoing links is above 0.5; the source of a pair is the
-one whose address sorts first, and its negative is an article it links to that is not similar. Only articles with two or
-more similar ones are kept (CoLDE; `min_similar=1` gives SMITH's rule). Links go through redirects and count where the
-dump holds the article; disambiguation pages are left out.
+Rule: articles are similar if the Jaccard similarity of their outgoing links is above 0.5; the source of a pair is the
+one whose URL sorts first, and its negative is an article it links to that is not similar. Only articles with at least
+two similar ones are kept (CoLDE; `min_similar=1` gives SMITH's rule). Redirects are followed; links to articles missing
+from the dump do not count; disambiguation pages are skipped.
 
-The dump is read twice. The first time only links are kept, eight bytes each; the second time the text of the articles
-that some pair names is cleaned and written. No text is ever held but one page's.
+The dump is read twice. The first pass keeps only the links, eight bytes each; the second cleans and writes the text of
+the articles in pairs. Only one page's text is in memory at a time.
 """
 
 from array import array
@@ -21,73 +21,73 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lab.datasets.labelling import label_similar, negatives
-from longmatch.lab.datasets.raw_files import opened
+from longmatch.lab.datasets.dump_pages import iterate_pages, page_id
+from longmatch.lab.datasets.labelling import label_similar, linked_negatives
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Record
 from longmatch.lab.datasets.similar_sets import similar_pairs
 from longmatch.lab.datasets.splits import PAPERS
-from longmatch.lab.datasets.wikipedia_dump import address_of, iterate_pages
 from longmatch.lab.datasets.wikitext import is_disambiguation, link_targets, wikitext_parts
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
-Numbers = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int64]
 
-SPARE = 2
+_SPARE_NEGATIVES = 2
 
 
 @dataclass
 class LinkGraph:
-    """Who links to whom, in flat arrays: a title is a 64-bit number until it is needed."""
+    """The links between articles in flat arrays; titles are 64-bit hashes until they are needed."""
 
-    titles: bytearray = field(default_factory=bytearray)  # addresses, one after the other
-    title_ends: "array[int]" = field(default_factory=lambda: array("q"))
-    names: "array[int]" = field(default_factory=lambda: array("q"))  # each article's number
-    links: "array[int]" = field(default_factory=lambda: array("q"))  # numbers linked to, article after article
+    ids: bytearray = field(default_factory=bytearray)  # concatenated
+    id_ends: "array[int]" = field(default_factory=lambda: array("q"))
+    hashes: "array[int]" = field(default_factory=lambda: array("q"))  # of each article's title
+    links: "array[int]" = field(default_factory=lambda: array("q"))  # hashes of the targets, article by article
     link_ends: "array[int]" = field(default_factory=lambda: array("q"))
     redirects: "array[int]" = field(default_factory=lambda: array("q"))  # from, to, from, to
 
     def add(self, title: str, targets: Iterable[str]) -> None:
         """Add an article and the titles it links to."""
-        self.titles += address_of(title).encode()
-        self.title_ends.append(len(self.titles))
-        self.names.append(number_of(title))
-        self.links.extend(sorted({number_of(target) for target in targets}))
+        self.ids += page_id(title).encode()
+        self.id_ends.append(len(self.ids))
+        self.hashes.append(title_hash(title))
+        self.links.extend(sorted({title_hash(target) for target in targets}))
         self.link_ends.append(len(self.links))
 
     def redirect(self, title: str, target: str) -> None:
-        """Add a second title of an article."""
-        self.redirects.extend((number_of(title), number_of(target)))
+        """Add another title of an article."""
+        self.redirects.extend((title_hash(title), title_hash(target)))
 
-    def address(self, article: int) -> str:
-        """An article's address."""
-        start = self.title_ends[article - 1] if article else 0
-        return self.titles[start : self.title_ends[article]].decode()
+    def id(self, article: int) -> str:
+        """The id of an article."""
+        start = self.id_ends[article - 1] if article else 0
+        return self.ids[start : self.id_ends[article]].decode()
 
     def outgoing(self) -> list[npt.NDArray[np.int32]]:
-        """For each article the articles it links to, redirects followed, itself left out, sorted."""
-        names, targets = (np.frombuffer(a, dtype=np.int64) for a in (self.names, self.links))
-        order = np.argsort(names, kind="stable")
-        moves = np.frombuffer(self.redirects, dtype=np.int64).reshape(-1, 2)
-        moves = moves[np.argsort(moves[:, 0], kind="stable")]
-        articles = _look_up(names[order], order, targets)
-        lost = articles < 0
-        onward = _look_up(moves[:, 0], moves[:, 1], targets[lost], missing=0)
-        articles[lost] = _look_up(names[order], order, onward)
-        found = np.split(articles, np.frombuffer(self.link_ends, dtype=np.int64)[:-1])
-        return [np.unique(row[(row >= 0) & (row != at)]).astype(np.int32) for at, row in enumerate(found)]
+        """The sorted articles each article links to, with redirects followed and without itself."""
+        hashes, targets = (np.frombuffer(a, dtype=np.int64) for a in (self.hashes, self.links))
+        order = np.argsort(hashes, kind="stable")
+        redirects = np.frombuffer(self.redirects, dtype=np.int64).reshape(-1, 2)
+        redirects = redirects[np.argsort(redirects[:, 0], kind="stable")]
+        articles = _look_up(hashes[order], order, targets)
+        missing = articles < 0
+        redirected = _look_up(redirects[:, 0], redirects[:, 1], targets[missing], default=0)
+        articles[missing] = _look_up(hashes[order], order, redirected)
+        rows = np.split(articles, np.frombuffer(self.link_ends, dtype=np.int64)[:-1])
+        return [np.unique(row[(row >= 0) & (row != article)]).astype(np.int32) for article, row in enumerate(rows)]
 
 
-def number_of(title: str) -> int:
-    """A 64-bit number that stands for a title."""
+def title_hash(title: str) -> int:
+    """A 64-bit hash of a title."""
     return int.from_bytes(blake2b(title.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def _look_up(keys: Numbers, values: Numbers, wanted: Numbers, missing: int = -1) -> Numbers:
-    """The value beside each wanted key in a sorted table."""
+def _look_up(keys: Ints, values: Ints, wanted: Ints, default: int = -1) -> Ints:
+    """The values of the wanted keys in a table sorted by key."""
     if not len(keys):
-        return np.full(len(wanted), missing, dtype=np.int64)
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, values[at], missing)
+        return np.full(len(wanted), default, dtype=np.int64)
+    positions = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[positions] == wanted, values[positions], default)
 
 
 def build(
@@ -100,9 +100,9 @@ def build(
     min_words: int = 50,
     seed: int = 0,
 ) -> Summary:
-    """Build the set; articles with fewer than `min_links` links or `min_words` words are left out."""
-    with opened(raw) as files, CollectionWriter(out) as writer:
-        dumps = files.some("*.xml", "*.xml.bz2", "*.xml.gz")
+    """Build the set; articles with fewer than `min_links` links or `min_words` words are skipped."""
+    with open_raw(raw) as files, CollectionWriter(out) as writer:
+        dumps = files.require("*.xml", "*.xml.bz2", "*.xml.gz")
         graph = LinkGraph()
         for page in iterate_pages(dumps):
             if page.redirect:
@@ -110,13 +110,13 @@ def build(
             elif not is_disambiguation(page.title, page.text):
                 graph.add(page.title, link_targets(page.text))
         similar, linked = _choose(graph, threshold, min_links, min_similar, seed)
-        chosen = {address for pair in similar for address in pair}
+        chosen = {id for pair in similar for id in pair}
         for source in {min(pair) for pair in similar}:
             chosen.update(linked[source])
         for page in iterate_pages(dumps):
-            address = address_of(page.title)
-            if address in chosen and not page.redirect:
-                record = Record(address, page.title, wikitext_parts(page.text))
+            id = page_id(page.title)
+            if id in chosen and not page.redirect:
+                record = Record(id, page.title, wikitext_parts(page.text))
                 if record.words >= min_words:
                     writer.add(record)
                 else:
@@ -130,25 +130,26 @@ def build(
 def _choose(
     graph: LinkGraph, threshold: float, min_links: int, min_similar: int, seed: int
 ) -> tuple[list[tuple[str, str]], dict[str, list[str]]]:
-    """The similar pairs by address, and for each source the links its negatives are drawn from.
+    """The similar pairs by id, and for each source the links from which its negatives are taken.
 
-    Of a source's links only as many as may be needed are kept, and SPARE more for those that turn out too short.
+    Of a source's links only as many as needed are kept, plus a few spare ones in case some are too short.
     """
     outgoing = graph.outgoing()
-    enough = [at for at, row in enumerate(outgoing) if len(row) >= min_links]
-    pairs = [(enough[i], enough[j]) for i, j, _ in similar_pairs([outgoing[at] for at in enough], threshold)]
+    eligible = [article for article, row in enumerate(outgoing) if len(row) >= min_links]
+    sets = [outgoing[article] for article in eligible]
+    pairs = [(eligible[i], eligible[j]) for i, j, _ in similar_pairs(sets, threshold)]
     while True:  # a dropped article may leave its partners with too few
-        degree = Counter(at for pair in pairs for at in pair)
-        stay = [(i, j) for i, j in pairs if min(degree[i], degree[j]) >= min_similar]
-        if len(stay) == len(pairs):
+        degree = Counter(article for pair in pairs for article in pair)
+        remaining = [(i, j) for i, j in pairs if min(degree[i], degree[j]) >= min_similar]
+        if len(remaining) == len(pairs):
             break
-        pairs = stay
-    similar = sorted((min(a, b), max(a, b)) for a, b in ((graph.address(i), graph.address(j)) for i, j in pairs))
+        pairs = remaining
+    similar = sorted((min(a, b), max(a, b)) for a, b in ((graph.id(i), graph.id(j)) for i, j in pairs))
     needed = Counter(source for source, _ in similar)
-    number = {graph.address(at): at for pair in pairs for at in pair}
-    both = set(similar)
+    articles = {graph.id(article): article for pair in pairs for article in pair}
+    similar_set = set(similar)
     linked = {}
     for source, count in needed.items():
-        targets = [graph.address(int(at)) for at in outgoing[number[source]]]
-        linked[source] = negatives(source, targets, both, seed)[: count + SPARE]
+        targets = [graph.id(int(article)) for article in outgoing[articles[source]]]
+        linked[source] = linked_negatives(source, targets, similar_set, seed)[: count + _SPARE_NEGATIVES]
     return similar, linked

@@ -1,10 +1,10 @@
-"""From `nDCG@10` to the measure."""
+"""Measures by name."""
 
 import re
 from collections.abc import Callable
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.evaluation.measures.pairs import AveragePrecision, PairMeasure, RocAuc, Share
+from longmatch.lab.evaluation.measures.pairs import AveragePrecision, PairMeasure, RocAuc, ThresholdMeasure
 from longmatch.lab.evaluation.measures.ranking import HR, MAP, MPR, MRR, MrrReleased, RankingMeasure, Recall, nDCG
 
 Measure = RankingMeasure | PairMeasure
@@ -19,10 +19,10 @@ _RANKING: dict[str, type[RankingMeasure]] = {
     "recall": Recall,
 }
 _PAIRS: dict[str, Callable[[], PairMeasure]] = {
-    "accuracy": lambda: Share("accuracy"),
-    "precision": lambda: Share("precision"),
-    "recall": lambda: Share("recall"),
-    "f1": lambda: Share("F1"),
+    "accuracy": lambda: ThresholdMeasure("accuracy"),
+    "precision": lambda: ThresholdMeasure("precision"),
+    "recall": lambda: ThresholdMeasure("recall"),
+    "f1": lambda: ThresholdMeasure("F1"),
     "average_precision": AveragePrecision,
     "roc_auc": RocAuc,
 }
@@ -32,7 +32,7 @@ PAIR_DEFAULTS = ("F1", "accuracy", "precision", "recall", "average_precision", "
 
 
 def parse(name: str) -> Measure:
-    """The measure of that name, upper and lower case alike. `recall@k` is of rankings, plain `recall` of pairs.
+    """The measure of that name, in any case. `recall@k` is a ranking measure, plain `recall` one of pairs.
 
     >>> parse("ndcg@10").name, parse("F1").name, parse("recall").needs_threshold
     ('nDCG@10', 'F1', True)
@@ -50,6 +50,6 @@ def parse(name: str) -> Measure:
 
 
 def parse_all(names: str) -> list[Measure]:
-    """Measures parted by commas, each once."""
-    found = (parse(name) for name in names.split(",") if name.strip())
-    return list({measure.name: measure for measure in found}.values())
+    """Comma-separated measures, without repetitions."""
+    measures = (parse(name) for name in names.split(",") if name.strip())
+    return list({measure.name: measure for measure in measures}.values())

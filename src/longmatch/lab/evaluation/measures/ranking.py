@@ -1,6 +1,6 @@
-"""Measures of a ranking, from 0 to 1, one value a query; the measure of a run is their mean over all judged queries.
+"""Ranking measures from 0 to 1, one value per query; a run's measure is the mean over all judged queries.
 
-A query that the run does not hold, or that has no true answer, scores 0.
+A query missing from the run, or without relevant documents, scores 0.
 """
 
 from abc import ABC, abstractmethod
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from longmatch.lab.evaluation.measures.answers import Answers, Floats, find_answers
+from longmatch.lab.evaluation.measures.answers import Floats, QueryResult, rank_query
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RankingMeasure(ABC):
 
     @property
     def name(self) -> str:
-        """As it is written: `nDCG@10`."""
+        """Its name in tables: `nDCG@10`."""
         return self._label if self.cutoff is None else f"{self._label}@{self.cutoff}"
 
     @property
@@ -28,40 +28,40 @@ class RankingMeasure(ABC):
         return type(self).__name__
 
     @abstractmethod
-    def of(self, answers: Answers) -> float:
-        """The value for a query with at least one true answer."""
+    def of(self, result: QueryResult) -> float:
+        """The value for a query with at least one relevant document."""
 
-    def __call__(self, answers: Answers) -> float:
+    def __call__(self, result: QueryResult) -> float:
         """The value for any query."""
-        return self.of(answers) if len(answers.wanted) else 0.0
+        return self.of(result) if len(result.ideal) else 0.0
 
-    def each(self, answers: Sequence[Answers]) -> Floats:
+    def each(self, results: Sequence[QueryResult]) -> Floats:
         """The values of many queries."""
-        return np.array([self(one) for one in answers], dtype=np.float64)
+        return np.array([self(result) for result in results], dtype=np.float64)
 
-    def _inside(self, answers: Answers) -> Floats:
+    def _inside(self, result: QueryResult) -> Floats:
         """The ranks within the cutoff."""
-        ranks = answers.ranks.astype(np.float64)
+        ranks = result.ranks.astype(np.float64)
         return ranks if self.cutoff is None else ranks[ranks <= self.cutoff]
 
 
 class nDCG(RankingMeasure):
-    """Grades discounted by log2(rank + 1), as a share of the best order's (Jarvelin and Kekalainen, linear gain)."""
+    """Grades discounted by log2(rank + 1), relative to the ideal order (Jarvelin and Kekalainen, linear gain)."""
 
-    def of(self, answers: Answers) -> float:
+    def of(self, result: QueryResult) -> float:
         """DCG over ideal DCG."""
-        ranks = self._inside(answers)
-        ideal = answers.wanted[: self.cutoff]
+        ranks = self._inside(result)
+        ideal = result.ideal[: self.cutoff]
         best = (ideal / np.log2(np.arange(2, len(ideal) + 2))).sum()
-        return float((answers.grades[: len(ranks)] / np.log2(ranks + 1)).sum() / best)
+        return float((result.grades[: len(ranks)] / np.log2(ranks + 1)).sum() / best)
 
 
 class MRR(RankingMeasure):
-    """The reciprocal rank of the best true answer."""
+    """The reciprocal rank of the first relevant document."""
 
-    def of(self, answers: Answers) -> float:
+    def of(self, result: QueryResult) -> float:
         """1 / rank, 0 if none is found."""
-        ranks = self._inside(answers)
+        ranks = self._inside(result)
         return float(1 / ranks[0]) if len(ranks) else 0.0
 
 
@@ -75,34 +75,34 @@ class MrrReleased(RankingMeasure):
     def _label(self) -> str:
         return "mrr_released"
 
-    def of(self, answers: Answers) -> float:
+    def of(self, result: QueryResult) -> float:
         """1 / max(1, rank - 1), 0 if none is found."""
-        ranks = self._inside(answers)
+        ranks = self._inside(result)
         return float(1 / max(1.0, ranks[0] - 1)) if len(ranks) else 0.0
 
 
 class MPR(RankingMeasure):
-    """SDR's mean percentile rank of the true answers: 1 - (rank - 1) / documents ranked. 1 is first; not found is 0."""
+    """SDR's mean percentile rank of the relevant documents: 1 - (rank - 1) / documents ranked; not found is 0."""
 
-    def of(self, answers: Answers) -> float:
-        """The mean over the true answers."""
-        return float((1 - (self._inside(answers) - 1) / max(1, answers.ranked)).sum() / len(answers.wanted))
+    def of(self, result: QueryResult) -> float:
+        """The mean over the relevant documents."""
+        return float((1 - (self._inside(result) - 1) / max(1, result.ranked)).sum() / len(result.ideal))
 
 
 class Recall(RankingMeasure):
-    """The share of the true answers found (in the top k)."""
+    """The share of the relevant documents found (in the top k)."""
 
     @property
     def _label(self) -> str:
         return "recall"
 
-    def of(self, answers: Answers) -> float:
-        """Found over wanted."""
-        return len(self._inside(answers)) / len(answers.wanted)
+    def of(self, result: QueryResult) -> float:
+        """Found over relevant."""
+        return len(self._inside(result)) / len(result.ideal)
 
 
 class HR(Recall):
-    """SDR's hit ratio: the share of the true answers in the top k. The same number as recall@k, under SDR's name."""
+    """SDR's hit ratio: the share of the relevant documents in the top k. Equals recall@k."""
 
     @property
     def _label(self) -> str:
@@ -110,12 +110,12 @@ class HR(Recall):
 
 
 class MAP(RankingMeasure):
-    """Average precision: the mean over the true answers of the precision at their rank."""
+    """Average precision: the mean over the relevant documents of the precision at their rank."""
 
-    def of(self, answers: Answers) -> float:
-        """The sum of precisions at the answers found, over all wanted."""
-        ranks = self._inside(answers)
-        return float((np.arange(1, len(ranks) + 1) / ranks).sum() / len(answers.wanted))
+    def of(self, result: QueryResult) -> float:
+        """The sum of precisions at the documents found, over all relevant."""
+        ranks = self._inside(result)
+        return float((np.arange(1, len(ranks) + 1) / ranks).sum() / len(result.ideal))
 
 
 def evaluate_run(
@@ -126,5 +126,5 @@ def evaluate_run(
     >>> evaluate_run(MRR(), {"q": {"a": 1}, "r": {"a": 1}}, {"q": {"a": 0.2, "b": 0.7}})
     0.25
     """
-    values = [measure(find_answers(grades, run.get(query))) for query, grades in qrels.items()]
+    values = [measure(rank_query(grades, run.get(query))) for query, grades in qrels.items()]
     return float(np.mean(values)) if values else 0.0

@@ -2,28 +2,28 @@
 
 from collections.abc import Sequence
 
-from longmatch.lab.evaluation.reports.cells import Cell, Table, change, milliseconds, tables
-from longmatch.lab.evaluation.rows import Row
+from longmatch.lab.evaluation.reports.tables import Cell, ResultTable, format_change, milliseconds, tables
+from longmatch.lab.evaluation.result_rows import ResultRow
 
 
-def to_markdown(rows: Sequence[Row]) -> str:
+def to_markdown(rows: Sequence[ResultRow]) -> str:
     """All tables, best values in bold."""
-    made = tables(rows)
-    legend = max((table.legend for table in made), key=len, default="")
+    all_tables = tables(rows)
+    legend = max((table.legend for table in all_tables), key=len, default="")
     parts = ["# Results", "", ("In percent. " + legend).replace("*", r"\*"), ""]
-    for table in made:
+    for table in all_tables:
         parts += [f"## {table.title}", "", *table_lines(table), "", *shuffled_lines(table)]
     done: set[int] = set()
-    for table in made:  # once a set, whatever the protocols
-        fresh = [row for row in table.fidelity if id(row) not in done]
-        done |= {id(row) for row in fresh}
-        parts += fidelity_lines(fresh)
+    for table in all_tables:  # once per set, whatever the protocols
+        new = [row for row in table.fidelity if id(row) not in done]
+        done |= {id(row) for row in new}
+        parts += fidelity_lines(new)
     return "\n".join(parts).rstrip() + "\n"
 
 
-def table_lines(table: Table) -> list[str]:
+def table_lines(table: ResultTable) -> list[str]:
     """One table."""
-    head = ["model", *table.measures, "ms a document", "unhandled"]
+    head = ["model", *table.measures, "ms per document", "unhandled"]
     lines = [_line(head), _line(["---"] + ["---:"] * (len(head) - 1))]
     for row in table.rows:
         cells = [table.cell(row, measure) for measure in table.measures]
@@ -32,25 +32,27 @@ def table_lines(table: Table) -> list[str]:
     return lines
 
 
-def shuffled_lines(table: Table) -> list[str]:
-    """What the order of the sections is worth, if that was measured."""
+def shuffled_lines(table: ResultTable) -> list[str]:
+    """The effect of shuffling the sections, if measured."""
     if not table.shuffled:
         return []
-    lines = ["Against the same model with all sections in their own order:", ""]
+    lines = ["Compared with the same model over sections in their original order:", ""]
     lines += [_line(["model", *table.measures]), _line(["---"] + ["---:"] * len(table.measures))]
-    lines += [_line([row.model, *(change(row.unshuffled, name) for name in table.measures)]) for row in table.shuffled]
+    lines += [
+        _line([row.model, *(format_change(row.unshuffled, name) for name in table.measures)]) for row in table.shuffled
+    ]
     return [*lines, ""]
 
 
-def fidelity_lines(rows: Sequence[Row]) -> list[str]:
-    """How true the explanations are, if that was measured."""
+def fidelity_lines(rows: Sequence[ResultRow]) -> list[str]:
+    """The fidelity of the explanations, if measured."""
     if not rows:
         return []
     lines = [
         f"## {rows[0].run.data}: explanations",
         "",
-        "The score lost by deleting the tenth of the sentences the explanation names first, and a random tenth; the "
-        "score that the same sentences have alone.",
+        "The score lost by deleting the tenth of the sentences that contribute most, and a random tenth; the score "
+        "of the same sentences alone.",
         "",
         _line(["model", "pairs", "named deleted", "random deleted", "ratio", "named alone", "random alone"]),
         _line(["---"] + ["---:"] * 6),

@@ -1,5 +1,5 @@
-"""Plots of a set: quality against time a document, against document length (CoLDE figure 7, SST figure 4), and over the
-values of a setting that a study tried out (CoLDE figures 6 and 7).
+"""Plots of a set: quality by time per document, by document length (CoLDE figure 7, SST figure 4), and by the values
+of a study's setting (CoLDE figures 6 and 7).
 """
 
 import re
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from longmatch.lab.evaluation.measures import RankingMeasure, parse
-from longmatch.lab.evaluation.reports.cells import Table, tables
-from longmatch.lab.evaluation.rows import BASELINE, Row, values_of
+from longmatch.lab.evaluation.reports.tables import ResultTable, tables
+from longmatch.lab.evaluation.result_rows import BASELINE, ResultRow, values_by_query
 
-BINS = 4  # of document length, with equally many queries each
+BINS = 4  # of document length, with equal numbers of queries
 
 
-def write_plots(rows: Sequence[Row], folder: Path) -> list[Path]:
-    """Write SVG files; sets without a measure are left out."""
+def write_plots(rows: Sequence[ResultRow], folder: Path) -> list[Path]:
+    """Write the SVG files; sets without a measure have none."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in tables(rows):
@@ -36,24 +36,24 @@ def write_plots(rows: Sequence[Row], folder: Path) -> list[Path]:
     return written
 
 
-def by_length(row: Row, measure: RankingMeasure) -> tuple[list[float], list[float]]:
-    """The mean length of the queries of each bin, in words, and the measure's mean over them."""
+def by_length(row: ResultRow, measure: RankingMeasure) -> tuple[list[float], list[float]]:
+    """For each bin of queries, their mean length in words and the mean of the measure."""
     queries = sorted(row.run.answers)
     lengths = np.array([row.run.words[query] for query in queries], dtype=np.float64)
     parts = np.array_split(np.argsort(lengths, kind="stable"), BINS)
-    values = values_of(measure, row)
+    values = values_by_query(measure, row)
     return [float(lengths[p].mean()) for p in parts], [float(values[p].mean()) for p in parts]
 
 
-def over_values(table: Table, name: str, measure: str) -> tuple[list[Any], list[float], list[float]]:
-    """A study's values in order, the measure at each, and its deviation over the seeds (0 with one)."""
+def over_values(table: ResultTable, name: str, measure: str) -> tuple[list[Any], list[float], list[float]]:
+    """A study's values in order, the measure at each, and its deviation over the seeds (0 for a single one)."""
     rows = [row for row in table.rows if row.run.study and row.run.study["name"] == name and measure in row.measures]
     rows.sort(key=lambda row: _order((row.run.study or {})["value"]))
     values = [(row.run.study or {})["value"] for row in rows]
     return values, [row.measures[measure] for row in rows], [row.deviation(measure) or 0.0 for row in rows]
 
 
-def _time_plot(table: Table, path: Path) -> Path:
+def _time_plot(table: ResultTable, path: Path) -> Path:
     figure, axes = _figure()
     measure = table.measures[0]
     for row in table.rows:
@@ -61,12 +61,14 @@ def _time_plot(table: Table, path: Path) -> Path:
             place = 1000 * max(row.seconds_per_document, 1e-6), 100 * row.measures[measure]
             axes.scatter(*place, s=25)
             name = axes.annotate(row.model, place, textcoords="offset points", xytext=(5, 3), fontsize=8)
-            name.set_in_layout(False)  # a long one may be cut off, but takes no room from the axes
-    axes.set(xscale="log", xlabel="encoding, milliseconds a document", ylabel=f"{measure}, percent", title=table.title)
+            name.set_in_layout(False)  # a long one may be cut off, but does not shrink the axes
+    axes.set(
+        xscale="log", xlabel="encoding, milliseconds per document", ylabel=f"{measure}, percent", title=table.title
+    )
     return _save(figure, path)
 
 
-def _length_plot(table: Table, measure: RankingMeasure, path: Path) -> Path:
+def _length_plot(table: ResultTable, measure: RankingMeasure, path: Path) -> Path:
     figure, axes = _figure()
     for row in table.rows:
         lengths, values = by_length(row, measure)
@@ -76,8 +78,8 @@ def _length_plot(table: Table, measure: RankingMeasure, path: Path) -> Path:
     return _save(figure, path)
 
 
-def _study_plot(table: Table, name: str, path: Path) -> Path:
-    """The first measure over the values, and of pairs the accuracy, which the paper shows; tfidf as a line."""
+def _study_plot(table: ResultTable, name: str, path: Path) -> Path:
+    """The first measure over the values, for pairs also the accuracy, as in the paper; tfidf as a line."""
     figure, axes = _figure()
     shown = [measure for measure in table.measures if measure in (table.measures[0], "accuracy")]
     tfidf = next((row for row in table.rows if row.model == BASELINE), None)
@@ -99,7 +101,7 @@ def _study_plot(table: Table, name: str, path: Path) -> Path:
 
 
 def _order(value: Any) -> tuple[bool, Any]:
-    """Numbers by size, before words."""
+    """Sort key: numbers by size, then words."""
     return (False, value) if isinstance(value, int | float) else (True, str(value))
 
 

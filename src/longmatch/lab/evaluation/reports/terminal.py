@@ -4,30 +4,23 @@ from collections.abc import Sequence
 
 from rich.box import SIMPLE
 from rich.console import Console
-from rich.table import Table as RichTable
+from rich.table import Table
+from rich.text import Text
 
-from longmatch.lab.evaluation.reports.cells import milliseconds, tables
-from longmatch.lab.evaluation.rows import Row
+from longmatch.lab.evaluation.reports.tables import milliseconds, tables
+from longmatch.lab.evaluation.result_rows import ResultRow
 
-NAME = 24  # columns; a longer name takes another line
+NAME = 24  # columns; a longer name is wrapped
+CHANGE = " change: of the first measure, by shuffling the sections; ! where significant."
 
-CHANGE = " change: of the first measure, against the sections in their own order, ! where significant."
 
-
-def print_rows(rows: Sequence[Row], console: Console) -> None:
-    """One table a set, best values in bold."""
+def print_rows(rows: Sequence[ResultRow], console: Console) -> None:
+    """Print one table per set and protocol, best values in bold."""
     for table in tables(rows):
-        shown = RichTable(
-            title=table.title,
-            box=SIMPLE,
-            padding=(0, 1, 0, 0),
-            title_justify="left",
-            caption=table.legend + " ms: encoding, a document." + (CHANGE if table.shuffled else ""),
-            caption_justify="left",
-        )
+        shown = Table(box=SIMPLE, padding=(0, 1, 0, 0))
         longest = max(len(word) for row in table.rows for word in row.model.split())
         shown.add_column("model", min_width=min(NAME, longest), max_width=NAME, overflow="fold")
-        measures = [name for name in table.measures if not _said_elsewhere(name, table.measures)]
+        measures = [name for name in table.measures if not _is_redundant(name, table.measures)]
         for measure in measures:
             shown.add_column(measure.replace("_", " "), justify="right", overflow="fold", min_width=5)
         shown.add_column("ms", justify="right", min_width=5)
@@ -49,16 +42,19 @@ def print_rows(rows: Sequence[Row], console: Console) -> None:
             if table.shuffled:
                 extra.append(_change(row, measures[0]))
             shown.add_row(row.model, *values, *extra)
-        console.print(shown)
+        legend = table.legend + " ms: encoding time per document." + (CHANGE if table.shuffled else "")
+        console.print(Text(table.title, "italic"), shown, Text(legend, "dim italic"))
 
 
-def _change(row: Row, measure: str) -> str:
-    found = row.unshuffled.get(measure)
-    return "" if found is None else f"{100 * found.difference:+.1f}" + ("!" if found.significant else "")
+def _change(row: ResultRow, measure: str) -> str:
+    comparison = row.unshuffled.get(measure)
+    if comparison is None:
+        return ""
+    return f"{100 * comparison.difference:+.1f}" + ("!" if comparison.significant else "")
 
 
-def _said_elsewhere(name: str, others: Sequence[str]) -> bool:
-    """recall@k is HR@k, and mrr_released is for comparing with old tables: both are in the files, not on the screen."""
+def _is_redundant(name: str, others: Sequence[str]) -> bool:
+    """recall@k equals HR@k, and mrr_released is for old tables only: both are in the files, not on the screen."""
     return name.replace("recall@", "HR@") in [o for o in others if o != name] or (
         name == "mrr_released" and "MRR" in others
     )

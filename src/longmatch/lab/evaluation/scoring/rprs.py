@@ -8,7 +8,14 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.baselines.rprs.matcher import RprsMatcher
-from longmatch.lab.baselines.rprs.score import Hits, Pool, best_of, find_hits, nearest, proportional_scores
+from longmatch.lab.baselines.rprs.score import (
+    Hits,
+    SentencePool,
+    find_hits,
+    nearest_cosines,
+    proportional_scores,
+    top_cosines,
+)
 from longmatch.lab.evaluation.code import home_of
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import SentenceVectorLayer, scoring_device
@@ -44,7 +51,7 @@ class RprsScorer(Scorer):
         """Nothing is read yet."""
         self.unhandled = stored[0].unhandled
         self._stored, self._slices = stored[0], slices_of(stored[0])
-        self._loaded: Pool | None = None
+        self._loaded: SentencePool | None = None
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """A slice is read twice for all queries of the block."""
@@ -54,8 +61,8 @@ class RprsScorer(Scorer):
             pool = self._pool(part)
             for number, query, found in zip(numbers, queries, best, strict=True):
                 own = number - part.first if part.first <= number < part.last else None
-                found.append(nearest(query, pool, self.matcher.rule.hits, own))
-        nearby = [best_of(found, self.matcher.rule.hits) for found in best]
+                found.append(nearest_cosines(query, pool, self.matcher.rule.hits, own))
+        nearby = [top_cosines(found, self.matcher.rule.hits) for found in best]
         hits: list[list[Hits]] = [[] for _ in numbers]
         for part in self._slices:
             pool = self._pool(part)
@@ -67,11 +74,11 @@ class RprsScorer(Scorer):
         vectors = torch.from_numpy(self._stored.of(number, "vectors")["vectors"])
         return vectors.to(scoring_device(), torch.float32)
 
-    def _pool(self, part: Slice) -> Pool:
+    def _pool(self, part: Slice) -> SentencePool:
         """A slice as the score wants it; the only one stays loaded."""
         if self._loaded is not None:
             return self._loaded
-        found = Pool(part.vectors(), part.offsets())
+        found = SentencePool(part.vectors(), part.offsets())
         if len(self._slices) == 1:
             self._loaded = found
         return found

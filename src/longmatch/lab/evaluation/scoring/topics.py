@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from longmatch.lab.baselines.topics.matcher import LdaMatcher
+from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
 from longmatch.lab.evaluation.code import home_of
 from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
 

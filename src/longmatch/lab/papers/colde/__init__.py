@@ -1,1 +1,15 @@
-"""CoLDE (Jha et al., 2021 and 2023): a supervised contrastive encoder with document, section and chunk vectors."""
+"""CoLDE (Jha et al., TKDD 2023; arXiv 2021): a supervised contrastive encoder, explained at three levels.
+
+Read it beside the TKDD paper in this order:
+
+- `config.py`: the defaults (section 4.1.2) and the ablations (4.5);
+- `augmentation.py`: Aug(x), documents cut into sections and chunks (3.1);
+- `encoder.py`: section and chunk embeddings (3.1), chunkwise attention, Bi-LSTM and projection (3.2);
+- `longmatch.lab.losses.supervised_contrastive`: the loss (3.3), which lies there because a baseline shares it;
+- `training.py`: batches, positives and validation (3.3, 4.1.2);
+- `encoding.py` and `matcher.py`: one vector per document, compared by cosine (4.2);
+- `explanation.py`: document, section and chunk similarities (4.3);
+- `levels.py` and `grids.py`: figure 4 for any documents.
+
+docs/colde.md maps each equation and section to its function.
+"""

@@ -1,4 +1,4 @@
-"""CoLDE's settings, the paper's by default."""
+"""CoLDE's model settings; the defaults are the paper's (section 4.1.2)."""
 
 from typing import Any
 
@@ -6,16 +6,16 @@ from transformers import AutoConfig, PretrainedConfig
 
 
 class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
-    """What a CoLDE model is made of.
+    """The parts and sizes of a CoLDE model.
 
     The paper (TKDD 2023, section 4.1.2): two sections, chunks of 512 tokens, 4 attention heads, a bidirectional LSTM
-    of output 512, projection to 256, temperature 0.5. Where it is silent we chose: a chunk's vector is the mean of its
-    token vectors; the last section, which no section follows, takes nothing from attention; chunk numbers from
-    `max_chunks` on share the last embedding.
+    with 512 outputs, projection to 256, temperature 0.5. Where the paper is silent we chose: a chunk's vector is the
+    mean of its token vectors; the last section has no successor, so attention adds nothing to it; chunks from position
+    `max_chunks` on share the last chunk embedding.
 
-    Ablations (section 4.6): `augmented=False` drops the sections and the extra embeddings (-Aug), `recurrent=False`
-    takes the mean of the chunk vectors without attention (-LSTM), `contrastive=False` trains on the cosine of pairs
-    (-CL) and, as there, drops the sections and extra embeddings too.
+    Ablations (section 4.5): `augmented=False` drops the sections and their embeddings (4.5.1, -Aug), `recurrent=False`
+    replaces LSTM and attention by the mean of the chunk vectors (4.5.2, -LSTM), `contrastive=False` trains on the
+    cosine of labelled pairs (4.5.3, -CL) and, as in the paper, drops the sections as well.
     """
 
     model_type = "longmatch-colde"
@@ -41,10 +41,10 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
         self.attention_heads, self.recurrent_width = attention_heads, recurrent_width
         self.projection_width, self.loss_temperature = projection_width, loss_temperature
         self.augmented, self.recurrent, self.contrastive = augmented and contrastive, recurrent, contrastive
-        self.threshold = threshold  # the score from which two documents belong together, chosen on validation pairs
+        self.threshold = threshold  # pairs with at least this score match; chosen on validation pairs
         super().__init__(**others)
 
     def backbone_config(self) -> PretrainedConfig:
-        """The backbone's own settings."""
-        facts = dict(self.backbone or {})
-        return AutoConfig.for_model(facts.pop("model_type", "bert"), **facts)
+        """The backbone's configuration."""
+        settings = dict(self.backbone or {})
+        return AutoConfig.for_model(settings.pop("model_type", "bert"), **settings)

@@ -1,4 +1,4 @@
-"""What CoLDE knows of one document: vectors at three levels, the attention between chunks, and their places."""
+"""One document encoded by CoLDE: vectors and spans at three levels, and the attention between chunks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,26 +9,25 @@ import torch
 from torch import Tensor
 
 from longmatch.documents.document import Document, Span
-from longmatch.lab.papers.colde.batch import Layout
+from longmatch.lab.papers.colde.augmentation import ChunkLayout
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.colde.reading import read_chunks
 from longmatch.matching.align import Ints
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Sentences
 from longmatch.units.pieces import pieces_from
 from longmatch.units.tokens import Tokens
 
-CHUNKS = 512  # whose attention is worked out together: it is a square
+CHUNKS = 512  # aggregated together; the attention matrix grows with their square
 
 
 @dataclass(frozen=True)
 class ColdeEncoding:
-    """A document's vector, those of its sections and chunks, and what each chunk takes from the next section's."""
+    """The vectors of a document, its sections and its chunks, and the attention of each chunk to the next section."""
 
     chunks: Sentences  # spans and headings of the chunks
-    part: Ints  # (chunks,) the section, Aug's, each chunk is of
-    vectors: Tensor  # (chunks, backbone width) as the backbone gave them
-    attended: Tensor  # (chunks, backbone width) of length 1, with what attention added
+    section_ids: Ints  # (chunks,) the section of each chunk
+    vectors: Tensor  # (chunks, backbone width) straight from the backbone
+    attended: Tensor  # (chunks, backbone width) unit vectors, attention output added
     attention: Tensor  # (chunks, chunks)
     sections: Tensor  # (sections, projection width)
     vector: Tensor  # (projection width,)
@@ -41,16 +40,16 @@ class ColdeEncoding:
 
     @cached_property
     def section_spans(self) -> tuple[Span, ...]:
-        """From each section's first chunk to the end of its last."""
-        starts = np.flatnonzero(np.diff(self.part, prepend=-1))
-        ends = np.append(starts[1:], len(self.part)) - 1
+        """Each section from the start of its first chunk to the end of its last."""
+        starts = np.flatnonzero(np.diff(self.section_ids, prepend=-1))
+        ends = np.append(starts[1:], len(self.section_ids)) - 1
         return tuple(
             Span(int(self.chunks.starts[i]), int(self.chunks.ends[j])) for i, j in zip(starts, ends, strict=True)
         )
 
     @cached_property
     def section_labels(self) -> tuple[str, ...]:
-        """The first and last heading under which each section stands; its number too where another is called alike."""
+        """The first and last heading of each section, with its number where two sections have the same headings."""
         names = [_headings(self.document, span) for span in self.section_spans]
         return tuple(
             f"{name or 'Part'} {number}" if not name or names.count(name) > 1 else name
@@ -58,66 +57,65 @@ class ColdeEncoding:
         )
 
     def level(self, level: Level) -> tuple[tuple[str, ...], tuple[Span, ...], Tensor]:
-        """Labels, spans and vectors of the sections or, the finest level there is, the chunks."""
+        """Labels, spans and vectors of the sections; at any finer level, of the chunks."""
         if level == "sections":
             return self.section_labels, self.section_spans, self.sections
         return self.chunks.singles.labels, self.chunks.singles.spans, self.attended
 
 
 def cosine_grid(a: ColdeEncoding, b: ColdeEncoding, level: Level) -> Grid:
-    """The cosine of every two sections; or of every two chunks, with what attention adds to each."""
-    (rows, row_spans, mine), (columns, column_spans, theirs) = a.level(level), b.level(level)
-    return Grid(rows, columns, row_spans, column_spans, (mine @ theirs.T).clamp(0, 1).numpy())
+    """The cosine of every pair of sections, or of every pair of attended chunk vectors."""
+    (rows, row_spans, a_vectors), (columns, column_spans, b_vectors) = a.level(level), b.level(level)
+    return Grid(rows, columns, row_spans, column_spans, (a_vectors @ b_vectors.T).clamp(0, 1).numpy())
 
 
 @torch.no_grad()
-def encode_tokens(model: ColdeModel, layout: Layout, documents: Sequence[Tokens]) -> Iterator[ColdeEncoding]:
-    """Encode documents, each alone: chunks of all of them in batches by length, then each document's levels."""
+def encode_tokens(model: ColdeModel, layout: ChunkLayout, documents: Sequence[Tokens]) -> Iterator[ColdeEncoding]:
+    """Encode documents independently: the chunks of all of them together, then each document's levels."""
     batch = layout.lay_out(documents)
-    place = next(model.parameters()).device
-    vectors = read_chunks(model, batch.to(place))
-    left = iter(documents)
+    vectors = model.encode_batch_chunks(batch.to(next(model.parameters()).device))
+    remaining = iter(documents)
     groups = list(batch.groups(CHUNKS * layout.limit))
-    for group, mine in zip(groups, vectors.split([len(group) for group in groups]), strict=True):
-        found = model.aggregate(mine, group.section, group.document)
+    for group, group_vectors in zip(groups, vectors.split([len(group) for group in groups]), strict=True):
+        output = model.aggregate(group_vectors, group.section, group.document)
         counts = torch.unique_consecutive(group.document, return_counts=True)[1].tolist()
-        parts = [part.numpy() for part in group.section.split(counts)]
-        sections = found.sections.float().cpu().split([int(part[-1]) + 1 for part in parts])
+        section_ids = [ids.numpy() for ids in group.section.split(counts)]
+        sections = output.sections.float().cpu().split([int(ids[-1]) + 1 for ids in section_ids])
         chunk = 0
-        for number, (count, part) in enumerate(zip(counts, parts, strict=True)):
-            own, chunk = slice(chunk, chunk + count), chunk + count
-            tokens = next(left)
-            cut = layout.ranges(tokens)
+        for number, (count, ids) in enumerate(zip(counts, section_ids, strict=True)):
+            rows, chunk = slice(chunk, chunk + count), chunk + count
+            tokens = next(remaining)
+            ranges = layout.ranges(tokens)
             yield ColdeEncoding(
-                chunks=Sentences.of(pieces_from(tokens, cut.first, cut.last)),
-                part=part,
-                vectors=mine[own].float().cpu(),
-                attended=found.attended[own].float().cpu(),
-                attention=found.attention[own, own].float().cpu(),
+                chunks=Sentences.of(pieces_from(tokens, ranges.first, ranges.last)),
+                section_ids=ids,
+                vectors=group_vectors[rows].float().cpu(),
+                attended=output.attended[rows].float().cpu(),
+                attention=output.attention[rows, rows].float().cpu(),
                 sections=sections[number],
-                vector=found.documents[number].float().cpu(),
-                coverage=len(layout.read(tokens)) / len(tokens),
+                vector=output.documents[number].float().cpu(),
+                coverage=len(layout.truncate(tokens)) / len(tokens),
             )
 
 
 @torch.no_grad()
-def variants(model: ColdeModel, encoding: ColdeEncoding, kept: Sequence[Ints]) -> Tensor:
-    """The document's vector had it only some of its chunks, for each choice of chunks; 0 where none is left."""
-    place = next(model.parameters()).device
-    vectors, part = encoding.vectors.to(place), torch.from_numpy(encoding.part).to(place)
-    found = torch.zeros(len(kept), len(encoding.vector))
-    filled = [number for number, chosen in enumerate(kept) if len(chosen)]
-    size = max(1, 4 * CHUNKS // max([1, *(len(chosen) for chosen in kept)]))
+def subset_vectors(model: ColdeModel, encoding: ColdeEncoding, subsets: Sequence[Ints]) -> Tensor:
+    """The document vector recomputed from each subset of its chunks, 0 for an empty one: (subsets, width)."""
+    device = next(model.parameters()).device
+    vectors, section_ids = encoding.vectors.to(device), torch.from_numpy(encoding.section_ids).to(device)
+    result = torch.zeros(len(subsets), len(encoding.vector))
+    filled = [number for number, subset in enumerate(subsets) if len(subset)]
+    size = max(1, 4 * CHUNKS // max([1, *(len(subset) for subset in subsets)]))
     for start in range(0, len(filled), size):
         numbers = filled[start : start + size]
-        rows = torch.from_numpy(np.concatenate([kept[number] for number in numbers])).to(place)
-        document = torch.repeat_interleave(torch.tensor([len(kept[number]) for number in numbers])).to(place)
-        found[numbers] = model.aggregate(vectors[rows], part[rows], document).documents.float().cpu()
-    return found
+        rows = torch.from_numpy(np.concatenate([subsets[number] for number in numbers])).to(device)
+        document = torch.repeat_interleave(torch.tensor([len(subsets[number]) for number in numbers])).to(device)
+        result[numbers] = model.aggregate(vectors[rows], section_ids[rows], document).documents.float().cpu()
+    return result
 
 
 def _headings(document: Document, span: Span) -> str:
-    """'Introduction – Related work' for a span that reaches from the one to the other; empty where none is named."""
+    """'Introduction – Related work' for a span from the one to the other; empty if no section there has a heading."""
     inside = [s for s in document.sections if s.start < span.end and s.end > span.start and s.paragraphs]
     if not any(section.heading for section in inside):
         return ""

@@ -1,4 +1,4 @@
-"""Several matrices on one page: a file that holds its own styles, loads nothing, and opens offline."""
+"""Several matrices on one HTML page: a single file that works offline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from longmatch.matching.render.matrix import Matrix
 
 @dataclass(frozen=True)
 class Panel:
-    """A matrix of some things with each other, and what a reader should know of it."""
+    """A square matrix with its heading and a note."""
 
     heading: str
     note: str
@@ -20,15 +20,16 @@ class Panel:
 
     @property
     def matrix(self) -> Matrix:
-        """The matrix made ready; its diagonal says nothing."""
-        nothing = Document("", "", "", ())
-        return Matrix(self.grid, nothing, nothing, within=True)
+        """The matrix as the template reads it; its diagonal is left blank."""
+        empty = Document("", "", "", ())
+        return Matrix(self.grid, empty, empty, within=True)
 
 
 def write_grids(path: Path, title: str, panels: Sequence[Panel]) -> Path:
-    """Write the page and give back where it is."""
-    style = asset("base.css", "match.css", "grids.css")
+    """Write the page to `path` and return it."""
+    style = asset("base.css", "match.css", "grids.css", package=__package__)
     policy = f"default-src 'none'; style-src {digest(style)}; base-uri 'none'; form-action 'none'"
-    page = environment().get_template("grids.html").render(title=title, panels=panels, style=style, policy=policy)
+    template = environment(__package__).get_template("grids.html")
+    page = template.render(title=title, panels=panels, style=style, policy=policy)
     path.write_text(page, "utf-8", errors="replace", newline="\n")
     return path

@@ -1,4 +1,4 @@
-"""CoLDE's figure 4: documents, sections and chunks of several documents, each with each, within and across."""
+"""CoLDE's figure 4: the similarities of several documents at three levels, within and across documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from longmatch.matching.match import Grid, Level
 
 @dataclass(frozen=True)
 class Levels:
-    """Square matrices over the same documents, which are called A, B, C ... in the labels."""
+    """Square matrices over the same documents, labelled A, B, C ..."""
 
     documents: Grid
     sections: Grid
     chunks: Grid
-    attention: Grid  # what each chunk (row) takes from each chunk of the next section of its document
+    attention: Grid  # the weight of each chunk (row) on each chunk of its document's next section
 
 
 def three_levels(encodings: Sequence[ColdeEncoding]) -> Levels:
-    """The three levels of some documents: cosines, negative ones as 0."""
+    """The levels of several documents: cosines, clipped at 0, and attention weights."""
     vectors = torch.stack([e.vector for e in encodings])
     titles = tuple(f"{letter} · {e.document.title}" for letter, e in zip(ascii_uppercase, encodings, strict=False))
     whole = tuple(Span(0, len(e.document.text)) for e in encodings)
@@ -38,10 +38,10 @@ def three_levels(encodings: Sequence[ColdeEncoding]) -> Levels:
 
 
 def _square(encodings: Sequence[ColdeEncoding], level: Level) -> Grid:
-    found = [encoding.level(level) for encoding in encodings]
+    levels = [encoding.level(level) for encoding in encodings]
     labels = tuple(
-        f"{letter} · {label}" for letter, (names, _, _) in zip(ascii_uppercase, found, strict=False) for label in names
+        f"{letter} · {label}" for letter, (names, _, _) in zip(ascii_uppercase, levels, strict=False) for label in names
     )
-    spans = tuple(span for _, spans, _ in found for span in spans)
-    vectors = torch.cat([mine for _, _, mine in found])
+    spans = tuple(span for _, spans, _ in levels for span in spans)
+    vectors = torch.cat([vectors for _, _, vectors in levels])
     return Grid(labels, labels, spans, spans, (vectors @ vectors.T).clamp(0, 1).numpy())

@@ -1,4 +1,4 @@
-"""CoLDE as a matcher: a trained model's folder, opened."""
+"""CoLDE as a matcher: opens the folder of a trained model."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,15 +15,14 @@ from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.colde.encoding import ColdeEncoding, encode_tokens
 from longmatch.lab.papers.colde.explanation import explain, within
-from longmatch.lab.papers.colde.reading import layout
 from longmatch.matching.match import Match
 from longmatch.units import Tokens
 
 
 class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
-    """The cosine of one vector a document, explained by its sections and chunks.
+    """Section 4.2: the cosine of one vector per document, explained by sections and chunks.
 
-    Documents are read whole; `max_tokens` cuts them off, and then `coverage` says so.
+    Documents are read whole; `max_tokens` truncates them, which `coverage` shows.
     """
 
     name = "colde"
@@ -37,7 +36,7 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
         precision: Precision | None = None,
     ) -> None:
         super().__init__(model, tokenizer, precision)
-        self.layout = layout(model, special_tokens(tokenizer, self.name), max_tokens)
+        self.layout = model.layout(special_tokens(tokenizer, self.name), max_tokens)
 
     @classmethod
     def load(
@@ -47,34 +46,34 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
         device: str | None = None,
         precision: Precision | None = None,
     ) -> "ColdeMatcher":
-        """Open what `longmatch train colde` made."""
+        """Open a folder written by `longmatch train colde`."""
         from transformers.utils import logging
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        with checkpoint_errors(f"The CoLDE model {folder}", "Name a folder `longmatch train colde` made."):
+        with checkpoint_errors(f"The CoLDE model {folder}", "Name a folder written by `longmatch train colde`."):
             model: Any = ColdeModel.from_pretrained(folder, dtype=torch.float32)
             tokenizer = open_tokenizer(str(folder))
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(place), tokenizer, max_tokens, precision)
+        target = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        return cls(model.to(target), tokenizer, max_tokens, precision)
 
     @property
     def width(self) -> int:
-        """Numbers in a document's vector."""
+        """Dimensions of a document vector."""
         return int(self.model.config.projection_width)
 
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[ColdeEncoding]:
-        """Encode documents, each alone, whole."""
+        """Encode documents independently."""
         return encode_tokens(self.model, self.layout, documents)
 
     def length(self, tokens: Tokens) -> int:
-        """All tokens, unless there is a limit."""
-        return len(self.layout.read(tokens))
+        """All tokens, or `max_tokens`."""
+        return len(self.layout.truncate(tokens))
 
     def explain(self, a: ColdeEncoding, b: ColdeEncoding, collection: Tensor | None = None) -> Match:
-        """Two documents compared at the three levels."""
+        """Compare two documents at the three levels."""
         return explain(self.model, a, b, self.name)
 
     def within(self, document: Document) -> Match:
-        """A document's own sections and chunks against each other."""
+        """Compare a document's own sections and chunks with each other."""
         return within(self.encode([document])[0], self.name)

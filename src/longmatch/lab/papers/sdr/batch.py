@@ -1,4 +1,4 @@
-"""Pairs of sentences as SDR's training reads them: laid out flat, some of their words hidden."""
+"""Sentence pairs laid out flat, with some of their words masked (SDR section 3.2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -7,82 +7,60 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import FlatTokens, groups_within, mean_pool
+from longmatch.encoders.flat import FlatTokens, groups_within
 from longmatch.encoders.ragged import offsets_of
-from longmatch.lab.losses import mask_words
-from longmatch.lab.losses.masked_words import IGNORED
-from longmatch.lab.papers.sdr.encoder import SdrModel
 from longmatch.lab.papers.sdr.pairs import DrawnPairs, SentencePool
+from longmatch.lab.training.masked_words import IGNORED, mask_pieces
 
 
 @dataclass(frozen=True)
 class SentenceBatch:
-    """Sentences 2i and 2i + 1 are pair i."""
+    """Pair i is sentences 2i and 2i + 1."""
 
     sentences: FlatTokens
-    words: Tensor  # (tokens,) the hidden words where there are any, IGNORED elsewhere
-    alike: Tensor  # (pairs,) 1 of one paragraph, 0 of different documents
+    labels: Tensor  # (tokens,) the original word where it is masked, IGNORED elsewhere
+    intra: Tensor  # (pairs,) 1 for a pair from one paragraph, 0 for one from different documents
 
     def __len__(self) -> int:
-        return len(self.alike)
+        return len(self.intra)
 
     @property
     def tokens(self) -> int:
-        """How many tokens the model reads, special ones included."""
-        return len(self.words)
+        """Number of tokens, special ones included."""
+        return len(self.labels)
 
     @property
-    def hidden(self) -> int:
-        """How many words are hidden."""
-        return int((self.words != IGNORED).sum())
+    def masked(self) -> int:
+        """Number of masked words."""
+        return int((self.labels != IGNORED).sum())
 
     def to(self, device: torch.device) -> "SentenceBatch":
-        """The same on another device."""
+        """The batch on another device."""
         return replace(
-            self, sentences=self.sentences.to(device), words=self.words.to(device), alike=self.alike.to(device)
+            self, sentences=self.sentences.to(device), labels=self.labels.to(device), intra=self.intra.to(device)
         )
 
     def groups(self, budget: int) -> Iterator["SentenceBatch"]:
-        """Runs of whole pairs of at most `budget` tokens each; a longer pair is a group of its own."""
-        pairs = self.sentences.lengths.view(-1, 2).sum(1)
-        starts = offsets_of(pairs).tolist()
-        for first, last in groups_within(pairs, budget):
-            words = self.words[starts[first] : starts[last]]
-            yield SentenceBatch(self.sentences.between(2 * first, 2 * last), words, self.alike[first:last])
+        """Runs of whole pairs of at most `budget` tokens; a longer pair is a group by itself."""
+        lengths = self.sentences.lengths.view(-1, 2).sum(1)
+        starts = offsets_of(lengths).tolist()
+        for first, last in groups_within(lengths, budget):
+            labels = self.labels[starts[first] : starts[last]]
+            yield SentenceBatch(self.sentences.between(2 * first, 2 * last), labels, self.intra[first:last])
 
 
 @dataclass(frozen=True)
-class Masking:
-    """How words are hidden: by which token, out of which vocabulary, which share of them, and what is never hidden."""
+class PairLayout:
+    """How sentence pairs become a batch: special tokens around each sentence, a share of the words masked."""
 
-    token: int
-    vocabulary: int
+    mask_token: int
+    vocabulary: int  # size
     specials: tuple[int, int]
-    share: float = 0.15
+    masked_share: float = 0.15
 
     def lay_out(self, pool: SentencePool, pairs: DrawnPairs, random: np.random.Generator) -> SentenceBatch:
-        """The pairs' sentences as the model reads them."""
+        """The sentences of the pairs, masked."""
         order = np.stack([pairs.p, pairs.q], axis=1).flatten()
-        flat = FlatTokens.of([pool.ids(sentence) for sentence in order.tolist()], self.specials)
-        ends = offsets_of(flat.lengths)
-        real = torch.ones(len(flat.ids), dtype=torch.bool)
-        real[ends[:-1]] = real[ends[1:] - 1] = False
-        seeded = torch.Generator().manual_seed(int(random.integers(1 << 62)))
-        ids, words = mask_words(flat.ids, real, self.token, self.vocabulary, self.share, seeded)
-        return SentenceBatch(replace(flat, ids=ids), words, torch.from_numpy(pairs.alike.astype(np.int64)))
-
-
-def read(model: SdrModel, batch: SentenceBatch) -> tuple[Tensor, Tensor, Tensor]:
-    """Sentence vectors in the batch's order (sentences, width); and for each hidden word, in one order or another,
-    its token vector (hidden, width) and the word (hidden,). Both come from the same pass over the masked ids.
-    """
-    order, vectors, hidden, words = [], [], [], []
-    for rows, places, mask in batch.sentences.by_length():
-        states = model(batch.sentences.ids[places], mask)
-        wanted = torch.where(mask, batch.words[places], IGNORED)
-        order.append(rows)
-        vectors.append(mean_pool(states, mask))
-        hidden.append(states[wanted != IGNORED])
-        words.append(wanted[wanted != IGNORED])
-    back = torch.cat(order).argsort().to(batch.words.device)
-    return torch.cat(vectors)[back], torch.cat(hidden), torch.cat(words)
+        text = FlatTokens.of([pool.ids(sentence) for sentence in order.tolist()], self.specials)
+        masked, labels = mask_pieces(text, self.mask_token, self.vocabulary, self.masked_share, random)
+        return SentenceBatch(masked, labels, torch.from_numpy(pairs.intra.astype(np.int64)))

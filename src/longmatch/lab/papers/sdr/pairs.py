@@ -1,4 +1,4 @@
-"""SDR section 3.2: which sentences training sees together."""
+"""SDR section 3.2: inter- and intra-document sampling of sentence pairs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,68 +10,70 @@ from longmatch.lab.store.shelf import TokenShelf
 from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
-LEAST = 3  # tokens: "Yes." and "1." teach nothing of their paragraph
-INTRA = 0.5  # share of the pairs that are of one paragraph
+MIN_TOKENS = 3  # "Yes." and "1." say nothing about their paragraph
+INTRA_SHARE = 0.5  # of the pairs come from one paragraph
 
 
 @dataclass(frozen=True)
 class DrawnPairs:
-    """Pairs of sentences by their numbers in the pool, and whether each is of one paragraph."""
+    """Pairs of sentences, by their numbers in the pool."""
 
     p: Ints
     q: Ints
-    alike: npt.NDArray[np.bool_]
+    intra: npt.NDArray[np.bool_]  # true for a pair from one paragraph
 
 
 @dataclass(frozen=True)
 class SentencePool:
-    """The sentences of some documents of a shelf, in order, without those of fewer than LEAST tokens.
+    """The sentences of some documents, in order, except those of fewer than MIN_TOKENS tokens.
 
-    A sentence longer than the model reads at once is cut as it is for scoring, and each piece counts as one.
+    A sentence longer than the model's limit is split as it is for scoring, and each piece counts as a sentence.
     """
 
     shelf: TokenShelf
-    document: Ints  # (sentences,) the document each is of
-    first: Ints  # (sentences,) its tokens in the document
+    document: Ints  # (sentences,) the document of each
+    first: Ints  # (sentences,) its tokens in the document are first:last
     last: Ints
-    paragraph: Ints  # (paragraphs + 1,) where each paragraph's sentences begin, and the end
-    home: Ints  # (documents + 1,) where each document's begin, and the end
+    paragraph_offsets: Ints  # (paragraphs + 1,) the first sentence of each paragraph, and the end
+    document_offsets: Ints  # (documents + 1,) the first sentence of each document, and the end
 
     @staticmethod
     def of(shelf: TokenShelf, documents: Ints, limit: int, max_tokens: int | None = None) -> "SentencePool":
-        """The sentences of these documents, of each the first `max_tokens` tokens; cut to `limit` tokens."""
-        found = [_sentences(shelf[number], limit, max_tokens) for number in documents.tolist()]
-        table = np.concatenate([np.zeros((0, 3), dtype=np.int64), *found])  # first, last, paragraph
-        home = _offsets([len(rows) for rows in found])
-        document = np.repeat(documents, np.diff(home))
+        """The sentences within the first `max_tokens` tokens of these documents, split to at most `limit` tokens."""
+        tables = [_sentences(shelf[number], limit, max_tokens) for number in documents.tolist()]
+        table = np.concatenate([np.zeros((0, 3), dtype=np.int64), *tables])  # first, last, paragraph
+        document_offsets = _offsets([len(rows) for rows in tables])
+        document = np.repeat(documents, np.diff(document_offsets))
         changes = (np.diff(table[:, 2]) != 0) | (np.diff(document) != 0)
-        paragraph = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(table)]])
-        return SentencePool(shelf, document, table[:, 0], table[:, 1], np.unique(paragraph), np.unique(home))
+        paragraph_offsets = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(table)]])
+        return SentencePool(
+            shelf, document, table[:, 0], table[:, 1], np.unique(paragraph_offsets), np.unique(document_offsets)
+        )
 
     def __len__(self) -> int:
         return len(self.document)
 
     @cached_property
     def anchors(self) -> Ints:
-        """The sentences that have company in their paragraph: any of them can be the first of either kind of pair."""
-        sizes = np.diff(self.paragraph)
+        """Sentences that are not alone in their paragraph: each can be the first of a pair of either kind."""
+        sizes = np.diff(self.paragraph_offsets)
         return np.flatnonzero(np.repeat(sizes > 1, sizes))
 
     @property
-    def teaches(self) -> bool:
-        """Whether there are pairs of both kinds."""
-        return len(self.home) > 2 and len(self.anchors) > 0
+    def has_pairs(self) -> bool:
+        """Whether pairs of both kinds can be drawn."""
+        return len(self.document_offsets) > 2 and len(self.anchors) > 0
 
     def draw(self, anchors: Ints, random: np.random.Generator) -> DrawnPairs:
-        """A second sentence for each anchor: with even chances another of its paragraph, or one of another document."""
-        alike = random.random(len(anchors)) < INTRA
-        near = _another(anchors, self.paragraph, random)
-        start, end = _run(anchors, self.home)
-        elsewhere = (end + random.integers(len(self) - (end - start))) % len(self)
-        return DrawnPairs(anchors, np.where(alike, near, elsewhere), alike)
+        """A partner for each anchor: with even odds another sentence of its paragraph, or one of another document."""
+        intra = random.random(len(anchors)) < INTRA_SHARE
+        same_paragraph = _another(anchors, self.paragraph_offsets, random)
+        start, end = _run(anchors, self.document_offsets)
+        other_document = (end + random.integers(len(self) - (end - start))) % len(self)
+        return DrawnPairs(anchors, np.where(intra, same_paragraph, other_document), intra)
 
     def word_counts(self, vocabulary: int) -> Ints:
-        """How often each token occurs in the pool's documents: (vocabulary,)."""
+        """Occurrences of each token in the pool's documents: (vocabulary,)."""
         counts = np.zeros(vocabulary, dtype=np.int64)
         for number in np.unique(self.document).tolist():
             counts += np.bincount(self.shelf[number].ids, minlength=vocabulary)
@@ -83,7 +85,7 @@ class SentencePool:
 
 
 def _sentences(tokens: Tokens, limit: int, max_tokens: int | None) -> Ints:
-    """First and last token and paragraph of each sentence that training may draw: (sentences, 3)."""
+    """First token, last token and paragraph of each sentence that may be drawn: (sentences, 3)."""
     first, last = tokens.sentence_offsets[:-1], tokens.sentence_offsets[1:]
     paragraph = tokens.sentence_paragraph
     if len(first) and (last - first).max() > limit:
@@ -91,22 +93,22 @@ def _sentences(tokens: Tokens, limit: int, max_tokens: int | None) -> Ints:
         paragraph = np.repeat(paragraph, [len(ends) for ends in cuts])
         last = np.concatenate(cuts)
         first = np.concatenate([[0], last[:-1]])
-    kept = last - first >= LEAST
+    kept = last - first >= MIN_TOKENS
     if max_tokens is not None:
         kept &= last <= max_tokens
     return np.stack([first, last, paragraph], axis=1)[kept].astype(np.int64)
 
 
 def _another(rows: Ints, offsets: Ints, random: np.random.Generator) -> Ints:
-    """Another row of the same run, each as likely; of a run of one, itself."""
+    """A different row of the same run, uniformly; in a run of one, the row itself."""
     start, end = _run(rows, offsets)
     size = end - start
-    found: Ints = start + (rows - start + 1 + random.integers(np.maximum(size - 1, 1))) % size
-    return found
+    others: Ints = start + (rows - start + 1 + random.integers(np.maximum(size - 1, 1))) % size
+    return others
 
 
 def _run(rows: Ints, offsets: Ints) -> tuple[Ints, Ints]:
-    """Where each row's run begins and ends."""
+    """The start and end of each row's run."""
     place = np.searchsorted(offsets, rows, side="right")
     return offsets[place - 1], offsets[place]
 

@@ -1,4 +1,4 @@
-"""SDR's training (section 3.2): sentences of one paragraph alike, of different documents orthogonal, words hidden."""
+"""SDR's training (section 3.2, equation 3): the contrastive loss on sentence pairs plus masked language modelling."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,35 +15,36 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
-from longmatch.lab.losses import margin_contrastive_loss, masked_word_loss
-from longmatch.lab.papers.sdr.batch import Masking, SentenceBatch, read
+from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
 from longmatch.lab.papers.sdr.encoder import SdrModel
+from longmatch.lab.papers.sdr.loss import margin_contrastive_loss
 from longmatch.lab.papers.sdr.pairs import SentencePool
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.masked_words import masked_word_loss
 from longmatch.lab.training.recipe import Recipe
 from longmatch.lab.training.samplers import EpochSampler, step_rng
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units.tokens import Ints
 
-NAMES = ("loss", "contrastive_loss", "masked_word_loss")
+LOSSES = ("loss", "contrastive_loss", "masked_word_loss")
 
 
 @dataclass(frozen=True)
 class SdrSettings:
-    """What SDR knows beside the settings of all models; of those, `documents` means nothing here.
+    """SDR's settings, in addition to those of all models, of which `documents` has no effect here.
 
-    The paper's batch is 8 pairs; 64 read as many sentences in fewer steps. Its loss has no weights (`masked_words=1`).
-    Ablations: `contrastive=false` (masked words alone), `margin=2` (negatives pushed to -1, the standard cosine loss).
-    `masked_words=0` hides no words at all.
+    The paper's batch is 8 pairs (section 4.7); 64 see as many sentences in fewer steps. Its loss has no weights
+    (`masked_words=1`). Ablations (section 4.6): `contrastive=false` (masked words alone), `margin=2` (negatives pushed
+    to -1, the standard cosine loss). With `masked_words=0` no words are masked at all.
     """
 
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
-    pairs: int = 64  # that a batch holds
+    pairs: int = 64  # per batch
     contrastive: bool = True
     margin: float = 1.0
-    masked_words: float = 1.0  # the weight of the masked-word loss
+    masked_words: float = 1.0  # weight of the masked-word loss
     masked_share: float = 0.15  # of the tokens
     validation_pairs: int = 1_024
 
@@ -58,8 +59,8 @@ class SdrSettings:
 
 
 @dataclass(frozen=True)
-class Losses:
-    """The means over a group of pairs, and over its hidden words."""
+class SdrLosses:
+    """Means over the pairs of a group, and over its masked words."""
 
     contrastive: Tensor
     words: Tensor
@@ -67,7 +68,7 @@ class Losses:
 
 
 class SdrRecipe(Recipe[SentenceBatch]):
-    """Both losses come from one pass over the masked sentences."""
+    """One pass over the masked sentences gives both losses."""
 
     name: ClassVar[str] = "sdr"
     Settings: ClassVar[type] = SdrSettings
@@ -79,31 +80,29 @@ class SdrRecipe(Recipe[SentenceBatch]):
         self.data, self.tokenizer, self.settings, self.options = data, tokenizer, settings, options
         self.model, self.limit = SdrModel(backbone.model), backbone.max_tokens
         if tokenizer.mask_token_id is None:
-            raise LongmatchError(
-                f"The model {options.backbone} has no token for a hidden word; name a BERT-like encoder."
-            )
+            raise LongmatchError(f"The model {options.backbone} has no mask token; name a BERT-like encoder.")
         share = options.masked_share if options.masked_words else 0.0
         specials = (backbone.first_token, backbone.last_token)
-        self.masking = Masking(tokenizer.mask_token_id, len(tokenizer), specials, share)
-        train, held = data.documents("train"), data.documents("validation")
-        self.pool, self.unseen = self._pool(train), self._pool(held)
-        if not self.unseen.teaches:  # a single document: its sentences are held against those of training
-            self.unseen = self._pool(np.concatenate([held, train]))
-        anchors = self.unseen.anchors
-        self.asked = anchors[np.isin(self.unseen.document[anchors], held)]
-        if not self.pool.teaches or not len(self.asked):
+        self.layout = PairLayout(tokenizer.mask_token_id, len(tokenizer), specials, share)
+        train, held_out = data.documents("train"), data.documents("validation")
+        self.pool, self.validation_pool = self._pool(train), self._pool(held_out)
+        if not self.validation_pool.has_pairs:  # a single document: training documents provide its negatives
+            self.validation_pool = self._pool(np.concatenate([held_out, train]))
+        anchors = self.validation_pool.anchors
+        self.validation_anchors = anchors[np.isin(self.validation_pool.document[anchors], held_out)]
+        if not self.pool.has_pairs or not len(self.validation_anchors):
             raise LongmatchError(
                 "The documents give no pairs to learn from and to validate on: SDR needs several documents, with "
                 "paragraphs of two sentences or more. Add documents."
             )
         self.epochs = EpochSampler(len(self.pool.anchors), options.pairs, settings.seed)
-        self.new_head = not self.model.words.take_over(locate(options.backbone))
+        self.new_head = not self.model.words.load_pretrained(locate(options.backbone))
         if self.new_head:
-            self.model.words.begin_with(torch.from_numpy(self.pool.word_counts(len(self.model.words.bias))))
+            self.model.words.init_frequencies(torch.from_numpy(self.pool.word_counts(len(self.model.words.bias))))
 
     @classmethod
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: SdrSettings) -> Self:
-        """Open the documents and the backbone; labels are not looked at."""
+        """Open the documents and the backbone; labels are not used."""
         backbone = Backbone.load(options.backbone, device="cpu", precision="float32")
         found = TrainingData.open(data, backbone.tokenizer, cache, seed=settings.seed)
         return cls(backbone, open_tokenizer(locate(options.backbone)), found, settings, options)
@@ -113,24 +112,24 @@ class SdrRecipe(Recipe[SentenceBatch]):
 
     @property
     def steps_per_epoch(self) -> int:
-        """Every sentence that has company in its paragraph was once the first of a pair."""
+        """Until every anchor has been drawn once."""
         return self.epochs.steps_per_epoch
 
     def draw(self, step: int) -> SentenceBatch:
         """The pairs of a step."""
         anchors = self.pool.anchors[self.epochs.rows(step)]
         random = step_rng(self.settings.seed, step)
-        return self.masking.lay_out(self.pool, self.pool.draw(anchors, random), random)
+        return self.layout.lay_out(self.pool, self.pool.draw(anchors, random), random)
 
     def backward(self, model: PreTrainedModel, batch: SentenceBatch) -> dict[str, Tensor]:
-        """Group by group of bounded memory; the gradients add up to that of the whole batch."""
-        totals = {name: batch.words.new_zeros((), dtype=torch.float32) for name in NAMES}
-        pairs, hidden = len(batch), max(1, batch.hidden)
-        for group in batch.groups(self.settings.token_budget(batch.words.is_cuda)):
-            found = self._losses(group)
+        """In groups of bounded memory, whose gradients add up to that of the whole batch."""
+        totals = {name: batch.labels.new_zeros((), dtype=torch.float32) for name in LOSSES}
+        pairs, masked = len(batch), max(1, batch.masked)
+        for group in batch.groups(self.settings.token_budget(batch.labels.is_cuda)):
+            losses = self._losses(group)
             shares = {
-                "contrastive_loss": found.contrastive * (len(group) / pairs),
-                "masked_word_loss": found.words * (group.hidden / hidden),
+                "contrastive_loss": losses.contrastive * (len(group) / pairs),
+                "masked_word_loss": losses.words * (group.masked / masked),
             }
             shares["loss"] = self._total(shares["contrastive_loss"], shares["masked_word_loss"])
             shares["loss"].backward()
@@ -138,22 +137,22 @@ class SdrRecipe(Recipe[SentenceBatch]):
         return totals
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """The loss on held-out documents, the same pairs and masks each time.
+        """The loss on held-out documents, always with the same pairs and masks.
 
-        And the cosines of both kinds of pairs as scoring reads them, with no word hidden.
+        Also the mean cosine of both kinds of pairs without masks, as scoring sees them.
         """
-        masked, plain = self._held_out
-        found = [self._losses(batch.to(self.model.device)) for batch in masked]
-        contrastive = _mean([losses.contrastive for losses in found], [len(batch) for batch in masked])
-        words = _mean([losses.words for losses in found], [batch.hidden for batch in masked])
+        masked, plain = self._validation_batches
+        results = [self._losses(batch.to(self.model.device)) for batch in masked]
+        contrastive = _mean([losses.contrastive for losses in results], [len(batch) for batch in masked])
+        words = _mean([losses.words for losses in results], [batch.masked for batch in masked])
         cosine = torch.cat([self._losses(batch.to(self.model.device)).cosine.cpu() for batch in plain])
-        alike = torch.cat([batch.alike for batch in plain]).bool()
+        intra = torch.cat([batch.intra for batch in plain]).bool()
         return {
             "loss": float(self._total(contrastive, words)),
             "contrastive_loss": float(contrastive),
             "masked_word_loss": float(words),
-            "cosine_alike": float(cosine[alike].mean()),
-            "cosine_apart": float(cosine[~alike].mean()),
+            "cosine_alike": float(cosine[intra].mean()),
+            "cosine_apart": float(cosine[~intra].mean()),
         }
 
     def save(self, folder: Path) -> None:
@@ -171,31 +170,30 @@ class SdrRecipe(Recipe[SentenceBatch]):
         }
 
     @cached_property
-    def _held_out(self) -> tuple[list[SentenceBatch], list[SentenceBatch]]:
-        """Fixed pairs, whatever the seed, so that runs can be compared: with fixed masks, and without any."""
+    def _validation_batches(self) -> tuple[list[SentenceBatch], list[SentenceBatch]]:
+        """With masks and without. They do not depend on the seed, so runs can be compared."""
         random = step_rng(0, 0)
-        anchors = random.permutation(self.asked)[: self.options.validation_pairs]
-        pairs = [self.unseen.draw(part, random) for part in np.array_split(anchors, -(-len(anchors) // 64))]
-        plain = replace(self.masking, share=0.0)
-        masked, bare = (
-            [masking.lay_out(self.unseen, part, random) for part in pairs] for masking in (self.masking, plain)
-        )
-        return masked, bare
+        anchors = random.permutation(self.validation_anchors)[: self.options.validation_pairs]
+        pool, parts = self.validation_pool, np.array_split(anchors, -(-len(anchors) // 64))
+        pairs = [pool.draw(part, random) for part in parts]
+        layouts = self.layout, replace(self.layout, masked_share=0.0)
+        masked, plain = ([layout.lay_out(pool, part, random) for part in pairs] for layout in layouts)
+        return masked, plain
 
-    def _losses(self, batch: SentenceBatch) -> Losses:
-        vectors, hidden, words = read(self.model, batch)
+    def _losses(self, batch: SentenceBatch) -> SdrLosses:
+        vectors, masked, labels = self.model.encode_batch(batch)
         p, q = vectors[0::2], vectors[1::2]
-        return Losses(
-            margin_contrastive_loss(p, q, batch.alike, self.options.margin),
-            masked_word_loss(self.model.say_words(hidden), words),
+        return SdrLosses(
+            margin_contrastive_loss(p, q, batch.intra, self.options.margin),
+            masked_word_loss(self.model.word_logits(masked), labels),
             nn.functional.cosine_similarity(p.detach(), q.detach(), dim=1),
         )
 
     def _total(self, contrastive: Tensor, words: Tensor) -> Tensor:
-        """Equation 3, or what an ablation leaves of it."""
+        """Equation 3, with the weights of the settings."""
         return self.options.masked_words * words + (contrastive if self.options.contrastive else 0.0)
 
 
 def _mean(values: list[Tensor], weights: list[int]) -> Tensor:
-    """Weighted; 0 where nothing weighs anything."""
+    """Weighted mean; 0 if all weights are 0."""
     return (torch.stack(values).cpu() * torch.tensor(weights)).sum() / max(1, sum(weights))

@@ -1,4 +1,4 @@
-"""SMITH's settings, the paper's by default."""
+"""SMITH's model settings; the defaults are the paper's (section 5.2.3)."""
 
 from typing import Any, Literal
 
@@ -6,7 +6,7 @@ from transformers import AutoConfig, BertConfig, PretrainedConfig
 
 Combine = Literal["normal", "sum-concat", "mean-concat", "attention"]
 
-SIZES = {  # layers of the sentence level and of the document level, width, heads
+SIZES = {  # layers of the sentence level and the document level, width, heads
     "base": (6, 3, 256, 4),
     "small": (4, 2, 128, 4),
     "tiny": (2, 1, 64, 2),
@@ -14,19 +14,19 @@ SIZES = {  # layers of the sentence level and of the document level, width, head
 
 
 class SmithConfig(PretrainedConfig):  # type: ignore[misc]
-    """What a SMITH model is made of.
+    """The parts and sizes of a SMITH model.
 
     The paper (sections 4.1 and 5.2.3): blocks of 32 tokens, at most 64 of them; 6 layers at the sentence level, 3 at
     the document level, 256 wide, 4 heads, dropout 0.1. Both levels are BERT's transformer; `sentence_level` holds the
-    first one's settings, which with a `backbone` are the checkpoint's own (SMITH-Short).
+    config of the first, which for SMITH-Short is a pretrained checkpoint's.
 
-    Where the paper is silent we chose: a block's 32 tokens include the start and end token; feed-forward layers are 4
-    times as wide; weights begin as large for their width as BERT's for its own; the block vectors that are combined
-    with the document level's are those before positions are added, and a dense layer brings both to the width of one;
-    the dense layers have no activation, so a cosine can be negative.
+    Where the paper is silent we chose: the 32 tokens of a block include the start and end token; feed-forward layers
+    are 4 times as wide; initial weights are scaled to the width as BERT's are to 768; the block vectors combined with
+    the document level's output are those before positions are added, and a dense layer reduces both to one width; the
+    dense layers have no activation, so a cosine can be negative.
 
-    `cut_long` drops what does not fit of a sentence longer than a block, as the paper does; else it goes on in the next
-    block. `scale` and `bias` are where those of the chance sigmoid(scale * cos + bias) begin; training moves them.
+    `cut_long` truncates a sentence longer than a block, as the paper does; otherwise it continues in the next block.
+    `scale` and `bias` are the initial values of the learned ones in sigmoid(scale * cos + bias).
     """
 
     model_type = "longmatch-smith"
@@ -50,16 +50,16 @@ class SmithConfig(PretrainedConfig):  # type: ignore[misc]
         self.document_layers, self.document_heads, self.dropout = document_layers, document_heads, dropout
         self.block_tokens, self.max_blocks, self.cut_long = block_tokens, max_blocks, cut_long
         self.combine, self.scale, self.bias = combine, scale, bias
-        self.threshold = threshold  # the score from which two documents belong together, chosen on validation pairs
+        self.threshold = threshold  # pairs with at least this score match; chosen on validation pairs
         super().__init__(**others)
 
     def sentence_config(self) -> PretrainedConfig:
-        """The sentence level's own settings."""
-        facts = dict(self.sentence_level or {})
-        return AutoConfig.for_model(facts.pop("model_type", "bert"), **facts)
+        """The sentence level's configuration."""
+        settings = dict(self.sentence_level or {})
+        return AutoConfig.for_model(settings.pop("model_type", "bert"), **settings)
 
     def document_config(self) -> BertConfig:
-        """The document level's: as wide as the sentence level; blocks are its words, and it has no vocabulary."""
+        """The document level's configuration: as wide as the sentence level, with blocks instead of words."""
         return _bert(
             1,
             self.sentence_config().hidden_size,
@@ -73,9 +73,9 @@ class SmithConfig(PretrainedConfig):  # type: ignore[misc]
 def sentence_level(
     vocabulary: int, layers: int, width: int, heads: int, block_tokens: int, dropout: float = 0.1
 ) -> dict[str, Any]:
-    """The settings of a new sentence level."""
-    facts: dict[str, Any] = _bert(vocabulary, width, layers, heads, block_tokens, dropout).to_dict()
-    return facts
+    """The configuration of a new sentence level, as `SmithConfig` takes it."""
+    config: dict[str, Any] = _bert(vocabulary, width, layers, heads, block_tokens, dropout).to_dict()
+    return config
 
 
 def _bert(vocabulary: int, width: int, layers: int, heads: int, positions: int, dropout: float) -> BertConfig:

@@ -1,30 +1,72 @@
 """SMITH's encoder (section 4.1): a transformer over the tokens of each block, then one over a document's blocks."""
 
+import json
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoModel, BertModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.flat import FlatTokens
-from longmatch.encoders.packed import forward_packed, uses_packing
+from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
-from longmatch.encoders.ragged import offsets_of
+from longmatch.encoders.ragged import offsets_of, segment_ids, segment_max, segment_mean, segment_sum
+from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.encoders.transfer import to_device
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.smith.combine import Combined
-from longmatch.lab.papers.smith.config import SmithConfig
+from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
+from longmatch.lab.papers.smith.config import Combine, SmithConfig
+
+
+class CombinedLevels(nn.Module):
+    """Section 4.1.4: the document vector, from the document level's first output and, unless `combine` is normal,
+    the sum, mean or attention-weighted sum of the block vectors; a dense layer and L2 normalisation follow.
+    """
+
+    def __init__(self, combine: Combine, width: int) -> None:
+        super().__init__()
+        if combine not in get_args(Combine):
+            raise LongmatchError(
+                f"The setting combine is {combine!r}; it must be one of {', '.join(get_args(Combine))}."
+            )
+        self.combine = combine
+        self.dense = nn.Linear(width if combine == "normal" else 2 * width, width)
+        if combine == "attention":
+            self.projection = nn.Linear(width, width, bias=False)  # W
+            self.question = nn.Linear(width, 1, bias=False)  # v
+
+    def forward(self, blocks: Tensor, first: Tensor, offsets: Tensor) -> Tensor:
+        """From block vectors (blocks, width) and the document level's first outputs: (documents, width)."""
+        inputs = [first] if self.combine == "normal" else [self._summary(blocks, offsets), first]
+        return nn.functional.normalize(self.dense(torch.cat(inputs, dim=1)), dim=1)
+
+    def _summary(self, blocks: Tensor, offsets: Tensor) -> Tensor:
+        if self.combine == "sum-concat":
+            return segment_sum(blocks, offsets)
+        if self.combine == "mean-concat":
+            return segment_mean(blocks, offsets)
+        return segment_sum(blocks * self.weights(blocks, offsets), offsets)
+
+    def weights(self, blocks: Tensor, offsets: Tensor) -> Tensor:
+        """softmax(h_i W v) over the blocks of each document: (blocks, 1)."""
+        scores = self.question(self.projection(blocks))
+        document = segment_ids(offsets, len(blocks))
+        exponentials = (scores - segment_max(scores.detach(), offsets)[document]).exp()
+        weights: Tensor = exponentials / segment_sum(exponentials, offsets)[document]
+        return weights
 
 
 @dataclass
 class SmithOutput(ModelOutput):  # type: ignore[misc]
-    """What the document level makes of blocks; all of it is always there.
+    """The document level's output. No field is ever None.
 
-    - documents: (documents, width) of length 1;
-    - context: (blocks, width), each block in the light of the others.
+    - documents: (documents, width), unit vectors;
+    - context: (blocks, width), contextual block vectors.
     """
 
     documents: Tensor = None  # type: ignore[assignment]
@@ -32,10 +74,10 @@ class SmithOutput(ModelOutput):  # type: ignore[misc]
 
 
 class SmithModel(PreTrainedModel):  # type: ignore[misc]
-    """Encodes documents given as blocks, flat over the batch, the blocks of a document one after another.
+    """Section 4.1.2: encodes the blocks of a batch, laid out flat, the blocks of a document one after another.
 
-    The sentence level reads each block alone, so its memory grows with the number of blocks; only the document level
-    grows with its square, and sees one vector a block.
+    The sentence level reads each block by itself, so its memory is linear in the number of blocks; only the document
+    level is quadratic, and it sees one vector per block (section 4.1.3).
     """
 
     config_class = SmithConfig
@@ -51,29 +93,28 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
             )
         self.sentence_level = AutoModel.from_config(inner)
         if getattr(self.sentence_level, "pooler", None) is not None:
-            self.sentence_level.pooler = None  # the dense layer below is in its place
+            self.sentence_level.pooler = None  # replaced by the dense layer below
         self.block = nn.Linear(width, width)
         self.document_level = BertModel(config.document_config(), add_pooling_layer=False)
-        self.combined = Combined(config.combine, width)
+        self.combined = CombinedLevels(config.combine, width)
         self.scale = nn.Parameter(torch.tensor(float(config.scale)))
         self.bias = nn.Parameter(torch.tensor(float(config.bias)))
         self.post_init()
 
     @classmethod
     def from_backbone(cls, name: str | None = None, **settings: Any) -> "SmithModel":
-        """SMITH-Short: the sentence level from a pretrained checkpoint, by folder or hub id."""
+        """SMITH-Short: a pretrained checkpoint (folder or hub id) as the sentence level."""
         backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
         model = cls(SmithConfig(sentence_level=backbone.config.to_dict(), **settings))
-        model.sentence_level.load_state_dict(backbone.state_dict(), strict=False)  # its pooler is left behind
+        model.sentence_level.load_state_dict(backbone.state_dict(), strict=False)  # all but its pooler
         return model
 
-    def changed(self, **settings: Any) -> "SmithModel":
-        """A model of other settings that begins with all weights of this one that fit.
+    def with_settings(self, **settings: Any) -> "SmithModel":
+        """A model with other settings, initialised with all weights of this one that fit.
 
-        Fewer blocks take the first of the learned positions; further ones, and another way to combine, begin new.
+        Fewer blocks keep the first position embeddings; additional ones, and another way to combine, start untrained.
         """
-        facts = self.config.to_dict() | settings
-        model = type(self)(SmithConfig(**facts))
+        model = type(self)(SmithConfig(**self.config.to_dict() | settings))
         state = model.state_dict()
         for name, weight in self.state_dict().items():
             if name not in state:
@@ -88,59 +129,94 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
 
     @property
     def width(self) -> int:
-        """Numbers in a vector, of a block as of a document."""
+        """Dimensions of block and document vectors."""
         return int(self.block.out_features)
 
     @property
     def block_limit(self) -> int:
-        """The most tokens of a block, special ones not counted: as configured, or what the backbone reads at once."""
+        """Tokens per block without the special ones: as configured, or fewer if the backbone has fewer positions."""
         wanted = int(self.config.block_tokens)
         return min(wanted, max_positions(self.sentence_level) or wanted) - 2
 
-    def forward(self, ids: Tensor, mask: Tensor, place: Tensor, counts: Tensor, **unused: Any) -> SmithOutput:
-        """Encode blocks (blocks, tokens), each with its place in its document (blocks,); `counts` says of each
-        document how many blocks it has.
-        """
-        return self.aggregate(self.block_vectors(self.read_tokens(ids, mask)), place, counts)
+    def layout(self, specials: tuple[int, int]) -> BlockLayout:
+        """How documents are cut for this model."""
+        return BlockLayout(self.block_limit, int(self.config.max_blocks), specials, bool(self.config.cut_long))
 
-    def read_tokens(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """The sentence level: the token vectors of blocks, (blocks, tokens, width)."""
+    def forward(self, ids: Tensor, mask: Tensor, position: Tensor, counts: Tensor, **unused: Any) -> SmithOutput:
+        """Encode padded blocks (blocks, tokens), given their positions (blocks,) and the number of blocks of each
+        document (documents,).
+        """
+        return self.aggregate(self.block_vectors(self.encode_tokens(ids, mask)), position, counts)
+
+    def encode_batch(self, batch: BlockBatch) -> SmithOutput:
+        """The vectors of a batch's documents."""
+        return self.aggregate(self.encode_batch_blocks(batch), batch.position, batch.counts)
+
+    def encode_batch_blocks(self, batch: BlockBatch) -> Tensor:
+        """One unit vector per block, in the batch's order (blocks, width): without padding, or padded by length."""
+        if uses_packing(self.sentence_level):
+            states = forward_packed(self.sentence_level, batch.text)
+            return self.block_vectors(pool_packed(states, batch.text, "cls")[:, None])
+        return batch.text.encode_each(lambda ids, mask, _: self.block_vectors(self.encode_tokens(ids, mask.long())))
+
+    def encode_tokens(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """The sentence level: token vectors of blocks, (blocks, tokens, width)."""
         hidden: Tensor = self.sentence_level(input_ids=ids, attention_mask=mask).last_hidden_state
         return hidden
 
     def block_vectors(self, hidden: Tensor) -> Tensor:
-        """One vector of length 1 a block: the start token's, through a dense layer."""
+        """One unit vector per block, from its start token through a dense layer: (blocks, width)."""
         with torch.autocast(hidden.device.type, enabled=False):
             return nn.functional.normalize(self.block(hidden[:, 0].to(self.block.weight.dtype)), dim=1)
 
-    def aggregate(self, blocks: Tensor, place: Tensor, counts: Tensor) -> SmithOutput:
-        """The document level, from block vectors (blocks, width); what it says is combined in full precision."""
-        context, offsets = self.read_blocks(blocks, place, counts), to_device(offsets_of(counts), blocks.device)
+    def aggregate(self, blocks: Tensor, position: Tensor, counts: Tensor) -> SmithOutput:
+        """Document vectors from block vectors (blocks, width); the levels are combined in full precision."""
+        context, offsets = self.contextualise(blocks, position, counts), to_device(offsets_of(counts), blocks.device)
         with torch.autocast(blocks.device.type, enabled=False):
             first = context.index_select(0, offsets[:-1])
             return SmithOutput(documents=self.combined(blocks, first, offsets), context=context)
 
-    def read_blocks(self, blocks: Tensor, place: Tensor, counts: Tensor) -> Tensor:
-        """Each block in the light of its document's others: (blocks, width). `counts` is on the CPU.
+    def contextualise(self, blocks: Tensor, position: Tensor, counts: Tensor) -> Tensor:
+        """The document level: contextual block vectors (blocks, width). `counts` is on the CPU.
 
-        The position embedding is added, as BERT adds a word's, before layer 1.
+        Position embeddings are added before the first layer, as BERT adds them to words.
         """
         if uses_packing(self.document_level):
-            return forward_packed(self.document_level, FlatTokens(place, counts), words=blocks).to(blocks.dtype)
-        with torch.autocast(blocks.device.type, enabled=False):  # there are few of them
-            return self._read_padded(blocks, place, counts)
+            return forward_packed(self.document_level, FlatTokens(position, counts), words=blocks).to(blocks.dtype)
+        with torch.autocast(blocks.device.type, enabled=False):  # there are few blocks
+            return self._contextualise_padded(blocks, position, counts)
 
-    def _read_padded(self, blocks: Tensor, place: Tensor, counts: Tensor) -> Tensor:
-        """Documents of about one length are padded together, and padding is masked."""
-        where, found = [], []
-        for _, index, mask in FlatTokens(place, counts).by_length():
+    def _contextualise_padded(self, blocks: Tensor, position: Tensor, counts: Tensor) -> Tensor:
+        """Documents of similar length are padded together, padding masked."""
+        order, outputs = [], []
+        for _, index, mask in FlatTokens(position, counts).by_length():
             states = self.document_level(
-                inputs_embeds=blocks[index], position_ids=place[index] * mask, attention_mask=mask.long()
+                inputs_embeds=blocks[index], position_ids=position[index] * mask, attention_mask=mask.long()
             ).last_hidden_state
-            where.append(index[mask])
-            found.append(states[mask])
-        return torch.cat(found)[torch.cat(where).argsort()]
+            order.append(index[mask])
+            outputs.append(states[mask])
+        return torch.cat(outputs)[torch.cat(order).argsort()]
 
     def logits(self, cosines: Tensor) -> Tensor:
-        """From cosines to what a sigmoid makes a chance of."""
+        """The logit of the matching probability: scale * cosine + bias."""
         return self.scale * cosines.float() + self.bias
+
+
+def open_smith(folder: str | Path) -> tuple[SmithModel, Any]:
+    """The encoder and tokenizer in a folder written by `longmatch train smith` or `smith-pretrain`."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        kind = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))["model_type"]
+        if kind != SmithConfig.model_type:
+            raise ValueError(f"it holds a model of type {kind}")
+        model: SmithModel = SmithModel.from_pretrained(folder, dtype=torch.float32)
+        return model, open_tokenizer(str(folder))
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+        reason = str(error).strip().splitlines()[0].rstrip(".")
+        raise LongmatchError(
+            f"The SMITH model {folder} cannot be opened ({reason}). Name a folder written by `longmatch train smith` "
+            "or `longmatch train smith-pretrain`."
+        ) from error

@@ -1,17 +1,17 @@
-"""SMITH's pre-training loss: a block that was hidden is picked out of all hidden blocks of the batch."""
+"""SMITH's masked-block loss: identify each masked block among all masked blocks of the batch."""
 
 import torch
 from torch import Tensor, nn
 
 
 def masked_block_loss(predicted: Tensor, original: Tensor) -> Tensor:
-    """Cross-entropy of picking each hidden block (SMITH equations 4 to 6), averaged over them. 0 where none was hidden.
+    """Cross-entropy of identifying each masked block (SMITH equations 4 to 6), averaged; 0 if none is masked.
 
         p(h_i | s_j) = exp(s_j h_i) / sum over r of exp(s_j h_r)        L = -1/B * sum over j of log p(h_j | s_j)
 
-    Row j of `predicted` is what the document level says of a hidden block, row j of `original` the vector the sentence
-    level gave it: (hidden blocks, width) both. The other rows of `original` are the wrong answers, so the batch should
-    hold the hidden blocks of many documents. Nothing in it depends on how many they are.
+    Row j of `predicted` is the document level's output at a masked block, row j of `original` the sentence level's
+    vector of that block: (masked blocks, width) both. The other rows of `original` are the negatives, so a batch should
+    hold the masked blocks of many documents. No parameter depends on their number.
 
     >>> vectors = torch.eye(2)
     >>> round(masked_block_loss(vectors, vectors).item(), 4)  # ln(1 + 1/e)
@@ -19,5 +19,5 @@ def masked_block_loss(predicted: Tensor, original: Tensor) -> Tensor:
     """
     if not len(predicted):
         return (predicted.sum() + original.sum()) * 0.0
-    scores = predicted.float() @ original.float().T  # (hidden, candidates)
+    scores = predicted.float() @ original.float().T  # (masked, candidates)
     return nn.functional.cross_entropy(scores, torch.arange(len(scores), device=scores.device))

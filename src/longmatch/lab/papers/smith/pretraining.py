@@ -1,4 +1,4 @@
-"""SMITH's pre-training (section 4.2): from bare documents, hidden words are told and hidden blocks picked out."""
+"""SMITH's pre-training (section 4.2, equation 7): masked words and masked blocks of unlabelled documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,18 @@ from transformers import PreTrainedModel
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.smith.batch import MaskedBatch, Masking
 from longmatch.lab.papers.smith.loss import masked_block_loss
-from longmatch.lab.papers.smith.pretraining_heads import WORDS, SmithForPretraining
-from longmatch.lab.papers.smith.reading import Guesses, layout, read_masked
-from longmatch.lab.papers.smith.shape import SmithShape
+from longmatch.lab.papers.smith.pretraining_model import (
+    MAX_WORDS,
+    BlockMasking,
+    MaskedBatch,
+    Predictions,
+    SmithForPretraining,
+)
+from longmatch.lab.papers.smith.settings import SmithModelSettings
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.gradient_cache import cached_backward
-from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.limits import at_least, below_one
 from longmatch.lab.training.recipe import Recipe, token_budget
 from longmatch.lab.training.samplers import EpochSampler, step_rng
 from longmatch.lab.training.settings import TrainingSettings
@@ -31,33 +35,30 @@ COUNTED = 2_000  # documents whose words are counted before training begins
 
 
 @dataclass(frozen=True)
-class PretrainSettings(SmithShape):
-    """What is hidden, beside what the model is made of.
+class PretrainSettings(SmithModelSettings):
+    """What is masked, in addition to the model's settings.
 
-    SMITH-WP+SP is the default; `masked_blocks=0` is SMITH-WP, in which the document level learns nothing yet.
+    SMITH-WP+SP is the default; `masked_blocks=0` is SMITH-WP, which leaves the document level untrained.
     """
 
     masked_words: float = 0.15  # share of the words
-    masked_blocks: int = 2  # of each document, one at least left
-    anywhere: bool = False  # true: of a document longer than is read, blocks from anywhere, drawn anew each step
+    masked_blocks: int = 2  # per document; at least one stays unmasked
+    anywhere: bool = False  # true: blocks from a random position of longer documents, another each step
     validation_documents: int = 512
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 <= self.masked_words < 1:
-            raise LongmatchError(
-                f"The setting masked_words is {self.masked_words}; it must be 0 or more and less than 1."
-            )
+        below_one(self, "masked_words")
         at_least(self, masked_blocks=0, validation_documents=1)
         if not self.masked_words and not self.masked_blocks:
             raise LongmatchError("With masked_words=0 and masked_blocks=0 nothing is left to learn; drop one of them.")
 
 
 class SmithPretrainRecipe(Recipe[MaskedBatch]):
-    """What is hidden at a step depends on the seed and the step alone, and is drawn anew at each.
+    """The masks of a step are drawn from the seed and the step number (dynamic masking, section 4.2.1).
 
-    The hidden blocks of the whole batch are the candidates, also where the device reads it in several pieces. The
-    paper's learning rate, 5e-5, is for 68 epochs over 700,000 documents; ours is ten times that.
+    All masked blocks of the batch are candidates, even if the device encodes it in several groups. The paper's learning
+    rate, 5e-5, is for 68 epochs over 700,000 documents; ours is ten times as high.
     """
 
     name: ClassVar[str] = "smith-pretrain"
@@ -75,52 +76,54 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
     ) -> None:
         self.data, self.model, self.tokenizer, self.settings, self.options = data, model, tokenizer, settings, options
         if tokenizer.mask_token_id is None:
-            raise LongmatchError("The tokenizer has no token for a hidden word; name that of a BERT-like encoder.")
-        self.layout = layout(model.smith, special_tokens(tokenizer, self.name))
-        self.masking = Masking(tokenizer.mask_token_id, len(tokenizer), options.masked_words, options.masked_blocks)
+            raise LongmatchError("The tokenizer has no mask token; name that of a BERT-like encoder.")
+        self.layout = model.smith.layout(special_tokens(tokenizer, self.name))
+        self.masking = BlockMasking(
+            tokenizer.mask_token_id, len(tokenizer), options.masked_words, options.masked_blocks
+        )
         self._documents = data.documents("train")
         self._epochs = EpochSampler(len(self._documents), settings.documents, settings.seed)
-        model.words.begin_with(self._word_counts())
+        model.words.init_frequencies(self._word_counts())
 
     @classmethod
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: PretrainSettings) -> Self:
-        """A new model; labels are not looked at."""
-        model, tokenizer = options.new(settings.max_tokens)
-        found = TrainingData.open(data, tokenizer.backend_tokenizer, cache, seed=settings.seed)
-        return cls(found, SmithForPretraining(model), tokenizer, settings, options)
+        """A new model; labels are not used."""
+        model, tokenizer = options.new_model(settings.max_tokens)
+        documents = TrainingData.open(data, tokenizer.backend_tokenizer, cache, seed=settings.seed)
+        return cls(documents, SmithForPretraining(model), tokenizer, settings, options)
 
     @property
     def steps_per_epoch(self) -> int:
-        """Until every document was read once."""
+        """Until every document has been drawn once."""
         return self._epochs.steps_per_epoch
 
     def draw(self, step: int) -> MaskedBatch:
-        """Documents, and what is hidden of them."""
+        """The documents of a step, masked."""
         return self._masked(
             self._documents[self._epochs.rows(step)], step_rng(self.settings.seed, step), self.options.anywhere
         )
 
     def backward(self, model: PreTrainedModel, batch: MaskedBatch) -> dict[str, Tensor]:
-        """One pass where the device holds the whole batch; else, by gradient caching, as many as it takes."""
-        pieces = list(batch.groups(self._budget))
-        told: dict[str, Tensor] = {}
+        """In one pass if the batch fits the device, else in groups with gradient caching."""
+        groups = list(batch.groups(self._budget))
+        losses: dict[str, Tensor] = {}
 
         def loss(rows: Tensor) -> Tensor:
-            found = self._losses(_unpacked(rows, pieces), batch)
-            told.update({name: value.detach() for name, value in found.items()})
-            return found["loss"]
+            attached = self._losses(_split(rows, groups), batch)
+            losses.update({name: value.detach() for name, value in attached.items()})
+            return attached["loss"]
 
-        cached_backward(lambda piece: _packed(read_masked(self.model, piece)), pieces, loss)
-        return told
+        cached_backward(lambda group: _stack(self.model.predict(group)), groups, loss)
+        return losses
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """Both losses on held-out documents, what is hidden being the same each time; and how much is guessed right.
+        """Both losses on held-out documents, always with the same masks, and the accuracy of both predictions.
 
-        Chance is what picking at random gets right of the blocks.
+        `block_chance` is the accuracy of picking blocks at random.
         """
         totals: dict[str, float] = {}
-        for batch in self._held_out:
-            for name, value in self._measured(batch.to(self.model.device)).items():
+        for batch in self._validation_batches:
+            for name, value in self._totals(batch.to(self.model.device)).items():
                 totals[name] = totals.get(name, 0.0) + value
         words, blocks = max(1.0, totals["words"]), max(1.0, totals["blocks"])
         measures = {"loss": 0.0}
@@ -159,62 +162,62 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     def _masked(self, numbers: Ints, random: np.random.Generator, anywhere: bool = False) -> MaskedBatch:
         documents = [self.data.shelf[number] for number in numbers.tolist()]
-        return self.masking.of(self.layout.lay_out(documents, random if anywhere else None), random)
+        return self.masking.mask(self.layout.lay_out(documents, random if anywhere else None), random)
 
     @cached_property
-    def _held_out(self) -> list[MaskedBatch]:
-        """Batches of as many documents as in training, whatever the seed, so that runs can be compared."""
+    def _validation_batches(self) -> list[MaskedBatch]:
+        """As large as in training. They do not depend on the seed, so runs can be compared."""
         numbers = step_rng(0, 0).permutation(self.data.documents("validation"))[: self.options.validation_documents]
         parts = np.array_split(numbers, -(-len(numbers) // self.settings.documents))
-        found = [self._masked(part, step_rng(0, step)) for step, part in enumerate(parts)]
-        if self.options.masked_blocks and not any(bool(batch.masked.any()) for batch in found):
+        batches = [self._masked(part, step_rng(0, step)) for step, part in enumerate(parts)]
+        if self.options.masked_blocks and not any(bool(batch.is_masked.any()) for batch in batches):
             raise LongmatchError(
-                "No document that is kept for validation is longer than one block. Add longer documents, or set "
+                "No document held out for validation is longer than one block. Add longer documents, or set "
                 "masked_blocks=0 to learn from words alone."
             )
-        return found
+        return batches
 
-    def _losses(self, found: Guesses, batch: MaskedBatch) -> dict[str, Tensor]:
+    def _losses(self, predictions: Predictions, batch: MaskedBatch) -> dict[str, Tensor]:
         """Equation 7."""
-        words = self.model.word_loss(found.words, batch.hidden_words)
+        words = self.model.word_loss(predictions.words, batch.word_labels)
         with torch.autocast(words.device.type, enabled=False):
-            blocks = masked_block_loss(found.predicted, found.original)
+            blocks = masked_block_loss(predictions.predicted, predictions.original)
         return {"loss": words + blocks, "masked_word_loss": words, "masked_block_loss": blocks}
 
     @torch.no_grad()
-    def _measured(self, batch: MaskedBatch) -> dict[str, float]:
-        """Sums over a batch's hidden words and blocks."""
-        pieces = [_packed(read_masked(self.model, piece)) for piece in batch.groups(self._budget)]
-        found = _unpacked(torch.cat(pieces), list(batch.groups(self._budget)))
-        losses, labels = self._losses(found, batch), batch.hidden_words
-        pairs = zip(found.words.split(WORDS), labels.split(WORDS), strict=True)
-        blocks, picked = len(found.predicted), (found.predicted @ found.original.T).float()
-        right = picked.argmax(1) == torch.arange(blocks, device=picked.device) if blocks else picked.new_zeros(0)
+    def _totals(self, batch: MaskedBatch) -> dict[str, float]:
+        """Sums over the masked words and blocks of a batch."""
+        groups = list(batch.groups(self._budget))
+        predictions = _split(torch.cat([_stack(self.model.predict(group)) for group in groups]), groups)
+        losses, labels = self._losses(predictions, batch), batch.word_labels
+        parts = zip(predictions.words.split(MAX_WORDS), labels.split(MAX_WORDS), strict=True)
+        blocks, scores = len(predictions.predicted), (predictions.predicted @ predictions.original.T).float()
+        correct = scores.argmax(1) == torch.arange(blocks, device=scores.device) if blocks else scores.new_zeros(0)
         return {
             "words": float(len(labels)),
             "word_loss": float(losses["masked_word_loss"]) * len(labels),
-            "words_right": float(sum(int((self.model.say_words(h).argmax(1) == w).sum()) for h, w in pairs)),
+            "words_right": float(sum(int((self.model.word_logits(h).argmax(1) == w).sum()) for h, w in parts)),
             "blocks": float(blocks),
             "block_loss": float(losses["masked_block_loss"]) * blocks,
-            "blocks_right": float(right.sum()),
+            "blocks_right": float(correct.sum()),
             "blocks_by_chance": 1.0 if blocks else 0.0,
         }
 
     def _word_counts(self) -> Tensor:
-        """How often each word of the vocabulary stands in some of the training documents."""
-        some = step_rng(0, 0).permutation(self._documents)[:COUNTED].tolist()
-        most = self.layout.limit * int(self.model.config.max_blocks)
-        ids = np.concatenate([self.data.shelf.piece(number, 0, most) for number in some])
+        """Occurrences of each word of the vocabulary in a sample of the training documents."""
+        sample = step_rng(0, 0).permutation(self._documents)[:COUNTED].tolist()
+        limit = self.layout.limit * int(self.model.config.max_blocks)
+        ids = np.concatenate([self.data.shelf.piece(number, 0, limit) for number in sample])
         return torch.from_numpy(np.bincount(ids, minlength=len(self.model.words.bias)).astype(np.float32))
 
 
-def _packed(found: Guesses) -> Tensor:
-    """All vectors of a piece as rows, for gradient caching."""
-    return torch.cat([found.predicted, found.original, found.words])
+def _stack(predictions: Predictions) -> Tensor:
+    """All vectors of a group as rows, for gradient caching."""
+    return torch.cat([predictions.predicted, predictions.original, predictions.words])
 
 
-def _unpacked(rows: Tensor, pieces: Sequence[MaskedBatch]) -> Guesses:
-    """The vectors of a whole batch from the rows of its pieces."""
-    counts = [count for piece in pieces for count in (int(piece.masked.sum()),) * 2 + (piece.hidden,)]
+def _split(rows: Tensor, groups: Sequence[MaskedBatch]) -> Predictions:
+    """The inverse of `_stack` over all groups of a batch."""
+    counts = [n for group in groups for n in (int(group.is_masked.sum()),) * 2 + (group.masked_words,)]
     parts = rows.split(counts)
-    return Guesses(*(torch.cat(parts[kind::3]) for kind in range(3)))
+    return Predictions(*(torch.cat(parts[kind::3]) for kind in range(3)))

@@ -1,4 +1,4 @@
-"""SMITH's fine-tuning (section 4.3): the chance that two documents belong together, from their cosine."""
+"""SMITH's fine-tuning (section 4.3): the matching probability of two documents, from their cosine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +10,9 @@ from transformers import PreTrainedModel
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.smith.batch import BlockBatch, Layout
-from longmatch.lab.papers.smith.encoder import SmithModel
-from longmatch.lab.papers.smith.opening import open_smith
-from longmatch.lab.papers.smith.reading import layout, read
-from longmatch.lab.papers.smith.shape import OF_THE_ENCODER, SmithShape, fewer
+from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
+from longmatch.lab.papers.smith.encoder import SmithModel, open_smith
+from longmatch.lab.papers.smith.settings import FIXED_BY_PRETRAINING, SmithModelSettings, blocks_within
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import above_zero, at_least
 from longmatch.lab.training.recipe import token_budget
@@ -22,36 +20,36 @@ from longmatch.lab.training.settings import TrainingSettings
 
 
 @dataclass(frozen=True)
-class SmithSettings(SmithShape):
-    """How SMITH is fine-tuned, beside what the model is made of.
+class SmithSettings(SmithModelSettings):
+    """Settings of fine-tuning, in addition to those of the model.
 
-    Without `pretrained` all weights begin new (SMITH-NP), or with a `backbone` those above it (SMITH-Short). With it
-    the encoder's settings are the folder's; only max_blocks, cut_long and combine may be others.
+    Without `pretrained` all weights start untrained (SMITH-NP), or with a `backbone` those above it (SMITH-Short). With
+    it the encoder's settings are the folder's; only max_blocks, cut_long and combine may differ.
     """
 
-    pretrained: str | None = None  # a folder that smith-pretrain, or this, made
-    scale: float = 10.0  # where the learned scale and bias of the cosine begin
+    pretrained: str | None = None  # a folder written by smith-pretrain or smith
+    scale: float = 10.0  # initial values of the learned scale and bias
     bias: float = -5.0
-    validation_pairs: int | None = None  # looked at, drawn once; by default all
+    validation_pairs: int | None = None  # a fixed sample of them; all by default
     contrastive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         above_zero(self, "scale")
         at_least(self, validation_pairs=2)
-        for key in OF_THE_ENCODER:
+        for key in FIXED_BY_PRETRAINING:
             if self.pretrained is not None and getattr(self, key) is not None:
-                raise LongmatchError(f"The setting {key} is the pre-trained model's own; leave it out.")
+                raise LongmatchError(f"The setting {key} is fixed by the pre-trained model; leave it out.")
 
     def model(self, max_tokens: int | None) -> tuple[SmithModel, Any]:
-        """The model that training begins with, and its tokenizer."""
+        """The model that training starts from, and its tokenizer."""
         if self.pretrained is None:
-            model, tokenizer = self.new(max_tokens)
+            model, tokenizer = self.new_model(max_tokens)
         else:
             model, tokenizer = open_smith(self.pretrained)
             blocks = self.max_blocks or int(model.config.max_blocks)
-            blocks = fewer(blocks, max_tokens, int(model.config.block_tokens))
-            model = model.changed(**self.given | {"max_blocks": blocks, "threshold": None})
+            blocks = blocks_within(blocks, max_tokens, int(model.config.block_tokens))
+            model = model.with_settings(**self.overrides | {"max_blocks": blocks, "threshold": None})
         model.config.scale, model.config.bias = self.scale, self.bias
         nn.init.constant_(model.scale, self.scale)
         nn.init.constant_(model.bias, self.bias)
@@ -59,7 +57,7 @@ class SmithSettings(SmithShape):
 
 
 class SmithRecipe(BiEncoderRecipe[BlockBatch]):
-    """A batch is labelled pairs (32 in the paper); each document is read once, with nothing hidden."""
+    """A batch consists of labelled pairs (32 in the paper), without masks; each document is encoded once."""
 
     name: ClassVar[str] = "smith"
     Settings: ClassVar[type] = SmithSettings
@@ -73,27 +71,26 @@ class SmithRecipe(BiEncoderRecipe[BlockBatch]):
         return options.model(settings.max_tokens)
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """And what was learned of the chance."""
+        """With the learned scale and bias."""
         return super().validate(model) | {"scale": self.model.scale.item(), "bias": self.model.bias.item()}
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """For the model card."""
-        began = {"backbone": self.options.backbone, "pretrained": self.options.pretrained}
-        known = {key: value for key, value in began.items() if value is not None}
-        words = {} if known else {"vocabulary": self.options.tokenizer or DEFAULT_NAME}
-        return {**known, **words, **self.data.facts}
+        start = {"backbone": self.options.backbone, "pretrained": self.options.pretrained}
+        start = {key: value for key, value in start.items() if value is not None}
+        words = {} if start else {"vocabulary": self.options.tokenizer or DEFAULT_NAME}
+        return {**start, **words, **self.data.facts}
 
-    def _layout(self) -> Layout:
-        return layout(self.model, special_tokens(self.tokenizer, self.name))
+    def _layout(self) -> BlockLayout:
+        return self.model.layout(special_tokens(self.tokenizer, self.name))
 
     @property
     def _budget(self) -> int:
         return token_budget(self.settings, self.model.sentence_level, self.model.device)
 
     def _vectors(self, documents: BlockBatch) -> Tensor:
-        found: Tensor = read(self.model, documents).documents
-        return found
+        return self.model.encode_batch(documents).documents
 
     def _loss(self, vectors: Tensor, batch: PairBatch[BlockBatch]) -> Tensor:
         """Binary cross-entropy of sigmoid(scale * cos + bias) with the labels."""

@@ -11,8 +11,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from longmatch.lab.baselines.cross.batch import CrossBatch
-from longmatch.lab.baselines.cross.config import Pool
-from longmatch.lab.baselines.cross.reading import read
+from longmatch.lab.baselines.cross.config import ViewPooling
+from longmatch.lab.baselines.cross.scoring import read
 from longmatch.lab.baselines.cross.training import LabelledRows
 from longmatch.lab.losses import info_nce_loss
 from longmatch.lab.papers.sst.training import SstRecipe, SstSettings
@@ -27,7 +27,7 @@ class DualSettings(SstSettings):
     """SST's settings, with the paper's for ranking as defaults."""
 
     side_tokens: int = 510  # read of each document, special ones not counted; at most what the backbone reads at once
-    pool: Pool = "mean"
+    pool: ViewPooling = "mean"
     loss_temperature: float = 0.05
     hard_negatives: int = 0  # non-matches of its query that are read with each match, as `negatives` draws them
 

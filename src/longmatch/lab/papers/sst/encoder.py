@@ -62,10 +62,10 @@ class SstModel(CrossModel):
         """All that are read, where attention joins them."""
         return int(self.config.views) if self.config.attention else 1
 
-    def shares(self, views: Tensor) -> Tensor:
+    def view_weights(self, views: Tensor) -> Tensor:
         """What each view counts for in its pair's vector: (pairs, views, width) -> (pairs, views, 1 or width)."""
         if not self.config.attention:
-            return super().shares(views)
+            return super().view_weights(views)
         with torch.autocast(views.device.type, enabled=False):
             sides = views.float().chunk(2, dim=2) if self.is_dual else (views.float(),)
             found = [self.question(self.projection(side)).softmax(1) for side in sides]

@@ -10,7 +10,7 @@ from longmatch.lab.papers.sst.alignment import Clusters
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE, spectral_clusters
 from longmatch.lab.papers.sst.subtopics import Subtopic, Subtopics
 from longmatch.lab.words.similarity import Floats, textrank_similarity, to_unit
-from longmatch.lab.words.text_words import document_words, joined, written_words
+from longmatch.lab.words.text_words import concatenated, document_words, written_words
 
 WORDS = 5  # named of a subtopic
 
@@ -31,7 +31,7 @@ def subtopics(
     """
     most = (sentences, sentences) if clusters is None else (len(clusters.a), len(clusters.b))
     sides = list(a.sentences)[: most[0]], list(b.sentences)[: most[1]]
-    found = textrank_similarity(joined(document_words(a, most[0]), document_words(b, most[1])))
+    found = textrank_similarity(concatenated(document_words(a, most[0]), document_words(b, most[1])))
     if clusters is None:
         clusters = Clusters.of(spectral_clusters(found, size), len(sides[0]))
     order = _order(clusters)

@@ -158,10 +158,13 @@ def colours(topics: int) -> Markup:
 def write_subtopics(subtopics: Subtopics, path: Path) -> Path:
     """Write the page and give back where it is."""
     style = Markup("\n").join(
-        [asset("base.css", "match.css", "reading.css", "subtopics.css"), colours(len(subtopics.topics))]
+        [
+            asset("base.css", "match.css", "reading.css", "subtopics.css", package=__package__),
+            colours(len(subtopics.topics)),
+        ]
     )
     policy = f"default-src 'none'; style-src {digest(style)}; base-uri 'none'; form-action 'none'"
-    page = environment().get_template("subtopics.html")
+    page = environment(__package__).get_template("subtopics.html")
     text = page.render(view=SubtopicsView(subtopics), style=style, policy=policy)
     path.write_text(text, "utf-8", errors="replace", newline="\n")
     return path

@@ -9,13 +9,13 @@ from typing import Protocol
 import numpy as np
 
 from longmatch.encoders.backbone import Vectors
-from longmatch.lab.baselines.cross.selection import Chosen, Selection
+from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
 from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.alignment import Clusters
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE, spectral_clusters
 from longmatch.lab.papers.sst.views import Method, Sampling
 from longmatch.lab.words.similarity import Floats, textrank_similarity, to_unit
-from longmatch.lab.words.text_words import joined
+from longmatch.lab.words.text_words import concatenated
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.units.tokens import Ints, Tokens
 
@@ -59,7 +59,7 @@ class DirectClustering:
 
     def _shared(self, a: Tokens, b: Tokens) -> Floats:
         first, second = (self.words.words(first_sentences(tokens, self.sentences)) for tokens in (a, b))
-        return textrank_similarity(joined(first, second))
+        return textrank_similarity(concatenated(first, second))
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ class SubtopicViews(Selection):
         for key, found in zip(missing, self.clustering.of_pairs(list(missing.values())), strict=True):
             self._keep(key, found)
 
-    def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[Chosen]:
+    def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
         """The sentences of each view: as many as fit into `limit` tokens, in reading order."""
         found = self._one_for_all(a, b) if self.method == "random" else self.clusters(a, b)
         lengths = _lengths(a, len(found.a)), _lengths(b, len(found.b))
         sampling = Sampling(self.method, tokens=limit, seed=seed)
         drawn = (sampling.draw(found, (a.document.id, b.document.id), view, lengths) for view in views)
-        return [Chosen(view.a, view.b) for view in drawn]
+        return [SelectedSentences(view.a, view.b) for view in drawn]
 
     def clusters(self, a: Tokens, b: Tokens) -> Clusters:
         """The subtopics of a pair, as found the last time where that is not long ago."""

@@ -9,7 +9,7 @@ import torch
 
 from longmatch.encoders.backbone import Vectors
 from longmatch.errors import LongmatchError
-from longmatch.lab.baselines.cross.config import Pool
+from longmatch.lab.baselines.cross.config import ViewPooling
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
 from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
@@ -41,7 +41,9 @@ class SstSettings(CrossSettings):
     size: float = EXPECTED_SIZE  # sentences that a subtopic is expected to have
     sentences: int | None = 40  # of a document, that views are drawn from; none: all
     views: int = 3  # that the trained model reads of a pair
-    pool: Pool = "by-task"  # how their scores become one: max for classification, mean for ranking; or one for both
+    pool: ViewPooling = (
+        "by-task"  # how their scores become one: max for classification, mean for ranking; or one for both
+    )
     temporal: bool = True  # each epoch reads another view; false: all of them the first
     attention: bool = False  # all views are read at once, in every epoch the same, and joined by attention
 

@@ -1,0 +1,132 @@
+"""S-LONG: a siamese Longformer (Beltagy et al., Longformer: The Long-Document Transformer, 2020)."""
+
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import Tensor
+from transformers import AutoConfig, AutoModel, PretrainedConfig
+
+from longmatch.encoders.flat import FlatTokens
+from longmatch.encoders.pretrained import locate
+from longmatch.encoders.ragged import offsets_of, segment_mean, segment_sum
+from longmatch.encoders.tokenizer import special_tokens
+from longmatch.errors import LongmatchError
+from longmatch.lab.baselines.siamese.batch import TextBatch
+from longmatch.lab.baselines.siamese.config import VectorConfig
+from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
+from longmatch.lab.baselines.siamese.local_attention import NAME
+
+POSITIONS = "embeddings.position_embeddings.weight"
+
+
+class LongConfig(VectorConfig):
+    """A backbone's configuration, its start and end tokens (`specials`), and `window`, the attention span per side.
+
+    Longformer's window of 512 tokens is 256 per side. 4,096 tokens are read, as in CoLDE's comparison; two of them are
+    the start and end tokens, which `max_tokens` does not count.
+    """
+
+    model_type = "longmatch-s-long"
+
+    def __init__(
+        self,
+        backbone: dict[str, Any] | None = None,
+        specials: tuple[int, int] = (101, 102),
+        first_position: int = 0,
+        window: int = 256,
+        max_tokens: int = 4_094,
+        **others: Any,
+    ) -> None:
+        self.backbone, self.specials, self.window = backbone, tuple(specials), window
+        self.first_position = first_position  # RoBERTa's positions start after the padding's
+        super().__init__(max_tokens=max_tokens, **others)
+
+    def backbone_config(self) -> PretrainedConfig:
+        """The backbone's configuration, with positions for all tokens read, and the window."""
+        facts = dict(self.backbone or {})
+        positions = self.first_position + int(self.max_tokens or 0) + 2
+        config = AutoConfig.for_model(facts.pop("model_type", "bert"), **facts | {"max_position_embeddings": positions})
+        config.local_window = self.window
+        return config
+
+
+class LongModel(VectorModel):
+    """Any BERT-like checkpoint with sliding-window attention and repeated position embeddings (section 5).
+
+    As for classification in the paper, the start token has global attention; it uses the backbone's own projections,
+    with which the paper initialises the separate global ones. The vector is the mean over the document's tokens. No
+    Longformer weights are needed: within its window the new model attends as the backbone did within 512 tokens.
+    """
+
+    config_class = LongConfig
+    full_precision: ClassVar[bool] = False
+
+    def __init__(self, config: LongConfig) -> None:
+        super().__init__(config)
+        self.backbone = AutoModel.from_config(config.backbone_config(), attn_implementation=NAME)
+        self.post_init()
+
+    @classmethod
+    def new(cls, backbone: str | None, tokenizer: Any, **settings: Any) -> Self:
+        """A new model from any checkpoint with learned positions; the packaged MiniLM by default."""
+        place = locate(backbone)
+        short = AutoModel.from_pretrained(place, dtype=torch.float32)
+        weights = short.state_dict()
+        if POSITIONS not in weights:
+            raise LongmatchError(
+                f"The backbone {place} has no position embeddings to repeat; name a BERT-like encoder."
+            )
+        padding = short.embeddings.position_embeddings.padding_idx
+        first = 0 if padding is None else int(padding) + 1
+        specials = special_tokens(tokenizer, place)
+        model = cls(LongConfig(short.config.to_dict(), specials, first, **settings))
+        weights[POSITIONS] = repeat_positions(weights[POSITIONS], first, model.config.max_tokens + 2)
+        model.backbone.load_state_dict(weights)
+        return model
+
+    @property
+    def width(self) -> int:
+        """The backbone's hidden size."""
+        return int(self.backbone.config.hidden_size)
+
+    def read(self, texts: TextBatch, with_parts: bool) -> VectorOutput:
+        """The vector is the mean over the tokens; a sentence's part is its tokens' share of that mean."""
+        states = self._states(texts)  # (tokens, width)
+        documents = texts.offsets(texts.lengths)
+        vectors = segment_mean(states, documents)
+        if not with_parts:
+            return VectorOutput(vectors)
+        share = segment_sum(states, texts.offsets(texts.sentences))
+        return VectorOutput(vectors, share / documents.diff()[texts.document_of_sentence][:, None])
+
+    def _states(self, texts: TextBatch) -> Tensor:
+        """The last layer's state of every token, in float32; documents of similar length are batched together."""
+        flat, text = add_special_tokens(texts, *self.config.specials)
+        states, positions = [], []
+        for _, places, mask in flat.by_length():
+            position = self.config.first_position + torch.arange(mask.shape[1], device=mask.device)[None]
+            output = self.backbone(
+                input_ids=flat.ids[places] * mask, attention_mask=mask[:, None, None], position_ids=position
+            )
+            states.append(output.last_hidden_state[mask].float())
+            positions.append(places[mask])
+        return torch.cat(states)[torch.cat(positions).argsort()][text]
+
+
+def add_special_tokens(texts: TextBatch, first: int, last: int) -> tuple[FlatTokens, Tensor]:
+    """Documents with start and end tokens, and the new positions of their own tokens."""
+    document = torch.repeat_interleave(texts.lengths).to(texts.device)
+    text = torch.arange(texts.tokens, device=texts.device) + 2 * document + 1
+    ids = texts.ids.new_full((texts.tokens + 2 * len(texts),), last).index_copy(0, text, texts.ids)
+    ids[offsets_of(texts.lengths + 2)[:-1].to(texts.device)] = first
+    return FlatTokens(ids, texts.lengths + 2), text
+
+
+def repeat_positions(table: Tensor, first: int, count: int) -> Tensor:
+    """Position embeddings for `count` tokens: the table from row `first` on, repeated; the rows before it stay.
+
+    >>> repeat_positions(torch.tensor([[9.0], [1.0], [2.0]]), first=1, count=5).flatten().tolist()
+    [9.0, 1.0, 2.0, 1.0, 2.0, 1.0]
+    """
+    positions = table[first:]
+    return torch.cat([table[:first], positions.repeat(-(-count // len(positions)), 1)[:count]])

@@ -1,0 +1,195 @@
+"""The models of an evaluation: by name, or by the folder of a trained one."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from longmatch.errors import LongmatchError
+from longmatch.lab.datasets.collection import DOCUMENT_FILES
+from longmatch.lab.evaluation.corpus import SHUFFLED
+from longmatch.loading import LEXICAL, RECORD
+from longmatch.registry import MODELS, TRAINED
+
+RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no part of a model's name
+    (
+        "seed",
+        "tokens_at_once",
+        "precision",
+        "validate_every",
+        "validation_pairs",
+        "save_every",
+        "keep",
+        "workers",
+        "device",
+        "cache",
+    )
+)
+
+
+@dataclass(frozen=True)
+class TrainingRecord:
+    """The record in the folder of a trained model."""
+
+    model: str
+    seed: int
+    data: tuple[str, ...]  # the names of the data folders
+    settings: Mapping[str, Any]  # those that differ from the defaults; neither seed nor paths
+
+    @staticmethod
+    def read(folder: Path) -> "TrainingRecord":
+        """From longmatch.json."""
+        path = folder / RECORD
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            model, seed = str(record["model"]), int(record["seed"])
+            data = record.get("data", ())
+            names = tuple(_set_name(Path(place)) for place in ([data] if isinstance(data, str) else data))
+            return TrainingRecord(model, seed, names, changed_settings(model, record.get("settings", {})))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LongmatchError(f"{path} does not name its model and seed. Train the model again.") from error
+
+
+@dataclass(frozen=True)
+class StudyPoint:
+    """One value of the setting that a study varies."""
+
+    name: str  # of the study, the same for all values
+    key: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model to evaluate: how to load it, and what its row is called."""
+
+    source: str  # as `longmatch.load` takes it
+    training: TrainingRecord | None = None
+    study: StudyPoint | None = None
+
+    @staticmethod
+    def of(source: str, study: StudyPoint | None = None) -> "ModelSpec":
+        """From `tfidf`, `FOLDER` or `rule@FOLDER`."""
+        folder = Path(split_rule(source)[1])
+        if source in MODELS or not (folder / RECORD).is_file():
+            return ModelSpec(source)
+        return ModelSpec(source, TrainingRecord.read(folder), study)
+
+    @property
+    def seed(self) -> int | None:
+        """Of its training."""
+        return self.training.seed if self.training else None
+
+    def name(self, data: str = "") -> str:
+        """The row's name on a set: rule and model, settings that differ from the defaults, training data if other.
+
+        Models that differ only in the seed share a name. A folder's path is no part of it.
+
+        >>> ModelSpec("out/a", TrainingRecord("colde", 1, ("acl",), {"contrastive": False})).name("acl")
+        'colde contrastive=False'
+        >>> ModelSpec("sdr-plain@out/b", TrainingRecord("sdr", 2, ("acl",), {})).name("wiki")
+        'sdr-plain on trained sdr from acl'
+        """
+        rule, place = split_rule(self.source)
+        if self.training is None:
+            is_folder = rule and place and Path(place).is_dir()
+            return f"{rule}@{Path(place).resolve().name}" if is_folder else self.source
+        model = self.training.model
+        base = f"trained {model}" if model in MODELS else model
+        words = [base if rule in ("", model) else f"{rule} on {base}"]
+        settings = dict(self.training.settings) | ({self.study.key: self.study.value} if self.study else {})
+        words += [f"{key}={_formatted(settings[key])}" for key in sorted(settings)]
+        trained_on = "+".join(self.training.data)
+        if trained_on and data and trained_on != data.removesuffix(SHUFFLED):
+            words.append(f"from {trained_on}")
+        return " ".join(words)
+
+
+def resolve_models(sources: Sequence[str]) -> list[ModelSpec]:
+    """The lexical baselines, which every evaluation includes, then the models named.
+
+    Two folders of the same model, data and seed would count as one, and are refused.
+    """
+    specs = [ModelSpec.of(source) for source in dict.fromkeys([*LEXICAL, *sources])]
+    seen: dict[tuple[str, tuple[str, ...], int], str] = {}
+    for spec in specs:
+        if spec.training:
+            key = spec.name(), spec.training.data, spec.training.seed
+            if key in seen:
+                raise LongmatchError(
+                    f"{seen[key]} and {spec.source} hold the same model trained with the same seed. Name one of them."
+                )
+            seen[key] = spec.source
+    return specs
+
+
+def split_rule(source: str) -> tuple[str, str]:
+    """Rule and folder of `rule@FOLDER`; no rule for a folder alone.
+
+    >>> split_rule("sdr@out/a"), split_rule("out/a@b")
+    (('sdr', 'out/a'), ('', 'out/a@b'))
+    """
+    rule, _, place = source.partition("@")
+    return (rule, place) if rule in MODELS or (place and rule in TRAINED) else ("", source)
+
+
+def portable_path(path: Path) -> str:
+    """A path below the working directory as given; of any other only the name.
+
+    >>> portable_path(Path("out/colde-1")), portable_path(Path("/somewhere/else/colde-1"))
+    ('out/colde-1', 'colde-1')
+    """
+    below = not path.is_absolute() and ".." not in path.parts
+    return str(path) if below else path.resolve().name
+
+
+def portable_source(source: str) -> str:
+    """A model as it was named, its folder as a portable path."""
+    rule, place = split_rule(source)
+    shown = portable_path(Path(place)) if Path(place).is_dir() else place
+    return f"{rule}@{shown}" if rule and place else rule or shown
+
+
+def changed_settings(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that differ from a model's defaults, in the order given; of a path its last part.
+
+    A path that ends in the model's own seed loses that too: models that differ in nothing else share a name.
+
+    >>> changed_settings("colde", {"seed": 3, "weight_decay": 0.01, "learning_rate": 0.5, "cache": "tokens"})
+    {'learning_rate': 0.5}
+    >>> changed_settings("sst", {"seed": 3, "clusters": "out/news/sst-clusters-3"})
+    {'clusters': 'sst-clusters'}
+    """
+    defaults = default_settings(model)
+    changed = {k: v for k, v in settings.items() if k not in RUNTIME_SETTINGS and defaults.get(k) != v}
+    seed = f"-{settings.get('seed')}"
+    return {key: Path(v).name.removesuffix(seed) if isinstance(v, str) else v for key, v in changed.items()}
+
+
+@cache
+def default_settings(model: str) -> dict[str, Any]:
+    """The defaults shared by all models, overridden and extended by those of the model's recipe."""
+    from longmatch.lab.training.settings import TrainingSettings
+    from longmatch.lab.training.train import find_recipe
+
+    shared = _field_defaults(TrainingSettings)
+    try:
+        recipe = find_recipe(model)
+    except LongmatchError:  # a record of another version may name a model that no longer exists
+        return shared
+    return shared | _field_defaults(recipe.Settings) | dict(recipe.defaults)
+
+
+def _field_defaults(kind: Any) -> dict[str, Any]:
+    return {field.name: field.default for field in fields(kind)} if is_dataclass(kind) else {}
+
+
+def _set_name(place: Path) -> str:
+    """The name of a data folder, given itself or the documents file in it."""
+    return place.parent.name if place.name in DOCUMENT_FILES and place.parent.name else place.name
+
+
+def _formatted(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

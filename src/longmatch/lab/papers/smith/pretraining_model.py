@@ -1,0 +1,170 @@
+"""What pre-training adds to SMITH's encoder (section 4.2): masks, and predictions of what they cover."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+from transformers import PreTrainedModel
+
+from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.encoders.ragged import offsets_of
+from longmatch.encoders.transfer import to_device
+from longmatch.lab.papers.smith.batch import BlockBatch
+from longmatch.lab.papers.smith.config import SmithConfig
+from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.training.masked_words import IGNORED, WordHead, mask_pieces, masked_word_loss
+
+MAX_WORDS = 8_192  # masked words whose logits over the whole vocabulary are held at a time
+
+
+@dataclass(frozen=True)
+class MaskedBatch:
+    """Documents with masked words; the blocks in `is_masked` are to be masked for the document level."""
+
+    blocks: BlockBatch
+    labels: Tensor  # (tokens,) the original word where it is masked, IGNORED elsewhere; on the CPU like `is_masked`
+    is_masked: Tensor  # (blocks,)
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens."""
+        return self.blocks.tokens
+
+    @property
+    def masked_words(self) -> int:
+        """Number of masked words."""
+        return int((self.labels != IGNORED).sum())
+
+    @property
+    def word_labels(self) -> Tensor:
+        """The original words, in text order: (masked words,)."""
+        return to_device(self.labels[self.labels != IGNORED], self.blocks.device)
+
+    @property
+    def word_rows(self) -> Tensor:
+        """The masked tokens: (masked words,)."""
+        return to_device((self.labels != IGNORED).nonzero().flatten(), self.blocks.device)
+
+    @property
+    def block_rows(self) -> Tensor:
+        """The masked blocks: (masked blocks,)."""
+        return to_device(self.is_masked.nonzero().flatten(), self.blocks.device)
+
+    def to(self, device: torch.device) -> "MaskedBatch":
+        """The batch with its text on another device."""
+        return replace(self, blocks=self.blocks.to(device))
+
+    def groups(self, budget: int) -> Iterator["MaskedBatch"]:
+        """The batch in runs of documents of at most `budget` tokens."""
+        blocks = offsets_of(self.blocks.counts)
+        tokens = offsets_of(self.blocks.text.lengths)[blocks].tolist()
+        for first, last in self.blocks.runs(budget):
+            yield MaskedBatch(
+                self.blocks.between(first, last),
+                self.labels[tokens[first] : tokens[last]],
+                self.is_masked[int(blocks[first]) : int(blocks[last])],
+            )
+
+
+@dataclass(frozen=True)
+class BlockMasking:
+    """Section 4.2.1: masks a share of the words, as BERT does, and a number of blocks per document."""
+
+    mask_token: int
+    vocabulary: int  # size
+    words: float = 0.15  # share
+    blocks: int = 2  # per document
+
+    def mask(self, batch: BlockBatch, random: np.random.Generator) -> MaskedBatch:
+        """The batch with masks. At least one block of each document stays unmasked."""
+        text, labels = mask_pieces(batch.text, self.mask_token, self.vocabulary, self.words, random)
+        is_masked = torch.zeros(len(text), dtype=torch.bool)
+        for start, count in zip(offsets_of(batch.counts).tolist(), batch.counts.tolist(), strict=False):
+            chosen = random.permutation(count)[: min(self.blocks, count - 1)]
+            is_masked[torch.from_numpy(start + chosen)] = True
+        return MaskedBatch(replace(batch, text=text), labels, is_masked)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The vectors that the losses compare, in the batch's order."""
+
+    predicted: Tensor  # (masked blocks, width) by the document level
+    original: Tensor  # (masked blocks, width) by the sentence level
+    words: Tensor  # (masked words, width) token vectors
+
+
+class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
+    """The encoder with a head for masked words and a vector for masked blocks; only the encoder is kept."""
+
+    config_class = SmithConfig
+    base_model_prefix = "smith"
+
+    def __init__(self, smith: SmithModel) -> None:
+        super().__init__(smith.config)
+        self.smith = smith
+        inner: Any = smith.sentence_level.config
+        embeddings = smith.sentence_level.get_input_embeddings().weight
+        self.words = WordHead(inner.hidden_size, embeddings, getattr(inner, "hidden_act", "gelu"))
+        self.hidden_block = nn.Parameter(nn.functional.normalize(torch.randn(smith.width), dim=0))
+
+    def predict(self, batch: MaskedBatch) -> Predictions:
+        """One pass serves both tasks, so the original blocks have masked words too."""
+        packed = uses_packing(self.smith.sentence_level)
+        blocks, words = self._encode_packed(batch) if packed else self._encode_padded(batch)
+        rows = batch.block_rows
+        original = predicted = blocks.index_select(0, rows)
+        if len(original):
+            predicted = self.predict_blocks(blocks, rows, batch.blocks.position, batch.blocks.counts)
+        return Predictions(predicted, original, words)
+
+    def predict_blocks(self, blocks: Tensor, masked: Tensor, position: Tensor, counts: Tensor) -> Tensor:
+        """Section 4.2.2: the document level's output at masked blocks, each replaced by one learned vector.
+
+        `masked` are the rows of `blocks` to mask: (masked blocks,).
+        """
+        visible = blocks.index_copy(0, masked, self.hidden_block.to(blocks.dtype).expand(len(masked), -1))
+        return self.smith.contextualise(visible, position, counts).index_select(0, masked)
+
+    def word_logits(self, hidden: Tensor) -> Tensor:
+        """Logits over the vocabulary for token vectors: (tokens, width) -> (tokens, vocabulary)."""
+        logits: Tensor = self.words(hidden, self.smith.sentence_level.get_input_embeddings().weight)
+        return logits
+
+    def word_loss(self, hidden: Tensor, labels: Tensor) -> Tensor:
+        """The masked-word loss; more than MAX_WORDS words in parts, recomputed in the backward pass."""
+        if len(labels) <= MAX_WORDS:
+            return masked_word_loss(self.word_logits(hidden), labels)
+        sums = [
+            checkpoint(self._summed_loss, h, w, use_reentrant=False)
+            for h, w in zip(hidden.split(MAX_WORDS), labels.split(MAX_WORDS), strict=True)
+        ]
+        return torch.stack(sums).sum() / len(labels)
+
+    def _summed_loss(self, hidden: Tensor, labels: Tensor) -> Tensor:
+        return masked_word_loss(self.word_logits(hidden), labels) * len(labels)
+
+    def _encode_packed(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+        """The vectors of all blocks, and of the masked words, without padding."""
+        text = batch.blocks.text
+        states = forward_packed(self.smith.sentence_level, text)
+        words = states.index_select(0, batch.word_rows).float()
+        return self.smith.block_vectors(pool_packed(states, text, "cls")[:, None]), words
+
+    def _encode_padded(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+        """The same, with blocks of similar length padded together."""
+        block_order, blocks, word_order, words = [], [], [], []
+        text, labels = batch.blocks.text, to_device(batch.labels, batch.blocks.device)
+        for rows, places, mask in text.by_length():
+            states = self.smith.encode_tokens(text.ids[places] * mask, mask.long())
+            is_masked = mask & (labels[places] != IGNORED)
+            block_order.append(rows)
+            blocks.append(self.smith.block_vectors(states))
+            word_order.append(places[is_masked])
+            words.append(states[is_masked])
+        vectors = torch.cat(blocks)[to_device(torch.cat(block_order).argsort(), batch.blocks.device)]
+        return vectors, torch.cat(words).float()[torch.cat(word_order).argsort()]

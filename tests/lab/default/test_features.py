@@ -1,0 +1,113 @@
+"""The sides of queries' best documents and of pairs, against comparisons of one pair at a time."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
+from longmatch.default.sides import NAMES
+from longmatch.lab.datasets import DataFolder
+from longmatch.lab.default.features import DEPTH, QueryLists, SideScorer, open_scorer, pair_sides, query_lists
+from longmatch.lab.evaluation import corpus as corpus_module
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.scoring import slices
+from tests.library.tiny import tiny_matcher
+
+
+@pytest.fixture(scope="module")
+def scorer(
+    matcher: HybridMatcher, example_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SideScorer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpus_module, "CHARACTERS", 40_000)
+        patch.setattr(slices, "CPU_SENTENCES", 700)  # several slices
+        yield open_scorer(matcher, example_corpus, tmp_path_factory.mktemp("layers"))
+
+
+@pytest.fixture(scope="module")
+def encodings(matcher: HybridMatcher, example_corpus: Corpus) -> list[Encoding]:
+    return matcher.encode(list(example_corpus.folder.documents()))
+
+
+def test_words_phrases_and_meaning_are_the_models_own(
+    scorer: SideScorer, matcher: HybridMatcher, encodings: list[Encoding]
+) -> None:
+    collection = matcher.collect(encodings)
+    for number, sides in scorer.each([0, 5]):
+        expected = collection.similarities(encodings[number], NAMES)
+        assert np.allclose(sides["words"], expected["words"], atol=1e-9)
+        assert np.allclose(sides["phrases"], expected["phrases"], atol=1e-9)
+        assert np.allclose(sides["meaning"], expected["meaning"], atol=2e-3)  # stored vectors are halves
+        assert sides["lengths"].tolist() == [e.words for e in encodings]
+
+
+def test_topic_is_the_cosine_of_mean_vectors(scorer: SideScorer, encodings: list[Encoding]) -> None:
+    means = [e.sentence_vectors.vectors.mean(0) for e in encodings]
+    ((_, sides),) = scorer.each([3])
+    expected = [float(torch.cosine_similarity(means[3], mean, dim=0)) for mean in means]
+    assert np.allclose(sides["topic"], expected, atol=2e-3)
+
+
+def test_a_title_found_in_the_query_scores_and_one_of_other_words_does_not(
+    scorer: SideScorer, example_corpus: Corpus
+) -> None:
+    titles = [record.title for record in example_corpus.folder.records()]
+    assert len(set(titles)) > 1
+    ((_, sides),) = scorer.each([2])
+    assert sides["title"][2] > 0
+    assert sides["query_title"][2] == pytest.approx(sides["title"][2])
+    assert (sides["title"] >= 0).all()
+    assert (sides["title"] <= 1 + 1e-9).all()
+
+
+def test_shared_names_and_titles_close_to_a_sentence_are_those_of_the_whole_corpus(
+    scorer: SideScorer, matcher: HybridMatcher, encodings: list[Encoding], example_corpus: Corpus
+) -> None:
+    titles = [record.title for record in example_corpus.folder.records()]
+    collection = matcher.collect(encodings)
+    assert len(scorer._slices) > 1
+    for number, sides in scorer.each(range(len(encodings))):
+        expected = collection.similarities(encodings[number], ["named"])["named"]
+        assert sides["named"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+        assert expected[number] > 0
+    ((_, sides),) = scorer.each([2])
+    vectors = matcher.backbone.encode_texts(titles)
+    best = (torch.from_numpy(vectors) @ encodings[2].sentence_vectors.vectors.T).topk(3, dim=1).values.mean(1)
+    closeness = ((best - 0.5) / 0.5).clamp(min=0)
+    assert np.allclose(sides["cites_title"], closeness.numpy(), atol=2e-3)
+
+
+def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is_drawn_as_unrelated(
+    make_data: Callable[..., Path], tiny_bert: Path, tmp_path: Path
+) -> None:
+    labels = [("train", "boats", "ships", 1), ("train", "boats", "bread", 0), ("train", "bread", "cakes", 1)]
+    corpus = Corpus(DataFolder(make_data(pairs=[*labels, ("validation", "stars", "cakes", 0)])))
+    matcher = tiny_matcher(tiny_bert)
+    scorer = open_scorer(matcher, corpus, tmp_path / "layers")
+    found = pair_sides(corpus, scorer, "train")
+    assert sorted(found.labels.tolist()) == [False, True, True]
+    assert len(found.unrelated["words"]) == 2 + 3  # boats: cakes, stars; bread: boats, ships, stars
+    encodings = matcher.encode(list(corpus.folder.documents()))
+    every = matcher.collect(encodings).similarities(encodings[corpus.number["boats"]], NAMES)
+    ships = corpus.number["ships"]
+    for side in NAMES:
+        assert np.isclose(found.labelled[side], every[side][ships], atol=2e-3).any(), side
+    assert len(pair_sides(corpus, scorer, "train", sources=1).labels) in (1, 2)
+
+
+def test_lists_hold_the_best_of_every_finding_side_and_come_back_from_disk(
+    matcher: HybridMatcher, example_corpus: Corpus, tmp_path: Path
+) -> None:
+    scorer = open_scorer(matcher, example_corpus, tmp_path)
+    lists = query_lists(example_corpus, scorer, "test", limit=3)
+    assert len(lists) == 3
+    assert lists.offsets[-1] == len(lists.sides) == len(lists.grades)
+    answers = example_corpus.folder.qrels("test")
+    assert {int(w.sum()) for w in lists.wanted} <= {sum(sorted(g.values())[-DEPTH:]) for g in answers.values()}
+    lists.write(tmp_path / "lists.npz")
+    again = QueryLists.read(tmp_path / "lists.npz")
+    assert all(np.array_equal(value, getattr(again, name)) for name, value in vars(lists).items())

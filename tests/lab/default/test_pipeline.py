@@ -1,0 +1,123 @@
+"""The steps that make the default, from a data folder to files like those of the package."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from longmatch.default.statistics import FOLDER
+from longmatch.documents import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.errors import LongmatchError
+from longmatch.lab.default import background, pipeline
+from longmatch.lab.default.background import document_frequencies, save_frequencies, unrelated_sentences
+from longmatch.lab.default.pipeline import STEPS, install_default, train_default
+from longmatch.lexical.background import read_frequencies
+from longmatch.lexical.terms import hash_word
+from tests.library.tiny import tiny_matcher
+
+UNINSTALLED = ("typer", "lancedb", "pypdfium2", "sentencex")  # not needed to make the default
+
+
+def test_frequencies_are_numbers_of_documents_and_come_back_from_disk(
+    examples: dict[str, Document], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "LEAST_DOCUMENTS", {"words": 3, "phrases": 3})
+    documents = list(examples.values())
+    save_frequencies(*document_frequencies(documents), tmp_path / "frequencies.safetensors")
+    words, phrases = read_frequencies(tmp_path / "frequencies.safetensors")
+    assert words.documents == phrases.documents == len(documents)
+    assert words.counts.min() >= 3 and phrases.counts.min() >= 3
+    assert words(np.array([hash_word("the")], dtype=np.uint64))[0] > 0.9 * len(documents)
+
+
+def test_unrelated_sentences_are_two_from_each_document(examples: dict[str, Document], backbone: Backbone) -> None:
+    documents = list(examples.values())[:5]
+    vectors = unrelated_sentences(documents, backbone, np.random.default_rng(0))
+    assert len(vectors) == 10
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(10), abs=1e-3)
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in place of the package."""
+    folder = tmp_path / "package"
+    folder.mkdir()
+    monkeypatch.setattr(pipeline, "TARGETS", {name: folder / name for name in pipeline.TARGETS})
+    for name in pipeline.TARGETS:
+        (folder / name).write_bytes(b"old")
+    return folder
+
+
+def test_only_what_was_made_is_installed_and_only_if_it_is_small_enough(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(LongmatchError, match="nothing to install"):
+        train_default(None, out, install=True)
+    (out / "calibration.json").write_text("new")
+    install_default(out)
+    assert (installed / "calibration.json").read_text() == "new"
+    assert (installed / "probability.json").read_bytes() == (installed / "sentences.safetensors").read_bytes() == b"old"
+    save_file({"vectors": torch.zeros(64, 8)}, out / "sentences.safetensors")
+    monkeypatch.setattr(pipeline, "MOST_BYTES", 100)
+    with pytest.raises(LongmatchError, match="at most 100 are allowed"):
+        train_default(None, out, install=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"steps": "weigh"}, "There is no step weigh. Name one of background"),
+        ({"steps": "features"}, "Name --data"),
+        ({"steps": "weights"}, "holds no lists of training queries"),
+        ({"steps": "calibration"}, "holds no training pairs"),
+        ({"steps": "report"}, "holds nothing to report on"),
+        ({"steps": "report", "sides": "words,colour"}, "There is no side colour"),
+        ({"steps": "report", "query": 3}, "There is no setting query. Did you mean queries"),
+    ],
+)
+def test_a_mistake_is_one_sentence(tmp_path: Path, options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(LongmatchError, match=sentence):
+        train_default(None, tmp_path / "out", **options)
+
+
+def test_from_a_data_folder_to_a_report_nothing_reaches_the_package_unasked(
+    make_data: Callable[..., Path], tiny_bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: Path
+) -> None:
+    labels = [
+        (split, a, b, label)
+        for split in ("train", "validation", "test")
+        for a, b, label in (("boats", "ships", 1), ("boats", "bread", 0), ("bread", "cakes", 1), ("stars", "cakes", 0))
+    ]
+    data = make_data(pairs=labels, qrels=[(s, a, b, 1) for s, a, b, label in labels if label])
+    monkeypatch.setattr(pipeline, "matcher_of", lambda _: tiny_matcher(tiny_bert))
+    out = tmp_path / "out"
+    train_default(data.parent, out, ",".join(STEPS[1:]), data.name, queries=1)
+    assert {path.name for path in out.iterdir() if path.is_file()} >= {
+        "weights.json",
+        "calibration.json",
+        "probability.json",
+        "report.txt",
+        f"{data.name}-train.npz",
+        f"{data.name}-test-pairs.npz",
+    }
+    facts = json.loads((FOLDER / "calibration.json").read_text())
+    assert json.loads((out / "calibration.json").read_text()).keys() == facts.keys()
+    assert (installed / "calibration.json").read_text() == "old"
+    train_default(None, out, install=True)
+    assert (installed / "calibration.json").read_bytes() == (out / "calibration.json").read_bytes()
+
+
+def test_it_starts_without_what_only_the_product_needs() -> None:
+    blocked = f"import sys; sys.modules |= dict.fromkeys({UNINSTALLED!r}); sys.argv = ['default', '--help']; "
+    code = blocked + "import runpy; runpy.run_module('longmatch.lab.default', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "--install" in done.stdout

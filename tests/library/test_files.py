@@ -1,0 +1,32 @@
+"""Files are read by several processes; one that dies of a file takes no other file with it."""
+
+import os
+from pathlib import Path
+
+from longmatch.library.files import SourceFile, read_files
+from tests.library.tiny import made_up_text, write_texts
+
+
+class Deadly:
+    """A path that kills the process that opens it, as a damaged file may kill a reader."""
+
+    name = "deadly.txt"
+
+    def __fspath__(self) -> str:
+        os._exit(1)
+
+
+def file_of(path: object, id: str) -> SourceFile:
+    return SourceFile(path, id, id, "", 0, 0)  # type: ignore[arg-type]
+
+
+def test_a_file_that_kills_its_reader_is_named_and_the_others_are_read_in_order(tmp_path: Path) -> None:
+    folder = write_texts(tmp_path / "texts", range(16))
+    files = [file_of(path, path.name) for path in sorted(folder.iterdir())]
+    files.insert(5, file_of(Deadly(), "deadly"))
+    read = [(found.file.id, [d.text for d in found.documents], found.problems) for found in read_files(files, 2)]
+    assert [id for id, _, _ in read] == [file.id for file in files]
+    assert [texts for id, texts, _ in read if id != "deadly"] == [[made_up_text(n)] for n in range(16)]
+    problems = [str(problem) for _, _, problems in read for problem in problems]
+    assert len(problems) == 1
+    assert "made its reader crash" in problems[0]
