@@ -19,7 +19,7 @@ from longmatch.encoders.batches import token_batches
 from longmatch.encoders.flat import GPU_BUDGET
 from longmatch.encoders.pretrained import locate
 from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.lab.store.shelf import Unread
+from longmatch.lab.store.layer import Unreadable
 from longmatch.lab.training.data.sources import find_sources, read_item
 from longmatch.units import block_ranges, tokenize
 from longmatch.units.chunking import piece_ends
@@ -68,7 +68,7 @@ def main() -> None:
         documents: list[Tokens] = []
         for item in find_sources([place])[0].items():
             document = read_item(item)
-            if not isinstance(document, Unread):
+            if not isinstance(document, Unreadable):
                 documents.append(tokenize(document, tokenizer))
             if len(documents) == options.documents:
                 break

@@ -27,10 +27,10 @@ from longmatch.lab.datasets.records import Split
 from longmatch.lab.default.features import BEST, DEPTH, FLOORS, QueryLists
 from longmatch.lab.default.weights import fit_weights, ndcg
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
-from longmatch.lab.evaluation.encodings.store import Store
+from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
 from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
+from longmatch.lab.store.store import LayerStore
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.mentions import EXTRA_WORDS, WORDS_PER_MENTION, self_mentions, stack_titles
 from longmatch.lexical.terms import Terms
@@ -68,15 +68,15 @@ def main() -> None:
     parser.add_argument("--split", choices=("train", "validation"), default="train")
     parser.add_argument("--layers", type=Path, default=LAYERS)
     options = parser.parse_args()
-    found: dict[tuple[str, str], Columns] = {}
+    sets: dict[tuple[str, str], Columns] = {}
     for name in options.sets:
         for split, columns in columns_of(
             options.data / name, options.layers, {"train", options.split}, options.queries
         ):
-            found[name, split] = columns
+            sets[name, split] = columns
     table = Table("rarity", "divided by", "floor", *options.sets, "mean")
     for label, similarity, floor in variants() if options.split == "train" else (NONE, TAKEN):
-        values = [100 * left_out(name, options.split, found, similarity, floor) for name in options.sets]
+        values = [100 * left_out(name, options.split, sets, similarity, floor) for name in options.sets]
         table.add_row(*label, f"{floor:g}", *(f"{value:.2f}" for value in [*values, np.mean(values)]))
     Console(width=120).print(table)
 
@@ -127,14 +127,14 @@ TAKEN: Variant = (("rarest term", "words"), _by_words("rarest term", EXTRA_WORDS
 
 
 def left_out(
-    name: str, split: str, found: Mapping[tuple[str, str], Columns], similarity: Similarity | None, floor: float
+    name: str, split: str, sets: Mapping[tuple[str, str], Columns], similarity: Similarity | None, floor: float
 ) -> float:
     """nDCG@10 of one set, with weights learnt on the others."""
     floors = {**FLOORS, "named": floor}
     sides = ("words", "phrases") if similarity is None else ("words", "phrases", "named")
-    others = [_lists(columns, similarity) for (other, s), columns in found.items() if s == "train" and other != name]
+    others = [_lists(columns, similarity) for (other, s), columns in sets.items() if s == "train" and other != name]
     weights = fit_weights(others, sides, floors=floors)
-    return float(np.mean(ndcg(_lists(found[name, split], similarity), sides, weights, floors)))
+    return float(np.mean(ndcg(_lists(sets[name, split], similarity), sides, weights, floors)))
 
 
 def _lists(columns: Columns, similarity: Similarity | None) -> QueryLists:
@@ -148,10 +148,10 @@ def _lists(columns: Columns, similarity: Similarity | None) -> QueryLists:
 def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> Iterator[tuple[Split, Columns]]:
     """The lists of a set's queries."""
     corpus = Corpus(DataFolder(path))
-    (stored,) = Store(layers, corpus).build([Words()])
+    (stored,) = LayerStore.of(layers, corpus.source).build([WordLayer()])
     titles = {record.id: record.title for record in corpus.folder.records()}
     nothing = SentenceVectors(torch.empty(0), torch.empty(0))
-    streams = (restore_stream(arrays) for arrays in stored.each("words", "bounds"))
+    streams = (restore_stream(arrays) for arrays in stored.documents("words", "bounds"))
     encodings = [
         Encoding(no_sentences(titles[id]), nothing, Terms(s)) for id, s in zip(corpus.ids, streams, strict=True)
     ]

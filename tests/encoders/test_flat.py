@@ -1,4 +1,4 @@
-"""Flat pieces give back what they hold, padded by length, and fall into groups within a budget."""
+"""FlatTokens pieces give back what they hold, padded by length, and fall into groups within a budget."""
 
 import numpy as np
 import torch

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longmatch.documents import Draft
-from longmatch.lab.store.shelf import TokenShelf
 from longmatch.units import Pieces, block_ranges, blocks, chunks, sentences, tokenize
 from tests.effort import tried
+from tests.lab.store.essays import token_collection
 from tests.units.random_documents import DOCUMENTS
 
 LIMITS = st.integers(1, 8) | st.sampled_from([16, 32, 254])
@@ -130,8 +130,8 @@ def test_the_first_blocks_are_those_of_the_whole_document(tokenizer, document, l
 
 def test_a_shelf_s_tokens_are_filled_into_the_same_blocks(wordpiece, examples, tmp_path):
     documents = list(examples.values())[:4]
-    shelf = TokenShelf.build(tmp_path / "shelf", documents, wordpiece)
-    for document, kept in zip(documents, shelf, strict=True):
+    tokens = token_collection(tmp_path / "store", documents, wordpiece)
+    for document, kept in zip(documents, tokens, strict=True):
         pieces = blocks(tokenize(document, wordpiece), 30)
         first, last = block_ranges(kept, 30)
         assert first.tolist() == pieces.first.tolist() and last.tolist() == pieces.last.tolist()

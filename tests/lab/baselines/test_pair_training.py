@@ -80,7 +80,7 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
     matcher.precision = "float32"
     found = recipe(name)
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
-    named = [documents[id] for id in found.data.shelf.ids]
+    named = [documents[id] for id in found.data.tokens.ids]
     pairs = zip(found.held_out.source.tolist(), found.held_out.target.tolist(), strict=True)
     measured = pair_measures(matcher.score_pairs([(named[a], named[b]) for a, b in pairs]), found.held_out.label)
     assert measured["average_precision"] == pytest.approx(record["scores"]["average_precision"], abs=1e-4)

@@ -12,9 +12,9 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.sides import NAMES
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.default.features import DEPTH, QueryLists, SideScorer, open_scorer, pair_sides, query_lists
-from longmatch.lab.evaluation import corpus as corpus_module
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring import slices
+from longmatch.lab.store import store
 from tests.library.tiny import tiny_matcher
 
 
@@ -23,7 +23,7 @@ def scorer(
     matcher: HybridMatcher, example_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SideScorer]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(corpus_module, "CHARACTERS", 40_000)
+        patch.setattr(store, "CHARACTERS", 40_000)
         patch.setattr(slices, "CPU_SENTENCES", 700)  # several slices
         yield open_scorer(matcher, example_corpus, tmp_path_factory.mktemp("layers"))
 

@@ -11,8 +11,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from longmatch.documents.language import words_of
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.store.store import LayerStore
 from longmatch.loading import load
 
 DATA = os.environ.get("LONGMATCH_DATA")
@@ -25,7 +25,7 @@ def corpus(request: pytest.FixtureRequest, example_corpus: Corpus) -> Corpus:
 
 def ours(name: str, corpus: Corpus, folder: Path, numbers: list[int]) -> list[np.ndarray]:
     scorer = scorer_of(load(name))
-    scorer.open(Store(folder, corpus).build(scorer.layers), corpus)
+    scorer.open(LayerStore.of(folder, corpus.source).build(scorer.layers), corpus)
     return [scores for _, scores in scorer.scores(numbers) if scores is not None]
 
 

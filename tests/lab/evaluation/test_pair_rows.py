@@ -12,7 +12,6 @@ from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.evaluate import Evaluation, evaluate
 from longmatch.lab.evaluation.fidelity import fidelity
 from longmatch.lab.evaluation.protocols import EvaluationTask, score_task
@@ -20,6 +19,7 @@ from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.pairs import PairScorer
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import SstMatcher
+from longmatch.lab.store.store import LayerStore
 from longmatch.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge, tiny_matcher
 from tests.lab.evaluation.conftest import TEXTS
@@ -58,13 +58,13 @@ def save_cross(matcher: CrossMatcher, tmp_path: Path) -> Callable[[], Path]:
 def opened(matcher: CrossMatcher, corpus: Corpus, out: Path, depth: int) -> PairScorer:
     scorer = scorer_of(matcher, depth)
     assert isinstance(scorer, PairScorer)
-    scorer.open(Store(out, corpus).build(scorer.layers), corpus)
+    scorer.open(LayerStore.of(out, corpus.source).build(scorer.layers), corpus)
     return scorer
 
 
 def scores_of(name: str, corpus: Corpus, out: Path, numbers: list[int]) -> list[np.ndarray]:
     scorer = scorer_of(load(name))
-    scorer.open(Store(out, corpus).build(scorer.layers), corpus)
+    scorer.open(LayerStore.of(out, corpus.source).build(scorer.layers), corpus)
     return [scores for _, scores in scorer.scores(numbers)]
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.lab.evaluation import corpus as corpus_module
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring import slices
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.rprs import RprsScorer
+from longmatch.lab.store import store
+from longmatch.lab.store.store import LayerStore
 from longmatch.loading import load
 
 QUERIES = [0, 7, 19]
@@ -26,12 +26,12 @@ def tiny(tiny_bert: Path) -> Backbone:
 @pytest.mark.parametrize("name", ["rprs", "rprs-frequency"])
 @pytest.mark.parametrize("room", [700, 10**6])
 def test_stored_scores_are_the_models_own(name, room, example_corpus: Corpus, tiny, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(corpus_module, "CHARACTERS", 40_000)
+    monkeypatch.setattr(store, "CHARACTERS", 40_000)
     monkeypatch.setattr(slices, "CPU_SENTENCES", room)
     matcher = load(name, tiny)
     scorer = scorer_of(matcher)
     assert isinstance(scorer, RprsScorer)
-    stored = Store(tmp_path, example_corpus).build(scorer.layers)
+    stored = LayerStore.of(tmp_path, example_corpus.source).build(scorer.layers)
     scorer.open(stored, example_corpus)
     assert (len(scorer._slices) > 3) == (room == 700)
     documents = example_corpus.documents(example_corpus.ids)

@@ -8,13 +8,14 @@ import pytest
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
-from longmatch.lab.evaluation import corpus as corpus_module
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
-from longmatch.lab.evaluation.encodings.tokens import DocumentTokens, restore_tokens
 from longmatch.lab.evaluation.scoring import slices
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.store import store
+from longmatch.lab.store.files import LayerWriter
+from longmatch.lab.store.store import LayerStore
+from longmatch.lab.store.tokens import TokenLayer, restore_tokens
 from longmatch.loading import load
 from longmatch.matching.matcher import Matcher
 from longmatch.units import Tokens, tokenize
@@ -25,7 +26,7 @@ QUERIES = [0, 7, 19]
 @pytest.fixture
 def many_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shards of a few documents, slices of a few shards."""
-    monkeypatch.setattr(corpus_module, "CHARACTERS", 40_000)
+    monkeypatch.setattr(store, "CHARACTERS", 40_000)
     monkeypatch.setattr(slices, "CPU_SENTENCES", 700)
 
 
@@ -37,7 +38,7 @@ def tiny(tiny_bert: Path) -> Backbone:
 def rows(matcher: Matcher, corpus: Corpus, folder: Path) -> list[np.ndarray]:
     scorer = scorer_of(matcher)
     assert not isinstance(scorer, AnyScorer)
-    stored = Store(folder, corpus).build(scorer.layers)
+    stored = LayerStore.of(folder, corpus.source).build(scorer.layers)
     assert all(len(layer.shards) > 3 for layer in stored)
     scorer.open(stored, corpus)
     return [scores for _, scores in scorer.scores(QUERIES) if scores is not None]
@@ -83,42 +84,42 @@ def test_another_backbone_has_vectors_of_its_own(tiny: Backbone, tiny_roberta: P
 def test_encoding_goes_on_where_it_was_interrupted(
     example_corpus: Corpus, tiny: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layer = DocumentTokens(tiny.tokenizer)
+    layer = scorer_of(load("sdr", tiny)).layers[0]
     made: list[int] = []
-    write = Store._write
+    add = LayerWriter.add
 
-    def stop_after_two(self: Store, layer, index: int, shard) -> None:
-        if len(made) == 2:
-            raise KeyboardInterrupt
-        made.append(index)
-        write(self, layer, index, shard)
+    def stop_after_two(self: LayerWriter, *args) -> None:
+        if self._layer is layer:
+            if len(made) == 2:
+                raise KeyboardInterrupt
+            made.append(self.documents)
+        add(self, *args)
 
-    monkeypatch.setattr(Store, "_write", stop_after_two)
+    monkeypatch.setattr(LayerWriter, "add", stop_after_two)
     with pytest.raises(KeyboardInterrupt):
-        Store(tmp_path, example_corpus).build([layer])
+        LayerStore.of(tmp_path, example_corpus.source).build([layer])
     again: list[int] = []
-    monkeypatch.setattr(Store, "_write", lambda self, *a: (again.append(a[1]), write(self, *a))[1])
-    stored = Store(tmp_path, example_corpus).build([layer])[0]
-    assert made == [0, 1]
-    assert again == list(range(2, len(stored.shards)))
-    assert sum(len(shard) for shard in stored.shards) == len(example_corpus)
+    monkeypatch.setattr(LayerWriter, "add", lambda self, *args: (again.append(self.documents), add(self, *args))[1])
+    stored = LayerStore.of(tmp_path, example_corpus.source).build([layer])[0]
+    assert made + again == [first for first, _ in stored.ranges]
+    assert len(stored) == len(example_corpus)
 
 
 def test_a_model_that_reads_tokens_reads_no_document_again(
     example_corpus: Corpus, tiny: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, cls = (scorer_of(load(name, tiny)).layers[0] for name in ("first", "cls"))
-    Store(tmp_path, example_corpus).build([first])
-    monkeypatch.setattr(Corpus, "shards", lambda self: pytest.fail("the documents were read again"))
-    (stored,) = Store(tmp_path, example_corpus).build([cls])
-    assert sum(len(shard) for shard in stored.shards) == len(example_corpus)
+    LayerStore.of(tmp_path, example_corpus.source).build([first])
+    monkeypatch.setattr(Corpus, "_lines", lambda self: pytest.fail("the documents were read again"))
+    (stored,) = LayerStore.of(tmp_path, example_corpus.source).build([cls])
+    assert len(stored) == len(example_corpus)
     assert not stored.unhandled
 
 
 def test_stored_tokens_are_those_of_the_documents(example_corpus: Corpus, tiny: Backbone, tmp_path: Path) -> None:
-    (stored,) = Store(tmp_path, example_corpus).build([DocumentTokens(tiny.tokenizer)])
+    (stored,) = LayerStore.of(tmp_path, example_corpus.source).build([TokenLayer(tiny.tokenizer)])
     documents = example_corpus.documents(example_corpus.ids)
-    for id, arrays in zip(example_corpus.ids, stored.each(*stored.layer.shapes), strict=True):
+    for id, arrays in zip(example_corpus.ids, stored.documents(), strict=True):
         mine, theirs = restore_tokens(arrays, documents[id]), tokenize(documents[id], tiny.tokenizer)
         for field in fields(Tokens):
             if field.name != "document":

@@ -4,10 +4,10 @@ import numpy as np
 
 from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.topics import LdaScorer
+from longmatch.lab.store.store import LayerStore
 from longmatch.loading import load
 
 
@@ -15,7 +15,7 @@ def test_stored_scores_are_the_models_own(example_corpus: Corpus, tmp_path) -> N
     matcher = LdaMatcher(counts=(5,))
     scorer, plain = scorer_of(matcher), AnyScorer(matcher)
     assert isinstance(scorer, LdaScorer)
-    scorer.open(Store(tmp_path, example_corpus).build(scorer.layers), example_corpus)
+    scorer.open(LayerStore.of(tmp_path, example_corpus.source).build(scorer.layers), example_corpus)
     plain.open([], example_corpus)
     for (_, mine), (_, theirs) in zip(scorer.scores([0, 7]), plain.scores([0, 7]), strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-9)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
+from longmatch.lab.store.store import LayerStore
 from longmatch.loading import load
 
 Make = Callable[..., Path]
@@ -47,7 +47,7 @@ def test_stored_vectors_give_the_models_own_scores(example_corpus: Corpus, save_
     matcher = load(save_colde("m", 1))
     scorer, plain = scorer_of(matcher), AnyScorer(matcher)
     assert isinstance(scorer, VectorScorer)
-    scorer.open(Store(tmp_path / "store", example_corpus).build(scorer.layers), example_corpus)
+    scorer.open(LayerStore.of(tmp_path / "store", example_corpus.source).build(scorer.layers), example_corpus)
     plain.open([], example_corpus)
     for (_, mine), (_, theirs) in zip(scorer.scores([0, 7]), plain.scores([0, 7]), strict=True):
         np.testing.assert_allclose(mine, theirs, atol=1e-5)

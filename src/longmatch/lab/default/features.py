@@ -14,10 +14,10 @@ from longmatch.default.sides import NAMES, SIDES
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
+from longmatch.lab.store.store import LayerStore
 
 FLOORS = {side.name: side.floor for side in SIDES}
 PASSAGE_SIDES = tuple(side.name for side in SIDES if side.explained_by != "document")  # words, phrases, meaning
@@ -64,7 +64,7 @@ class SideScorer(DefaultScorer):
 def open_scorer(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScorer:
     """Encode a corpus, or take its encodings from the folder `layers`, and make it ready to score."""
     scorer = SideScorer(matcher)
-    scorer.open(Store(layers, corpus).build(scorer.layers), corpus)
+    scorer.open(LayerStore.of(layers, corpus.source).build(scorer.layers), corpus)
     return scorer
 
 

@@ -1,11 +1,5 @@
-"""A digest of the code that results depend on, so that results of older code are made again and not believed."""
+"""The code that results depend on: files and folders of the package."""
 
-import ast
-import hashlib
-from functools import cache
-from pathlib import Path
-
-PACKAGE = Path(__file__).parents[2]
 MATCHING = ("matching",)  # what all models score and explain with
 LEXICAL_CODE = ("lexical", *MATCHING)
 SENTENCE_CODE = ("sdr", "lab/baselines/pooled", *MATCHING)
@@ -36,29 +30,3 @@ def homes_of(thing: object) -> tuple[str, ...]:
     modules = (kind.__module__.split(".") for kind in type(thing).__mro__)
     folders = ("/".join(parts[1:-1]) for parts in modules if parts[0] == "longmatch" and len(parts) > 3)
     return (*dict.fromkeys(folders), *MATCHING)
-
-
-@cache
-def code_digest(*places: str) -> str:
-    """Of files of the package, and of the Python files of its folders.
-
-    >>> code_digest("errors.py") == code_digest("errors.py") != code_digest("default")
-    True
-    """
-    digest = hashlib.sha256()
-    for place in places:
-        path = PACKAGE / place
-        for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.name.encode() + b"\0" + _substance(file))
-    return digest.hexdigest()[:12]
-
-
-def _substance(file: Path) -> bytes:
-    """A file's bytes; of Python code what it does, without comments, layout and docstrings."""
-    if file.suffix != ".py":
-        return file.read_bytes()
-    tree = ast.parse(file.read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            node.value.value = ""
-    return ast.dump(tree).encode()

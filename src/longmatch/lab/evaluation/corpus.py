@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +20,10 @@ from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import iterate_lines
+from longmatch.lab.store.documents import DocumentSource
+from longmatch.lab.store.layer import Unreadable
 from longmatch.parallel import parallel_map
 
-CHARACTERS = 4_000_000  # per shard
 SHUFFLED = "-shuffled"  # suffix of the name of a set with shuffled sections
 GAP = "\n\n"  # between shuffled sections
 
@@ -64,19 +66,10 @@ class Corpus:
             digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
         return digest if self.shuffle is None else f"{digest}-{self.shuffle}"
 
-    def shards(self) -> Iterator[list[tuple[int, Document | ReadError]]]:
-        """All documents in shards of about CHARACTERS, each with its number, or the error if it is unreadable."""
-        shard: list[tuple[int, Document | ReadError]] = []
-        size = 0
-        for number, document in enumerate(self._each()):
-            length = len(document.text) if isinstance(document, Document) else 0
-            if shard and size + length > CHARACTERS:
-                yield shard
-                shard, size = [], 0
-            shard.append((number, document))
-            size += length
-        if shard:
-            yield shard
+    @property
+    def source(self) -> DocumentSource["_Line"]:
+        """The documents for a store of what is derived from them."""
+        return DocumentSource(self.name, self.fingerprint, self._lines, _read)
 
     def words(self, ids: Iterable[str]) -> dict[str, int]:
         """The lengths of these documents in words (for Chinese and Japanese: in characters)."""
@@ -89,24 +82,33 @@ class Corpus:
     def documents(self, ids: Iterable[str]) -> dict[str, Document]:
         """The documents with these ids, by id; unreadable ones are left out."""
         wanted = set(ids)
-        readable = (document for document in self._each() if isinstance(document, Document))
-        return {document.id: document for document in readable if document.id in wanted}
+        every = parallel_map(_read, self._lines())
+        return {d.id: d for d in every if isinstance(d, Document) and d.id in wanted}
 
-    def _each(self) -> Iterator[Document | ReadError]:
-        """One entry per line of the file, readable or not."""
+    def _lines(self) -> Iterator["_Line"]:
         path = self.folder.documents_file
-        lines = ((number, line, path, self.shuffle) for number, line in iterate_lines(path) if line.strip())
-        return parallel_map(_read, lines)
+        lines = ((number, line) for number, line in iterate_lines(path) if line.strip())
+        for id, (number, line) in zip(self.ids, lines, strict=True):
+            yield _Line(id, number, line, path, self.shuffle)
 
 
-def _read(task: tuple[int, str, Path, int | None]) -> Document | ReadError:
-    number, line, path, shuffle = task
+class _Line(NamedTuple):
+    """A document before it is read: a line of the documents file."""
+
+    id: str
+    number: int
+    text: str
+    path: Path
+    shuffle: int | None
+
+
+def _read(line: _Line) -> Document | Unreadable:
     try:
-        document = parse_line(line.encode(), path, number)
+        document = parse_line(line.text.encode(), line.path, line.number)
     except ReadError as error:
-        return error
+        return Unreadable(line.id, str(error))
     assert document is not None
-    return document if shuffle is None else shuffle_sections(document, shuffle)
+    return document if line.shuffle is None else shuffle_sections(document, line.shuffle)
 
 
 def shuffle_sections(document: Document, seed: int) -> Document:

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from longmatch.lab.evaluation.code import PACKAGE
+from longmatch.lab.store.digests import PACKAGE
 from longmatch.matching.matcher import Matcher
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "scipy", "scikit-learn")
@@ -53,7 +53,7 @@ def weights(matcher: Matcher) -> dict[str, Any] | None:
     """A matcher's network: its name, digest, compute precision, and the 16-bit type its weights were rounded to."""
     from longmatch.encoders.backbone import Backbone
     from longmatch.encoders.pretrained import locate
-    from longmatch.lab.evaluation.encodings.layers import weights_digest
+    from longmatch.lab.store.digests import weights_digest
 
     backbone = getattr(matcher, "backbone", None)
     model = backbone.model if isinstance(backbone, Backbone) else getattr(matcher, "model", None)

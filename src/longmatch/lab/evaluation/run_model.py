@@ -10,15 +10,15 @@ from typing import Any, Protocol
 
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
-from longmatch.lab.evaluation.code import code_digest
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Store
 from longmatch.lab.evaluation.model_spec import ModelSpec
 from longmatch.lab.evaluation.protocols import ActiveProtocols, EvaluationTask, score_task
 from longmatch.lab.evaluation.provenance import provenance
 from longmatch.lab.evaluation.runs import ModelRun, pair_results, run_path
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.scorer import Scorer
+from longmatch.lab.store.digests import code_digest
+from longmatch.lab.store.store import LayerStore
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 
@@ -69,7 +69,7 @@ def run_model(
     protocols = setup.protocols
     task = EvaluationTask.of(corpus, setup.split, protocols.ranking, protocols.pairs, setup.limit, setup.seed)
     with show_progress(f"{corpus.name}: encoding for {name}", len(corpus)) as progress:
-        store = Store(out / "encodings", corpus)
+        store = LayerStore.of(out / "encodings", corpus.source)
         stored = store.build(scorer.layers, progress)
         scorer.open(stored, corpus)
     started = time.perf_counter()

@@ -1,1 +1,1 @@
-"""What is derived from documents, kept on disk as flat arrays: tokens and vectors, made once and memory-mapped."""
+"""Arrays derived from documents, made once and memory-mapped: tokens, words, vectors."""

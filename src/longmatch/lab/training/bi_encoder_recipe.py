@@ -130,7 +130,7 @@ class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
         return np.flatnonzero(self.pairs.label) if self.options.contrastive else super()._training_rows()
 
     def _lay_out(self, numbers: Ints) -> D:
-        return self.layout.lay_out([self.data.shelf[number] for number in numbers.tolist()])
+        return self.layout.lay_out([self.data.tokens[number] for number in numbers.tolist()])
 
     def _pieces(self, documents: D) -> list[D]:
         """Runs of documents that the device can hold at a time."""

@@ -69,7 +69,7 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
     assert record["model"] == "cig" and isinstance(matcher, CigMatcher)
     found = recipe()
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
-    named = [documents[id] for id in found.data.shelf.ids]
+    named = [documents[id] for id in found.data.tokens.ids]
     pairs = zip(found.held_out.source.tolist(), found.held_out.target.tolist(), strict=True)
     measured = pair_measures(matcher.score_pairs([(named[a], named[b]) for a, b in pairs]), found.held_out.label)
     assert measured["average_precision"] == pytest.approx(record["scores"]["average_precision"], abs=1e-4)
@@ -93,8 +93,8 @@ def test_how_rare_words_are_is_known_from_the_documents_of_training_alone(recipe
     numbers = np.unique(np.concatenate([table.source, table.target]))
     words, counted = TokenWords.of(found.tokenizer.backend_tokenizer), Counter()
     for number in numbers.tolist():
-        counted.update(words.words(found.data.shelf[number]).counts.ids.tolist())
-    assert known.documents == len(numbers) < len(found.data.shelf.ids)
+        counted.update(words.words(found.data.tokens[number]).counts.ids.tolist())
+    assert known.documents == len(numbers) < len(found.data.tokens.ids)
     wanted = {word: count for word, count in counted.items() if count > 1}
     assert dict(zip(known.ids.tolist(), known.counts.tolist(), strict=True)) == wanted
 

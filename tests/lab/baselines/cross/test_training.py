@@ -115,7 +115,7 @@ def test_a_batch_holds_the_openings_of_its_pairs_and_their_labels(recipe):
     batch, chosen = found.draw(1), found._batch_rows(1)
     assert batch.label.tolist() == found.pairs.label[chosen].tolist() and len(chosen) == 32
     for row, number in zip(rows_of(batch.rows), chosen.tolist(), strict=True):
-        a, b = (found.data.shelf[side[number]].ids[:16].tolist() for side in (found.pairs.source, found.pairs.target))
+        a, b = (found.data.tokens[side[number]].ids[:16].tolist() for side in (found.pairs.source, found.pairs.target))
         assert row == [2, *a, 3, *b, 3]
 
 
@@ -132,7 +132,7 @@ def test_each_epoch_reads_the_view_of_its_number(recipe):
     for epoch in (0, 1, 4):
         step = epoch * found.steps_per_epoch + 1
         for row, number in zip(rows_of(found.draw(step).rows), found._batch_rows(step).tolist(), strict=True):
-            tokens = found.data.shelf[found.pairs.source[number]]
+            tokens = found.data.tokens[found.pairs.source[number]]
             first, last = tokens.sentence_offsets[epoch : epoch + 2]
             wanted = tokens.ids[first:last][:16].tolist()
             assert row[1 : len(wanted) + 2] == [*wanted, 3]
@@ -163,7 +163,7 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
     matcher.precision = "float32"
     found = recipe()
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
-    named = [documents[id] for id in found.data.shelf.ids]
+    named = [documents[id] for id in found.data.tokens.ids]
     pairs = zip(found.held_out.source.tolist(), found.held_out.target.tolist(), strict=True)
     scores = matcher.score_pairs([(named[a], named[b]) for a, b in pairs])
     measured = pair_measures(scores, found.held_out.label)

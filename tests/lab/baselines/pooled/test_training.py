@@ -80,9 +80,9 @@ def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
     assert label.tolist() == made.pairs.label[rows].tolist()
     pieces = batch.documents.ids.split(batch.documents.lengths.tolist())
     for place, number in zip(source.tolist(), made.pairs.source[rows].tolist(), strict=True):
-        assert pieces[place][1:-1].tolist() == made.data.shelf[number].ids[:62].tolist()
+        assert pieces[place][1:-1].tolist() == made.data.tokens[number].ids[:62].tolist()
     for place, number in zip(target.tolist(), made.pairs.target[rows].tolist(), strict=True):
-        assert pieces[place][1:-1].tolist() == made.data.shelf[number].ids[:62].tolist()
+        assert pieces[place][1:-1].tolist() == made.data.tokens[number].ids[:62].tolist()
 
 
 def test_the_contrastive_batch_knows_every_match_among_its_documents(recipe):

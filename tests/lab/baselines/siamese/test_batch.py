@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.siamese.batch import SentenceLayout
-from longmatch.lab.store.shelf import TokenShelf
 from tests.lab.baselines.siamese.tiny_baselines import tokens_of
+from tests.lab.store.essays import token_collection
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +59,9 @@ def test_groups_are_whole_documents_in_order(documents):
             assert torch.equal(getattr(group, name), getattr(wanted, name))
 
 
-def test_tokens_from_a_shelf_are_laid_out_as_fresh_ones(documents, three, tiny_bert, tmp_path):
-    shelf = TokenShelf.build(tmp_path / "shelf", three, open_tokenizer(str(tiny_bert)).backend_tokenizer)
+def test_stored_tokens_are_laid_out_as_fresh_ones(documents, three, tiny_bert, tmp_path):
+    tokens = token_collection(tmp_path / "store", three, open_tokenizer(str(tiny_bert)).backend_tokenizer)
     for plan in (SentenceLayout(), SentenceLayout(max_tokens=100, sentence_tokens=9)):
-        kept, fresh = plan.lay_out(list(shelf)), plan.lay_out(documents)
+        kept, fresh = plan.lay_out(list(tokens)), plan.lay_out(documents)
         for name in ("ids", "word_starts", "sentences", "paragraphs", "documents"):
             assert torch.equal(getattr(kept, name), getattr(fresh, name))

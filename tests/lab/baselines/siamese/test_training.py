@@ -104,7 +104,7 @@ def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
     texts = batch.documents.ids.split(batch.documents.lengths.tolist())
     for places, numbers in ((source, found.pairs.source[rows]), (target, found.pairs.target[rows])):
         for place, number in zip(places.tolist(), numbers.tolist(), strict=True):
-            assert texts[place].tolist() == found.data.shelf[number].ids.tolist()
+            assert texts[place].tolist() == found.data.tokens[number].ids.tolist()
 
 
 def test_a_step_is_drawn_alike_each_time_and_otherwise_with_another_seed(recipe):
@@ -136,7 +136,7 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
     assert average_precision(found) == pytest.approx(record["scores"]["average_precision"], abs=1e-6)
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
     numbers = np.array([3, 11])
-    encodings = matcher.encode([documents[found.data.shelf.ids[n]] for n in numbers])
+    encodings = matcher.encode([documents[found.data.tokens.ids[n]] for n in numbers])
     wanted = torch.nn.functional.normalize(found._document_vectors(numbers), dim=1)
     assert torch.allclose(matcher.collect(encodings), wanted, atol=1e-5)
     alignments = matcher.compare(documents[name_of(0, 0)], documents[name_of(THEMES, 0)]).alignments

@@ -12,10 +12,10 @@ from torch.nn.utils.rnn import pad_sequence
 from longmatch.documents import Document, Draft
 from longmatch.lab.papers.colde.augmentation import ChunkLayout, chunk_ranges, section_bounds
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.store.shelf import TokenShelf
 from longmatch.units import tokenize
 from tests.effort import tried
 from tests.lab.papers.colde.tiny_colde import tiny_colde, tiny_matcher
+from tests.lab.store.essays import token_collection
 from tests.units.random_documents import DOCUMENTS
 
 FIRST, LAST = 901, 902  # special tokens that no text has
@@ -151,12 +151,12 @@ def test_reading_gives_what_the_model_gives_for_one_padded_block(tiny_bert, docu
         assert torch.allclose(fast[level], plain[level], atol=1e-5)
 
 
-def test_a_shelf_of_tokens_is_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
+def test_stored_tokens_are_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
     tokenizer = tiny_matcher(tiny_bert).tokenizer.backend_tokenizer
-    shelf = TokenShelf.build(tmp_path / "shelf", [tokens.document for tokens in documents], tokenizer)
+    tokens = token_collection(tmp_path / "store", [tokens.document for tokens in documents], tokenizer)
     for limit in (None, 100):
         plan = ChunkLayout(2, 46, (FIRST, LAST), limit)
-        kept, fresh = plan.lay_out(list(shelf)), plan.lay_out(documents)
+        kept, fresh = plan.lay_out(list(tokens)), plan.lay_out(documents)
         assert torch.equal(kept.text.ids, fresh.text.ids) and torch.equal(kept.text.lengths, fresh.text.lengths)
         for name in ("section", "position", "document"):
             assert torch.equal(getattr(kept, name), getattr(fresh, name))

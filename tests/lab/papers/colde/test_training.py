@@ -207,7 +207,7 @@ def test_validation_scores_are_the_cosines_a_user_gets(trained, classes, make):
     numbers = np.array([3, 11, 50])
     documents = {d.id: d for d in iterate_jsonl(classes / "documents.jsonl")}
     matcher.precision = "float32"
-    encodings = matcher.encode([documents[recipe.data.shelf.ids[n]] for n in numbers])
+    encodings = matcher.encode([documents[recipe.data.tokens.ids[n]] for n in numbers])
     assert torch.allclose(recipe._document_vectors(numbers), matcher.collect(encodings), atol=1e-5)
 
 

@@ -11,9 +11,9 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
 from longmatch.lab.papers.sdr.encoder import SdrModel
 from longmatch.lab.papers.sdr.pairs import SentencePool
-from longmatch.lab.store.shelf import TokenShelf
 from longmatch.lab.training.masked_words import IGNORED
 from tests.lab.papers.sdr.test_pairs import TEXTS
+from tests.lab.store.essays import token_collection
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def backbone(tiny_bert: Path) -> Backbone:
 @pytest.fixture(scope="module")
 def pool(backbone, tmp_path_factory) -> SentencePool:
     documents = [read_text_string(text, str(i)) for i, text in enumerate(TEXTS)]
-    shelf = TokenShelf.build(tmp_path_factory.mktemp("shelves") / "shelf", documents, backbone.tokenizer)
-    return SentencePool.of(shelf, np.arange(3), limit=60)
+    tokens = token_collection(tmp_path_factory.mktemp("stores"), documents, backbone.tokenizer)
+    return SentencePool.of(tokens, np.arange(3), limit=60)
 
 
 def batch_of(pool: SentencePool, backbone: Backbone, share: float, seed: int = 0) -> SentenceBatch:

@@ -11,8 +11,9 @@ from tokenizers import Tokenizer
 from longmatch.documents import read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.papers.sdr.pairs import MIN_TOKENS, SentencePool
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.units import sentences, tokenize
+from tests.lab.store.essays import token_collection
 
 TEXTS = (
     "The bank failed at noon. The queue grew all day.\n\nRain fell on the quiet town. No.\n\n"
@@ -28,14 +29,14 @@ def tokenizer(tiny_bert: Path) -> Tokenizer:
 
 
 @pytest.fixture(scope="module")
-def shelf(tokenizer, tmp_path_factory) -> TokenShelf:
+def tokens(tokenizer, tmp_path_factory) -> TokenCollection:
     documents = [read_text_string(text, str(i)) for i, text in enumerate(TEXTS)]
-    return TokenShelf.build(tmp_path_factory.mktemp("shelves") / "shelf", documents, tokenizer)
+    return token_collection(tmp_path_factory.mktemp("stores"), documents, tokenizer)
 
 
 @pytest.fixture(scope="module")
-def pool(shelf) -> SentencePool:
-    return SentencePool.of(shelf, np.arange(3), limit=60)
+def pool(tokens) -> SentencePool:
+    return SentencePool.of(tokens, np.arange(3), limit=60)
 
 
 def paragraph(pool: SentencePool, sentence: int) -> int:
@@ -75,16 +76,16 @@ def test_half_of_the_pairs_are_of_one_paragraph_and_every_partner_is_as_likely(p
         assert counts / counts.sum() == pytest.approx(1 / len(partners), abs=0.02)
 
 
-def test_a_sentence_longer_than_the_model_reads_is_cut_as_for_scoring(shelf, tokenizer):
-    pool = SentencePool.of(shelf, np.arange(1), limit=5)
+def test_a_sentence_longer_than_the_model_reads_is_cut_as_for_scoring(tokens, tokenizer):
+    pool = SentencePool.of(tokens, np.arange(1), limit=5)
     pieces = sentences(tokenize(read_text_string(TEXTS[0], "x"), tokenizer), 5)
     assert [pool.ids(i).tolist() for i in range(len(pool))] == [
         pieces.ids(i).tolist() for i in range(len(pieces)) if pieces.lengths[i] >= MIN_TOKENS
     ]
 
 
-def test_of_a_document_only_so_many_tokens_are_drawn_from_if_asked(shelf):
-    whole, part = (SentencePool.of(shelf, np.arange(2), 60, limit) for limit in (None, 20))
+def test_of_a_document_only_so_many_tokens_are_drawn_from_if_asked(tokens):
+    whole, part = (SentencePool.of(tokens, np.arange(2), 60, limit) for limit in (None, 20))
     assert 0 < len(part) < len(whole)
     assert part.last.max() <= 20
 
@@ -92,5 +93,5 @@ def test_of_a_document_only_so_many_tokens_are_drawn_from_if_asked(shelf):
 @pytest.mark.parametrize(
     ("documents", "teaches"), [([], False), ([0], False), ([2], False), ([0, 2], False), ([0, 1], True)]
 )
-def test_pairs_need_two_documents_and_a_paragraph_of_two_sentences(shelf, documents, teaches):
-    assert SentencePool.of(shelf, np.array(documents, dtype=np.int64), 60).has_pairs == teaches
+def test_pairs_need_two_documents_and_a_paragraph_of_two_sentences(tokens, documents, teaches):
+    assert SentencePool.of(tokens, np.array(documents, dtype=np.int64), 60).has_pairs == teaches

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from longmatch.lab.papers.smith.batch import BlockLayout
 from longmatch.lab.papers.smith.pretraining_model import BlockMasking, SmithForPretraining
-from longmatch.lab.store.shelf import TokenShelf
 from longmatch.lab.training.masked_words import IGNORED
 from longmatch.lab.training.samplers import step_rng
 from longmatch.units import block_ranges, tokenize
 from tests.lab.papers.smith.tiny_smith import tiny_matcher, tiny_smith
+from tests.lab.store.essays import token_collection
 
 FIRST, LAST = 901, 902  # special tokens that no text has
 NAMES = ("coming-back-slowly.md", "parish-council-minutes-march.txt", "the-stream-that-turned.md")
@@ -72,10 +72,10 @@ def test_groups_hold_whole_documents_within_the_budget(batch, budget):
     assert all(group.tokens <= budget or len(group) == 1 for group in groups)
 
 
-def test_a_shelf_of_tokens_is_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
+def test_stored_tokens_are_laid_out_as_the_documents_themselves(tiny_bert, documents, batch, tmp_path):
     tokenizer = tiny_matcher(tiny_bert).tokenizer.backend_tokenizer
-    shelf = TokenShelf.build(tmp_path / "shelf", [tokens.document for tokens in documents], tokenizer)
-    kept = BlockLayout(30, 10_000, (FIRST, LAST)).lay_out(list(shelf))
+    tokens = token_collection(tmp_path / "store", [tokens.document for tokens in documents], tokenizer)
+    kept = BlockLayout(30, 10_000, (FIRST, LAST)).lay_out(list(tokens))
     assert torch.equal(kept.text.ids, batch.text.ids) and torch.equal(kept.counts, batch.counts)
 
 

@@ -188,7 +188,7 @@ def test_validation_scores_are_the_cosines_a_user_gets(trained, themes, make):
     matcher.precision, recipe.model = "float32", matcher.model
     numbers = np.array([3, 11, 50])
     documents = {d.id: d for d in iterate_jsonl(themes / "documents.jsonl")}
-    encodings = matcher.encode([documents[recipe.data.shelf.ids[n]] for n in numbers])
+    encodings = matcher.encode([documents[recipe.data.tokens.ids[n]] for n in numbers])
     assert torch.allclose(recipe._document_vectors(numbers), matcher.collect(encodings), atol=1e-5)
 
 

@@ -58,7 +58,7 @@ def learn(recipe: ClusterRecipe, steps: int) -> tuple[dict[str, float], dict[str
 
 def chosen(recipe: ClusterRecipe, a: str, b: str) -> list[int]:
     """The likeliest cluster of each sentence of two documents."""
-    sides = [recipe.vectors[recipe.data.shelf.number(id)] for id in (a, b)]
+    sides = [recipe.vectors[recipe.data.tokens.number(id)] for id in (a, b)]
     sizes = torch.tensor([[len(side) for side in sides]])
     return recipe.model(recipe.model.graph(torch.from_numpy(np.concatenate(sides)), sizes)).argmax(1).tolist()
 
@@ -150,7 +150,7 @@ def test_a_trained_folder_opens_again_and_the_same_seed_gives_the_same_weights(m
     again = ClusterRecipe.make(
         [made], tmp_path / "cache", TrainingSettings(device="cpu"), ClusterSettings(backbone=str(tiny_bert), **SHAPE)
     )
-    tokens = [again.data.shelf[again.data.shelf.number(id)] for id in ("xy-0", "x-1")]
+    tokens = [again.data.tokens[again.data.tokens.number(id)] for id in ("xy-0", "x-1")]
     found = clustering.assign(*tokens)
     assert found.shape == (4 * SENTENCES, 2)
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-5)

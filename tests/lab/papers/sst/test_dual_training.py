@@ -70,7 +70,7 @@ def test_only_pairs_that_belong_together_are_drawn_and_other_answers_are_known(r
     found = recipe()
     batch, chosen = found.draw(1), found._batch_rows(1)
     assert found.pairs.label[chosen].all() and batch.label.shape == (len(chosen), len(chosen))
-    theme = [found.data.shelf.ids[n].split("-")[0] for n in found.pairs.source[chosen].tolist()]
+    theme = [found.data.tokens.ids[n].split("-")[0] for n in found.pairs.source[chosen].tolist()]
     wanted = [[one == other for other in theme] for one in theme]
     assert batch.label.tolist() == wanted
 
@@ -118,7 +118,7 @@ def test_an_answer_is_told_from_hard_negatives_too(recipe):
     with torch.no_grad():
         rows = torch.cat([found.model.eval()(*_padded(row)).vectors for row in batch.rows.groups(1)])
     queries, documents = (torch.nn.functional.normalize(side, dim=1) for side in rows.chunk(2, dim=1))
-    ids, pairs = found.data.shelf.ids, found.pairs
+    ids, pairs = found.data.tokens.ids, found.pairs
     themes = [(int(ids[number].split("-")[0][1:]) % THEMES) for number in pairs.target[chosen].tolist()]
     losses = []
     for i in np.flatnonzero(pairs.label[chosen]).tolist():
@@ -143,7 +143,7 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
     matcher.precision = "float32"
     found = recipe()
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
-    named = [documents[id] for id in found.data.shelf.ids]
+    named = [documents[id] for id in found.data.tokens.ids]
     pairs = [(named[a], named[b]) for a, b in zip(found.held_out.source, found.held_out.target, strict=True)]
     scores = matcher.score_pairs(pairs)
     measured = pair_measures(np.asarray(scores), found.held_out.label)

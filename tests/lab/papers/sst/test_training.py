@@ -171,7 +171,7 @@ def test_the_trained_folder_opens_alone_and_scores_as_training_measured(
     matcher.precision = "float32"
     found = recipe()
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
-    named = [documents[id] for id in found.data.shelf.ids]
+    named = [documents[id] for id in found.data.tokens.ids]
     pairs = zip(found.held_out.source.tolist(), found.held_out.target.tolist(), strict=True)
     scores = matcher.score_pairs([(named[a], named[b]) for a, b in pairs])
     measured = pair_measures(scores, found.held_out.label)

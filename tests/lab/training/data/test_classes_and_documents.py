@@ -16,7 +16,7 @@ KINDS = {id: f"kind {n % 2}" for n, id in enumerate([*TRAIN, *VALIDATION])}
 def of_classes(data: TrainingData, split: str) -> dict[str, str]:
     found = data.classes(split)
     assert found is not None
-    return {data.shelf.ids[n]: data.class_names[c] for n, c in zip(*(v.tolist() for v in found), strict=True)}
+    return {data.tokens.ids[n]: data.class_names[c] for n, c in zip(*(v.tolist() for v in found), strict=True)}
 
 
 @pytest.fixture
@@ -33,14 +33,14 @@ def test_classes_stand_in_the_documents_themselves_too(tmp_path, opened, by_tabl
     path = tmp_path / "cases.jsonl"
     path.write_text(lines([*KINDS, "none"], {id: {"label": label} for id, label in KINDS.items()}), encoding="utf-8")
     data = opened(path)
-    assert len(data.shelf) == len(KINDS) + 1
+    assert len(data.tokens) == len(KINDS) + 1
     assert of_classes(data, "train") == of_classes(by_table, "train")
 
 
 def test_pairs_of_classes_match_where_the_class_is_the_same(by_table):
     pairs = by_table.pairs("train")
-    ids = by_table.shelf.ids
-    assert sorted(pairs.source.tolist()) == sorted([by_table.shelf.number(id) for id in TRAIN] * 2)
+    ids = by_table.tokens.ids
+    assert sorted(pairs.source.tolist()) == sorted([by_table.tokens.number(id) for id in TRAIN] * 2)
     for source, target, label in zip(pairs.source, pairs.target, pairs.label, strict=True):
         assert source != target and {ids[source], ids[target]} <= set(TRAIN)
         assert (KINDS[ids[source]] == KINDS[ids[target]]) == bool(label)
@@ -49,7 +49,7 @@ def test_pairs_of_classes_match_where_the_class_is_the_same(by_table):
 def test_documents_of_one_training_class_are_related(by_table):
     ids = [TRAIN[0], TRAIN[1], TRAIN[2], VALIDATION[0], VALIDATION[2]]
     assert [KINDS[id] for id in ids] == ["kind 0", "kind 1", "kind 0", "kind 0", "kind 0"]
-    known = by_table.related(np.array([by_table.shelf.number(id) for id in ids]))
+    known = by_table.related(np.array([by_table.tokens.number(id) for id in ids]))
     expected = np.eye(5, dtype=bool)
     expected[0, 2] = expected[2, 0] = True  # training knows nothing of the classes of validation
     assert known.tolist() == expected.tolist()
@@ -66,7 +66,7 @@ def test_a_twentieth_of_the_documents_is_held_out_by_their_ids(make, opened):
     assert sorted([*train, *held]) == list(range(600))
     assert 15 <= len(held) <= 50
     backwards = opened(make(ids[::-1], "backwards"), make("x", "other"))
-    assert {backwards.shelf.ids[n] for n in backwards.documents("validation")} >= {f"backwards/d{n}" for n in held}
+    assert {backwards.tokens.ids[n] for n in backwards.documents("validation")} >= {f"backwards/d{n}" for n in held}
 
 
 def test_of_a_few_documents_one_is_held_out(make, opened):
@@ -77,7 +77,7 @@ def test_of_a_few_documents_one_is_held_out(make, opened):
 def test_facts_say_how_many_documents_of_later_splits_are_read_without_labels(make, opened):
     rows = [("train", "a", "b", 1), ("train", "a", "c", 0), ("test", "d", "a", 1), ("validation", "e", "d", 1)]
     data = opened(make("abcdefgh", pairs=table("split source target label", rows)))
-    later = {data.shelf.number(id) for id in "ade"}
+    later = {data.tokens.number(id) for id in "ade"}
     read = set(data.documents("train").tolist())
     assert data.facts["without_labels"]["train_documents_that_validation_or_test_labels_name"] == len(later & read)
     assert set(data.labelled("test").tolist()) == {0, 3}
@@ -94,7 +94,7 @@ def test_a_folder_of_files_is_read_whatever_their_kind(tmp_path, opened):
         table("split source target label", [("train", "one.txt", "three", 1), ("train", "one.txt", "sub/two.md", 0)])
     )
     data = opened(folder)
-    assert sorted(data.shelf.ids) == ["one.txt", "sub/two.md", "three"]
+    assert sorted(data.tokens.ids) == ["one.txt", "sub/two.md", "three"]
     assert data.pairs("train").label.tolist() == [1, 0]
 
 
@@ -108,7 +108,7 @@ def test_a_table_goes_with_the_documents_before_it_and_instead_of_those_found(ma
 def test_a_table_alone_goes_with_the_documents_beside_it(make, opened):
     folder = make("abc", mine=table("split source target", [("train", "a", "c")]))
     data = opened(folder / "mine.tsv")
-    assert data.shelf.ids == ("a", "b", "c") and data.positives.tolist() == [[0, 2]]
+    assert data.tokens.ids == ("a", "b", "c") and data.positives.tolist() == [[0, 2]]
 
 
 def test_documents_are_tokenised_once_until_they_change(make, opened):
@@ -118,7 +118,7 @@ def test_documents_are_tokenised_once_until_they_change(make, opened):
     opened(folder, progress=made.append)
     assert sum(made) == 3
     (folder / "documents.jsonl").write_text(lines("abcd"), encoding="utf-8")
-    assert len(opened(folder, progress=made.append).shelf) == 4
+    assert len(opened(folder, progress=made.append).tokens) == 4
     assert sum(made) == 7
 
 
@@ -129,8 +129,8 @@ def test_documents_are_the_same_read_in_two_processes(make, opened, tmp_path, ti
     alone = opened(folder)
     tokenizer = Tokenizer.from_file(str(tiny_bert / "tokenizer.json"))
     both = TrainingData.open(folder, tokenizer, tmp_path / "other cache", processes=2)
-    assert _content(alone.shelf.folder) == _content(both.shelf.folder)
+    assert _content(alone.tokens.store.folder) == _content(both.tokens.store.folder)
 
 
 def _content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.npy")}

@@ -34,12 +34,12 @@ def mixed(tmp_path: Path, opened) -> TrainingData:
 
 
 def by_hand(data: TrainingData, query: int, pool: list[int]) -> list[float]:
-    documents = [data.shelf[number].ids.tolist() for number in pool]
+    documents = [data.tokens[number].ids.tolist() for number in pool]
     mean = sum(map(len, documents)) / len(documents)
     scores = []
     for words in documents:
         score = 0.0
-        for word in data.shelf[query].ids.tolist():  # as often as the query holds it
+        for word in data.tokens[query].ids.tolist():  # as often as the query holds it
             holding = sum(word in other for other in documents)
             rarity = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
             often = words.count(word)
@@ -50,7 +50,7 @@ def by_hand(data: TrainingData, query: int, pool: list[int]) -> list[float]:
 
 def test_the_nearest_are_those_of_bm25_without_the_query(mixed) -> None:
     pool = np.arange(5, 30)
-    queries, near = np.array([0, 7, 29]), NearDocuments(mixed.shelf, Candidates(pool, {}))
+    queries, near = np.array([0, 7, 29]), NearDocuments(mixed.tokens, Candidates(pool, {}))
     for query, found in zip(queries, near.nearest(queries, 6), strict=True):
         scores = dict(zip(pool.tolist(), by_hand(mixed, int(query), pool.tolist()), strict=True))
         scores.pop(int(query), None)
@@ -67,7 +67,7 @@ def test_near_non_matches_share_words_and_make_up_for_those_that_judgements_lack
     folder = written(tmp_path / "judged", texts, qrels=table("split query document grade", rows))
     data = opened(folder, negatives="near")
     pairs = data.pairs("train")
-    others = [data.shelf.ids[number] for number in pairs.target[pairs.label == 0].tolist()]
+    others = [data.tokens.ids[number] for number in pairs.target[pairs.label == 0].tolist()]
     assert sorted(pairs.label.tolist()) == [0, 0, 0, 1, 1, 1]  # one more match than judged non-matches: two are added
     assert "f00" in others
     assert all(other.startswith("n") for other in others if other != "f00")
@@ -87,7 +87,7 @@ def test_near_non_matches_follow_the_seed_in_training_alone(tmp_path, opened) ->
 
 def test_a_query_with_a_pool_of_its_own_finds_nothing_else(mixed) -> None:
     pool, own = np.arange(5, 30), np.array([3, 8, 12, 7, 20])
-    near = NearDocuments(mixed.shelf, Candidates(pool, {7: own}))
+    near = NearDocuments(mixed.tokens, Candidates(pool, {7: own}))
     (found,) = near.nearest(np.array([7]))
     scores = dict(zip(pool.tolist(), by_hand(mixed, 7, pool.tolist()), strict=True))
     assert found.tolist() == sorted([8, 12, 20], key=lambda number: -scores[number])  # 3 is no candidate, 7 the query
@@ -105,7 +105,7 @@ def judged(tmp_path: Path) -> Path:
 
 def targets(data: TrainingData, split: str, label: int) -> list[str]:
     pairs = data.pairs(split)
-    return sorted(data.shelf.ids[number] for number in pairs.target[pairs.label == label].tolist())
+    return sorted(data.tokens.ids[number] for number in pairs.target[pairs.label == label].tolist())
 
 
 def test_only_matches_that_the_first_stage_finds_are_learnt_from_and_validated_with(judged, opened) -> None:

@@ -14,16 +14,16 @@ QRELS = "split query document grade"
 
 
 def named(data: TrainingData, pairs: PairTable) -> list[tuple[str, str, int]]:
-    ids = data.shelf.ids
+    ids = data.tokens.ids
     rows = zip(pairs.source.tolist(), pairs.target.tolist(), pairs.label.tolist(), strict=True)
     return [(ids[a], ids[b], label) for a, b, label in rows]
 
 
 def linked(data: TrainingData) -> set[tuple[str, str]]:
-    return {(data.shelf.ids[a], data.shelf.ids[b]) for a, b in data.positives.tolist()}
+    return {(data.tokens.ids[a], data.tokens.ids[b]) for a, b in data.positives.tolist()}
 
 
-def test_labelled_pairs_are_given_by_split_as_numbers_on_the_shelf(make, opened):
+def test_labelled_pairs_are_given_by_split_as_numbers(make, opened):
     rows = [("train", "b", "a", 1), ("train", "b", "c", 0), ("validation", "c", "d", 1), ("validation", "c", "e", 0)]
     data = opened(make("abcdef", pairs=table(PAIRS, [*rows, ("test", "e", "f", 1)])))
     assert named(data, data.pairs("train")) == [("b", "a", 1), ("b", "c", 0)]
@@ -118,7 +118,7 @@ def test_documents_of_several_folders_begin_with_the_folders_name(make, opened):
         for name in ("one", "two")
     ]
     data = opened(*folders)
-    assert data.shelf.ids == ("one/a", "one/b", "one/c", "two/a", "two/b", "two/c")
+    assert data.tokens.ids == ("one/a", "one/b", "one/c", "two/a", "two/b", "two/c")
     assert data.pairs("train").source.tolist() == [0, 0, 3, 3]
     assert [source["documents"] for source in data.facts["sources"]] == [3, 3]
 
@@ -146,11 +146,11 @@ def test_labels_of_documents_without_text_are_left_out(make, opened):
         file.write('{"id": "e", "text": " "}\n')
     data = opened(folder)
     assert named(data, data.pairs("train")) == [("a", "b", 1), ("a", "c", 0)]
-    assert data.facts["unreadable"] == 1 and "holds no sentences" in data.shelf.unread["e"].why
+    assert data.facts["unreadable"] == 1 and "holds no sentences" in data.tokens.unreadable["e"].why
 
 
 def test_training_data_survive_the_way_to_another_process(graph, opened):
     data = opened(graph[0])
     copy = pickle.loads(pickle.dumps(data))
     assert named(copy, copy.pairs("train")) == named(data, data.pairs("train"))
-    assert copy.shelf[3].ids.tolist() == data.shelf[3].ids.tolist()
+    assert copy.tokens[3].ids.tolist() == data.tokens[3].ids.tolist()

@@ -148,7 +148,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         return self.concepts.pair_graph(self._graph_cache[key], *pair)
 
     def _tokens(self, number: int) -> Tokens:
-        return self.data.shelf[number].truncated(self.settings.max_tokens)
+        return self.data.tokens[number].truncated(self.settings.max_tokens)
 
     def _frequencies(self, words: TokenWords) -> Frequencies:
         """Document frequencies in the training pairs (at most MAX_COUNTED documents), without words of one document."""

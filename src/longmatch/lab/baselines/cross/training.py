@@ -130,6 +130,6 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
         return list(rows.groups(self._budget))
 
     def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
-        shelf, limit = self.data.shelf, self.settings.max_tokens
+        tokens, limit = self.data.tokens, self.settings.max_tokens
         for source, target in np.stack([table.source[rows], table.target[rows]], axis=1).tolist():
-            yield shelf[source].truncated(limit), shelf[target].truncated(limit)
+            yield tokens[source].truncated(limit), tokens[target].truncated(limit)

@@ -1,6 +1,5 @@
-"""The layers of the models at hand: words, sentence vectors, what chance offers them, and opening vectors."""
+"""Layers that several models share: words, sentence vectors and what to expect of them by chance, opening vectors."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -11,21 +10,19 @@ import torch
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.lab.evaluation.code import code_digest
-from longmatch.lab.evaluation.encodings.layer import Array, Arrays, Layer, Unhandled
-from longmatch.lab.evaluation.encodings.tokens import NO_SENTENCE, DocumentTokens, restore_tokens
+from longmatch.lab.store.digests import backbone_facts, code_digest, tensors_digest
+from longmatch.lab.store.layer import Array, Arrays, DocumentLayer, Layer, Shapes, Unhandled
+from longmatch.lab.store.tokens import NO_SENTENCE, TokenLayer, restore_tokens
 from longmatch.lexical.terms import Stream, terms_of
 from longmatch.matching.chance import SIZES, Background
-from longmatch.matching.matcher import Progress
 from longmatch.matching.sentence_vectors import vectors_of_tokens
 from longmatch.matching.sentences import Sentences
-from longmatch.parallel import parallel_map
 from longmatch.units import sentences
 
 PLACES = ("starts", "ends", "lengths", "paragraph", "section")  # of each sentence
 
 
-class Words(Layer):
+class WordLayer(DocumentLayer):
     """The hashed words of each sentence, for the lexical models."""
 
     name = "words"
@@ -36,48 +33,45 @@ class Words(Layer):
         """The code that splits and hashes."""
         return {"code": code_digest("documents", "lexical/terms.py")}
 
-    def make(
-        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
-    ) -> list[Arrays]:
-        """Hash."""
-        made = list(parallel_map(_words_at, (_running(document) for document in documents)))
-        if any(len(arrays["bounds"]) < 2 for arrays in made):
+    def make_one(self, document: Document, below: Arrays) -> Arrays:
+        """Hash the words of a document."""
+        spans = np.array([(s.start, s.end) for s in document.sentences], dtype=np.int64).reshape(-1, 2)
+        arrays = _words_at(document.readable, spans[:, 0], spans[:, 1])
+        if len(arrays["bounds"]) < 2:
             raise Unhandled(NO_SENTENCE)
-        return made
+        return arrays
 
 
 class SentenceVectorLayer(Layer):
-    """Sentence vectors of a backbone in half precision, and where the sentences stand."""
+    """Sentence vectors of a backbone in half precision, and where the sentences lie."""
 
     name = "sentences"
     reads_documents = False
 
     def __init__(self, backbone: Backbone) -> None:
-        self.backbone, self.base = backbone, DocumentTokens(backbone.tokenizer)
+        self.backbone, self.base = backbone, TokenLayer(backbone.tokenizer)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """The backbone's."""
+        """Those of the backbone."""
         return backbone_facts(self.backbone)
 
     @property
-    def shapes(self) -> Mapping[str, Any]:
-        """Vectors and places."""
+    def shapes(self) -> Shapes:
+        """Vectors and positions."""
         return {"vectors": (np.float16, (self.backbone.width,))} | dict.fromkeys(PLACES, (np.int32, ()))
 
-    def make(
-        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
-    ) -> list[Arrays]:
-        """Encode."""
+    def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
+        """Encode documents from their tokens."""
         made: list[Arrays] = []
         tokens = map(restore_tokens, below, documents)
-        for pieces, vectors in vectors_of_tokens(tokens, self.backbone, progress):
+        for pieces, vectors in vectors_of_tokens(tokens, self.backbone):
             places = {name: getattr(pieces, name).astype(np.int32) for name in PLACES}
             made.append({"vectors": vectors.half().numpy()} | places)
         return made
 
 
-class Chance(Layer):
+class ExpectationLayer(Layer):
     """What the default model expects by chance of each sentence vector."""
 
     name = "chance"
@@ -88,74 +82,68 @@ class Chance(Layer):
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """The background vectors'."""
+        """The background vectors."""
         return {"background": tensors_digest([self.background.vectors]), "code": code_digest("matching/chance.py")}
 
     @property
-    def shapes(self) -> Mapping[str, Any]:
+    def shapes(self) -> Shapes:
         """Expectations."""
         return {"expectations": (np.float32, (len(SIZES),))}
 
-    def make(
-        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
-    ) -> list[Arrays]:
-        """Correct."""
+    def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
+        """What chance offers each sentence."""
         device = scoring_device()
         background = Background(self.background.vectors.to(device))
         vectors = (torch.from_numpy(under["vectors"]).to(device, torch.float32) for under in below)
         return [{"expectations": background.expectations(each).cpu().numpy()} for each in vectors]
 
 
-class PieceWords(Layer):
+class PieceWordLayer(DocumentLayer):
     """The hashed words of the pieces that a backbone reads, whatever its weights: sentences, long ones cut."""
 
     name = "pieces"
-    shapes: Mapping[str, Any] = Words.shapes
+    shapes: Shapes = WordLayer.shapes
 
     def __init__(self, backbone: Backbone) -> None:
-        self.base, self.most = DocumentTokens(backbone.tokenizer), backbone.max_tokens
+        self.base, self.most = TokenLayer(backbone.tokenizer), backbone.max_tokens
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """The code that cuts and hashes."""
         return {"max_tokens": self.most, "code": code_digest("documents", "units", "lexical/terms.py")}
 
-    def make(
-        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
-    ) -> list[Arrays]:
-        """Hash."""
-        cut = (Sentences.of(sentences(tokens, self.most)) for tokens in map(restore_tokens, below, documents))
-        return list(parallel_map(_words_at, ((each.document.readable, each.starts, each.ends) for each in cut)))
+    def make_one(self, document: Document, below: Arrays) -> Arrays:
+        """Hash the words of a document."""
+        pieces = Sentences.of(sentences(restore_tokens(below, document), self.most))
+        return _words_at(document.readable, pieces.starts, pieces.ends)
 
 
-class Openings(Layer):
-    """The vector of what a backbone reads at once: FIRST or CLS."""
+class OpeningVectorLayer(Layer):
+    """One vector per document, of the tokens at its beginning that a backbone reads at once: FIRST or CLS."""
 
     reads_documents = False
 
     def __init__(self, matcher: PooledMatcher) -> None:
-        self.name, self.matcher, self.base = matcher.rule, matcher, DocumentTokens(matcher.backbone.tokenizer)
+        self.name, self.matcher, self.base = matcher.rule, matcher, TokenLayer(matcher.backbone.tokenizer)
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """The backbone's, and the rule."""
+        """Those of the backbone, and the rule."""
         return {**backbone_facts(self.matcher.backbone), "rule": self.matcher.rule}
 
     @property
-    def shapes(self) -> Mapping[str, Any]:
-        """One vector a document."""
+    def shapes(self) -> Shapes:
+        """One vector per document."""
         return {"vector": (np.float32, (self.matcher.backbone.width,))}
 
-    def make(
-        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
-    ) -> list[Arrays]:
-        """Encode."""
+    def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
+        """Encode documents from their tokens."""
         tokens = list(map(restore_tokens, below, documents))
-        return [{"vector": e.vector[None].numpy()} for e in self.matcher.openings(tokens, progress)]
+        return [{"vector": e.vector[None].numpy()} for e in self.matcher.openings(tokens)]
 
 
 def restore_sentences(arrays: Arrays, document: Document) -> Sentences:
-    """The places of a document's sentences, as a matcher holds them."""
+    """The positions of a document's sentences, as a matcher holds them."""
     return Sentences(document, *(arrays[name].astype(np.int64) for name in PLACES))
 
 
@@ -164,51 +152,19 @@ def restore_stream(arrays: Arrays) -> Stream:
     return Stream(arrays["words"], arrays["bounds"] if len(arrays["bounds"]) else np.zeros(1, dtype=np.int64))
 
 
-def backbone_facts(backbone: Backbone) -> dict[str, Any]:
-    """What sentence vectors depend on: the weights themselves, pooling, length and precision; not where they lie."""
-    return {
-        "weights": weights_digest(backbone.model),
-        "pooling": backbone.pooling.mode,
-        "max_tokens": backbone.max_tokens,
-        "precision": backbone.precision,
-        "engine": backbone.engine.name,
-        "code": code_digest("documents", "units", "encoders", "matching/sentence_vectors.py"),
-    }
-
-
 def scoring_device() -> torch.device:
     """A GPU if there is one."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def require_sentences(documents: Iterable[Document]) -> None:
-    """There is nothing to encode in a document without any."""
+    """Raise if a document has no sentence: there is nothing to encode."""
     if not all(any(True for _ in document.sentences) for document in documents):
         raise Unhandled(NO_SENTENCE)
 
 
-def weights_digest(model: torch.nn.Module) -> str:
-    """Of a network's weights, wherever they lie."""
-    return tensors_digest(model.state_dict().values())
-
-
-def tensors_digest(tensors: Iterable[torch.Tensor]) -> str:
-    """Of the numbers themselves."""
-    digest = hashlib.sha256()
-    for tensor in tensors:
-        digest.update(tensor.detach().cpu().flatten().view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()[:16]
-
-
-def _running(document: Document) -> tuple[str, Array, Array]:
-    """The text and where its sentences begin and end."""
-    spans = np.array([(s.start, s.end) for s in document.sentences], dtype=np.int64).reshape(-1, 2)
-    return document.readable, spans[:, 0], spans[:, 1]
-
-
-def _words_at(found: tuple[str, Array, Array]) -> Arrays:
+def _words_at(text: str, starts: Array, ends: Array) -> Arrays:
     """The hashed words of pieces of a text."""
-    text, starts, ends = found
     spans = zip(starts.tolist(), ends.tolist(), strict=True)
     stream = terms_of(Document("", "", text, ()), spans).words
     return {"words": stream.ids, "bounds": stream.offsets}

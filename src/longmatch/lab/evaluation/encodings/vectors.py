@@ -1,4 +1,4 @@
-"""The layer of trained encoders that score by one vector a document."""
+"""The layer of trained encoders that score by one vector per document."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -8,18 +8,19 @@ import numpy as np
 from torch import Tensor, nn
 
 from longmatch.documents.document import Document
-from longmatch.lab.evaluation.code import code_digest, home_of
-from longmatch.lab.evaluation.encodings.layer import Arrays, Layer
-from longmatch.lab.evaluation.encodings.layers import require_sentences, weights_digest
-from longmatch.lab.evaluation.encodings.tokens import DocumentTokens, restore_tokens
+from longmatch.lab.evaluation.code import home_of
+from longmatch.lab.evaluation.encodings.layers import require_sentences
 from longmatch.lab.matchers import TrainedMatcher
+from longmatch.lab.store.digests import code_digest, weights_digest
+from longmatch.lab.store.layer import Arrays, Layer, Shapes
+from longmatch.lab.store.tokens import TokenLayer, restore_tokens
 from longmatch.matching.matcher import Progress, Scores
 
-UNTOLD = ("_name_or_path", "transformers_version", "architectures", "threshold")  # of a config: changes no vector
+NO_EFFECT = ("_name_or_path", "transformers_version", "architectures", "threshold")  # config keys that change no vector
 
 
 class HasVector(Protocol):
-    """An encoding, of which the vector alone decides the score."""
+    """An encoding whose vector alone decides the score."""
 
     @property
     def vector(self) -> Tensor:
@@ -28,7 +29,7 @@ class HasVector(Protocol):
 
 @runtime_checkable
 class VectorEncoder(Protocol):
-    """An Encoder that makes one vector of a document, and whose collection is those vectors: (documents, width)."""
+    """An Encoder that makes one vector per document, and whose collection is those vectors: (documents, width)."""
 
     model: nn.Module  # the network whose weights the vectors depend on
 
@@ -37,14 +38,14 @@ class VectorEncoder(Protocol):
         """Numbers in a document's vector."""
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> Sequence[HasVector]:
-        """Encode documents, each alone."""
+        """Encode documents, each by itself."""
 
     def score(self, query: Any, collection: Tensor) -> Scores:
         """The score of a query's vector with every document's."""
 
 
 def precision_of(matcher: VectorEncoder) -> str:
-    """What it computes in: as it says, else the type of its weights."""
+    """The precision it computes in: as it states, or else the type of its weights."""
     kind = next(matcher.model.parameters()).dtype
     return str(getattr(matcher, "precision", kind)).removeprefix("torch.")
 
@@ -52,19 +53,19 @@ def precision_of(matcher: VectorEncoder) -> str:
 def network_facts(network: nn.Module) -> dict[str, Any]:
     """What a network computes depends on besides the code: its weights and its settings."""
     config: dict[str, Any] = cast(Any, network).config.to_dict() if hasattr(network, "config") else {}
-    settings = {key: value for key, value in config.items() if key not in UNTOLD}
+    settings = {key: value for key, value in config.items() if key not in NO_EFFECT}
     return {"weights": weights_digest(network), "settings": settings}
 
 
-class Vectors(Layer):
-    """One vector a document."""
+class DocumentVectorLayer(Layer):
+    """One vector per document."""
 
     name = "vectors"
 
     def __init__(self, matcher: VectorEncoder) -> None:
         self.matcher = matcher
         if isinstance(matcher, TrainedMatcher):
-            self.base, self.reads_documents = DocumentTokens(matcher.tokenizer.backend_tokenizer), False
+            self.base, self.reads_documents = TokenLayer(matcher.tokenizer.backend_tokenizer), False
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -78,18 +79,16 @@ class Vectors(Layer):
         }
 
     @property
-    def shapes(self) -> Mapping[str, Any]:
-        """One vector a document."""
+    def shapes(self) -> Shapes:
+        """One vector per document."""
         return {"vector": (np.float32, (self.matcher.width,))}
 
-    def make(
-        self, documents: Sequence[Document], below: Sequence[Arrays], progress: Progress | None = None
-    ) -> list[Arrays]:
-        """Encode, from tokens where the matcher can."""
+    def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
+        """Encode documents, from their tokens where the matcher can."""
         found: Sequence[HasVector]
         if isinstance(self.matcher, TrainedMatcher):
-            found = self.matcher.encode_tokenised(map(restore_tokens, below, documents), progress)
+            found = self.matcher.encode_tokenised(map(restore_tokens, below, documents))
         else:
             require_sentences(documents)
-            found = self.matcher.encode(documents, progress)
+            found = self.matcher.encode(documents)
         return [{"vector": e.vector.detach().float().cpu()[None].numpy()} for e in found]

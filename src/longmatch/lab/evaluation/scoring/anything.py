@@ -8,16 +8,16 @@ import numpy as np
 
 from longmatch.documents.document import Document
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Stored
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
+from longmatch.lab.store.files import StoredLayer
 from longmatch.matching.matcher import Encoder
 
 
 class AnyScorer(Scorer):
     """Nothing is stored: for models whose encodings longmatch has no layer for."""
 
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Encode all documents, each alone, so that one that fails spoils no other."""
         self._documents = corpus.documents(corpus.ids)
         self._ids = corpus.ids

@@ -14,18 +14,18 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
 from longmatch.lab.evaluation.code import DEFAULT_CODE
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layer import Layer
 from longmatch.lab.evaluation.encodings.layers import (
-    Chance,
-    PieceWords,
+    ExpectationLayer,
+    PieceWordLayer,
     SentenceVectorLayer,
     restore_stream,
     scoring_device,
 )
-from longmatch.lab.evaluation.encodings.store import Stored
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
+from longmatch.lab.store.files import StoredLayer
+from longmatch.lab.store.layer import Layer
 from longmatch.lexical.terms import Stream, Terms
 from longmatch.lexical.weights import TermMatrix, tfidf
 from longmatch.matching.levels import SentenceVectors
@@ -42,7 +42,11 @@ class DefaultScorer(Scorer):
     def layers(self) -> Sequence[Layer]:
         """Sentence vectors, what to expect of them by chance, and the words of the same pieces."""
         vectors = SentenceVectorLayer(self.matcher.backbone)
-        return vectors, Chance(vectors, self.matcher.statistics.sentences), PieceWords(self.matcher.backbone)
+        return (
+            vectors,
+            ExpectationLayer(vectors, self.matcher.statistics.sentences),
+            PieceWordLayer(self.matcher.backbone),
+        )
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -54,11 +58,11 @@ class DefaultScorer(Scorer):
         """The sides that will be asked for."""
         return self.matcher.statistics.calibration.sides
 
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Weigh the terms of all documents."""
         self._vectors, self._chance, self._words = stored
         self.unhandled = {id: why for layer in stored for id, why in layer.unhandled.items()}
-        words = [restore_stream(arrays) for arrays in self._words.each("words", "bounds")]
+        words = [restore_stream(arrays) for arrays in self._words.documents("words", "bounds")]
         self._titles = self._titles_of(corpus)
         self._title_vectors = self._vectors_of(self._titles)
         able = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
@@ -92,12 +96,12 @@ class DefaultScorer(Scorer):
 
     def _query(self, number: int) -> Encoding:
         device = scoring_device()
-        vectors = torch.from_numpy(self._vectors.of(number, "vectors")["vectors"]).to(device, torch.float32)
-        expectations = torch.from_numpy(self._chance.of(number, "expectations")["expectations"]).to(device)
+        vectors = torch.from_numpy(self._vectors.document(number, "vectors")["vectors"]).to(device, torch.float32)
+        expectations = torch.from_numpy(self._chance.document(number, "expectations")["expectations"]).to(device)
         return Encoding(
             no_sentences(self._titles[number]),
             SentenceVectors(vectors, expectations),
-            Terms(restore_stream(self._words.of(number, "words", "bounds"))),
+            Terms(restore_stream(self._words.document(number, "words", "bounds"))),
             self._title_vectors[number],
         )
 
@@ -113,9 +117,7 @@ class DefaultScorer(Scorer):
         return found
 
     def _expectations(self, part: Slice) -> Tensor:
-        chance = {shard.first: shard for shard in self._chance.shards}
-        arrays = [chance[shard.first].array("expectations") for shard in part.shards]
-        return torch.from_numpy(np.concatenate(arrays)).to(scoring_device())
+        return torch.from_numpy(self._chance.array("expectations", part.first, part.last)).to(scoring_device())
 
     def _weigh(self, words: Sequence[Stream], first: int) -> tuple[list[Encoding], TermMatrix, TermMatrix]:
         encodings = [self._encoding(stream) for stream in words]

@@ -7,10 +7,10 @@ import numpy as np
 
 from longmatch.lab.evaluation.code import LEXICAL_CODE
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import Words, restore_stream
-from longmatch.lab.evaluation.encodings.store import Stored
+from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
+from longmatch.lab.store.files import StoredLayer
 from longmatch.lexical.matcher import LexicalEncoding, LexicalMatcher
 from longmatch.lexical.terms import Stream, phrases_of
 
@@ -22,19 +22,19 @@ class LexicalScorer(Scorer):
     code = LEXICAL_CODE
 
     @property
-    def layers(self) -> Sequence[Words]:
+    def layers(self) -> Sequence[WordLayer]:
         """The words."""
-        return (Words(),)
+        return (WordLayer(),)
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """Kind and weighting."""
         return {"kind": self.matcher.kind, "weighting": self.matcher.weighting}
 
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Weigh the terms of all documents."""
         self.unhandled = stored[0].unhandled
-        self._words = [restore_stream(arrays) for arrays in stored[0].each("words", "bounds")]
+        self._words = [restore_stream(arrays) for arrays in stored[0].documents("words", "bounds")]
         self._able = [number for number in range(len(corpus)) if number not in self.unhandled]
         self._collection = self.matcher.collect([self._encoding(number) for number in self._able])
 

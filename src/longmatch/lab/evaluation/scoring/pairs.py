@@ -11,14 +11,14 @@ import numpy as np
 from longmatch.documents.document import Document
 from longmatch.lab.evaluation.code import LEXICAL_CODE, homes_of
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layer import Layer
-from longmatch.lab.evaluation.encodings.store import Stored
-from longmatch.lab.evaluation.encodings.tokens import DocumentTokens, restore_tokens
 from longmatch.lab.evaluation.encodings.vectors import network_facts
 from longmatch.lab.evaluation.measures.answers import Floats, Ints
 from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.matchers import TokenPairMatcher
+from longmatch.lab.store.files import StoredLayer
+from longmatch.lab.store.layer import Layer
+from longmatch.lab.store.tokens import TokenLayer, restore_tokens
 from longmatch.lexical.matcher import bm25_matcher
 from longmatch.matching.pair_matcher import PairMatcher
 from longmatch.matching.reranking import DEPTH
@@ -43,7 +43,7 @@ class PairScorer(Scorer):
         """The first stage's, and the tokens of models that read nothing else."""
         if not isinstance(self.matcher, TokenPairMatcher):
             return self._first.layers
-        return (*self._first.layers, DocumentTokens(self.matcher.tokenizer.backend_tokenizer))
+        return (*self._first.layers, TokenLayer(self.matcher.tokenizer.backend_tokenizer))
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -58,7 +58,7 @@ class PairScorer(Scorer):
         """The matcher's own folder and those it builds on, and the first stage's."""
         return (*homes_of(self.matcher), "lab/matchers.py", *LEXICAL_CODE)
 
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Make the first stage ready; documents are read when it is known which."""
         self._first.open(stored, corpus)
         self._corpus, self._stored = corpus, stored[-1]
@@ -121,6 +121,4 @@ class PairScorer(Scorer):
             found = self._corpus.documents(ids[number] for number in wanted) if wanted else {}
             self._documents = {self._corpus.number[id]: document for id, document in found.items()}
         if isinstance(matcher, TokenPairMatcher):
-            each = enumerate(self._stored.each(*self._stored.layer.shapes))
-            kept = {n: {k: v.copy() for k, v in arrays.items()} for n, arrays in each if n in self._documents}
-            self._tokens = {n: restore_tokens(arrays, self._documents[n]) for n, arrays in kept.items()}
+            self._tokens = {n: restore_tokens(self._stored.document(n), d) for n, d in sorted(self._documents.items())}

@@ -19,17 +19,17 @@ from longmatch.lab.baselines.rprs.score import (
 from longmatch.lab.evaluation.code import home_of
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import SentenceVectorLayer, scoring_device
-from longmatch.lab.evaluation.encodings.store import Stored
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
+from longmatch.lab.store.files import StoredLayer
 
 
 class RprsScorer(Scorer):
     """Two passes over the slices: how near a hit must be, then who is hit."""
 
     matcher: RprsMatcher
-    _stored: Stored
+    _stored: StoredLayer
     _slices: list[Slice]
 
     @property
@@ -47,7 +47,7 @@ class RprsScorer(Scorer):
         """The matcher's own folder."""
         return home_of(self.matcher)
 
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Nothing is read yet."""
         self.unhandled = stored[0].unhandled
         self._stored, self._slices = stored[0], slices_of(stored[0])
@@ -71,7 +71,7 @@ class RprsScorer(Scorer):
         return [proportional_scores(Hits.join(parts), self.matcher.rule).double().cpu().numpy() for parts in hits]
 
     def _query(self, number: int) -> Tensor:
-        vectors = torch.from_numpy(self._stored.of(number, "vectors")["vectors"])
+        vectors = torch.from_numpy(self._stored.document(number, "vectors")["vectors"])
         return vectors.to(scoring_device(), torch.float32)
 
     def _pool(self, part: Slice) -> SentencePool:

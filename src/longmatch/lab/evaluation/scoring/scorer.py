@@ -9,9 +9,9 @@ import numpy as np
 from longmatch.documents.document import Document
 from longmatch.lab.evaluation.code import home_of
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layer import Layer
-from longmatch.lab.evaluation.encodings.store import Stored
 from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.store.files import StoredLayer
+from longmatch.lab.store.layer import Layer
 from longmatch.matching.matcher import Matcher
 from longmatch.matching.sentences import Sentences
 
@@ -43,7 +43,7 @@ class Scorer(ABC):
         return home_of(self.matcher)
 
     @abstractmethod
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Make ready to score: `stored` are the layers asked for."""
 
     @abstractmethod

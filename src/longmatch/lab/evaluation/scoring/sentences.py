@@ -10,12 +10,17 @@ from torch import Tensor
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.evaluation.code import SENTENCE_CODE
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import Openings, SentenceVectorLayer, restore_sentences, scoring_device
-from longmatch.lab.evaluation.encodings.store import Stored
+from longmatch.lab.evaluation.encodings.layers import (
+    OpeningVectorLayer,
+    SentenceVectorLayer,
+    restore_sentences,
+    scoring_device,
+)
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.evaluation.scoring.streaming import SlicePart, combine
+from longmatch.lab.store.files import StoredLayer
 from longmatch.sdr.matcher import SdrMatcher
 from longmatch.sdr.paragraphs import weighted_means
 from longmatch.sdr.score import Paragraphs
@@ -26,7 +31,7 @@ class SdrScorer(Scorer):
 
     matcher: SdrMatcher
     code = SENTENCE_CODE
-    _stored: Stored
+    _stored: StoredLayer
     _slices: list[Slice]
 
     @property
@@ -39,7 +44,7 @@ class SdrScorer(Scorer):
         """The rule."""
         return {"normalise": self.matcher.normalise, "whole_paragraphs": self.matcher.whole_paragraphs}
 
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Nothing is read yet."""
         self.unhandled = stored[0].unhandled
         self._stored, self._slices = stored[0], slices_of(stored[0])
@@ -56,7 +61,7 @@ class SdrScorer(Scorer):
         return [combine(found, self.matcher.normalise).double().numpy() for found in parts]
 
     def _source(self, number: int) -> Paragraphs:
-        arrays = self._stored.of(number, *self._stored.layer.shapes)
+        arrays = self._stored.document(number)
         sentences = restore_sentences(arrays, no_sentences().document)
         one = self.matcher.lay_out(sentences, torch.from_numpy(arrays["vectors"]).float()).paragraphs
         device = scoring_device()
@@ -85,17 +90,17 @@ class PooledScorer(Scorer):
     _vectors: Tensor
 
     @property
-    def layers(self) -> Sequence[SentenceVectorLayer | Openings]:
+    def layers(self) -> Sequence[SentenceVectorLayer | OpeningVectorLayer]:
         """Sentence vectors for the mean, else the opening's."""
         mean = self.matcher.rule == "mean"
-        return (SentenceVectorLayer(self.matcher.backbone) if mean else Openings(self.matcher),)
+        return (SentenceVectorLayer(self.matcher.backbone) if mean else OpeningVectorLayer(self.matcher),)
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """The rule."""
         return {"rule": self.matcher.rule}
 
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """One vector a document."""
         self.unhandled = stored[0].unhandled
         self._vectors = torch.zeros((len(corpus), self.matcher.backbone.width))
@@ -105,8 +110,7 @@ class PooledScorer(Scorer):
                 self._vectors[part.first : part.last] = weighted_means(part.vectors(), lengths, part.offsets()).cpu()
         else:
             able = [number for number in range(len(corpus)) if number not in self.unhandled]
-            found = [torch.from_numpy(shard.array("vector")) for shard in stored[0].shards]
-            self._vectors[able] = torch.cat(found)
+            self._vectors[able] = torch.from_numpy(stored[0].array("vector"))
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """One product."""

@@ -1,6 +1,5 @@
 """Stored sentence vectors in slices of many documents, on the device that scores."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +7,7 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.evaluation.encodings.layers import scoring_device
-from longmatch.lab.evaluation.encodings.store import Shard, Stored
+from longmatch.lab.store.files import StoredLayer
 
 CPU_SENTENCES, GPU_SENTENCES = 1 << 18, 1 << 22  # 400 MB and 6 GB of vectors 384 wide
 
@@ -19,20 +18,19 @@ class Slice:
 
     first: int
     last: int
-    shards: tuple[Shard, ...]
+    stored: StoredLayer
 
     def array(self, name: str) -> np.ndarray:
         """An array of all its documents."""
-        return np.concatenate([shard.array(name) for shard in self.shards])
+        return self.stored.array(name, self.first, self.last)
 
     def vectors(self) -> Tensor:
         """The sentence vectors: (sentences, width)."""
-        device = scoring_device()
-        return torch.cat([torch.from_numpy(s.array("vectors")).to(device, torch.float32) for s in self.shards])
+        return torch.from_numpy(self.array("vectors")).to(scoring_device(), torch.float32)
 
-    def lengths(self, name: str = "vectors") -> Tensor:
-        """How many rows each document has."""
-        return torch.from_numpy(np.concatenate([np.diff(shard.offsets[name]) for shard in self.shards]))
+    def lengths(self) -> Tensor:
+        """How many sentences each document has."""
+        return torch.from_numpy(np.diff(self.stored.bounds("vectors")[self.first : self.last + 1]))
 
     def offsets(self) -> Tensor:
         """Where each document's sentences begin."""
@@ -50,23 +48,16 @@ class Slice:
         return ends, _from_zero(torch.from_numpy(counts))
 
 
-def slices_of(stored: Stored, limit: int | None = None) -> list[Slice]:
+def slices_of(stored: StoredLayer, limit: int | None = None) -> list[Slice]:
     """Group shards until a slice would have more sentences than fit; a shard alone may have more."""
     room = limit or (CPU_SENTENCES if scoring_device().type == "cpu" else GPU_SENTENCES)
-    groups: list[list[Shard]] = []
-    size = 0
-    for shard in stored.shards:
-        sentences = shard.offsets["vectors"][-1]
-        if not groups or size + sentences > room:
-            groups.append([])
-            size = 0
-        groups[-1].append(shard)
-        size += sentences
-    return [_slice(group) for group in groups]
-
-
-def _slice(shards: Sequence[Shard]) -> Slice:
-    return Slice(shards[0].first, shards[-1].first + len(shards[-1]), tuple(shards))
+    bounds, slices = stored.bounds("vectors"), list[Slice]()
+    for first, last in stored.ranges:
+        if slices and bounds[last] - bounds[slices[-1].first] <= room:
+            slices[-1] = Slice(slices[-1].first, last, stored)
+        else:
+            slices.append(Slice(first, last, stored))
+    return slices
 
 
 def _from_zero(lengths: Tensor) -> Tensor:

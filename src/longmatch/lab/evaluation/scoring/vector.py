@@ -10,10 +10,10 @@ from torch import Tensor
 
 from longmatch.lab.evaluation.code import home_of
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.store import Stored
-from longmatch.lab.evaluation.encodings.vectors import VectorEncoder, Vectors
+from longmatch.lab.evaluation.encodings.vectors import DocumentVectorLayer, VectorEncoder
 from longmatch.lab.evaluation.measures.answers import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
+from longmatch.lab.store.files import StoredLayer
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,18 @@ class VectorScorer(Scorer):
         return home_of(self.matcher)
 
     @property
-    def layers(self) -> Sequence[Vectors]:
+    def layers(self) -> Sequence[DocumentVectorLayer]:
         """The vectors."""
-        return (Vectors(self.encoder),)
+        return (DocumentVectorLayer(self.encoder),)
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """The matcher's kind; all else is in the vectors."""
         return {"matcher": type(self.matcher).__name__}
 
-    def open(self, stored: Sequence[Stored], corpus: Corpus) -> None:
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Read the vectors; one that is no number is one that could not be handled."""
-        found = torch.cat([torch.from_numpy(shard.array("vector")) for shard in stored[0].shards])
+        found = torch.from_numpy(stored[0].array("vector"))
         able = np.array([n for n in range(len(corpus)) if n not in stored[0].unhandled], dtype=np.int64)
         finite = found.isfinite().all(1).numpy()
         self.unhandled = stored[0].unhandled | {int(n): "its vector is no number" for n in able[~finite]}

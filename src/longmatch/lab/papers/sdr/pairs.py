@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
@@ -30,7 +30,7 @@ class SentencePool:
     A sentence longer than the model's limit is split as it is for scoring, and each piece counts as a sentence.
     """
 
-    shelf: TokenShelf
+    tokens: TokenCollection
     document: Ints  # (sentences,) the document of each
     first: Ints  # (sentences,) its tokens in the document are first:last
     last: Ints
@@ -38,16 +38,16 @@ class SentencePool:
     document_offsets: Ints  # (documents + 1,) the first sentence of each document, and the end
 
     @staticmethod
-    def of(shelf: TokenShelf, documents: Ints, limit: int, max_tokens: int | None = None) -> "SentencePool":
+    def of(tokens: TokenCollection, documents: Ints, limit: int, max_tokens: int | None = None) -> "SentencePool":
         """The sentences within the first `max_tokens` tokens of these documents, split to at most `limit` tokens."""
-        tables = [_sentences(shelf[number], limit, max_tokens) for number in documents.tolist()]
+        tables = [_sentences(tokens[number], limit, max_tokens) for number in documents.tolist()]
         table = np.concatenate([np.zeros((0, 3), dtype=np.int64), *tables])  # first, last, paragraph
         document_offsets = _offsets([len(rows) for rows in tables])
         document = np.repeat(documents, np.diff(document_offsets))
         changes = (np.diff(table[:, 2]) != 0) | (np.diff(document) != 0)
         paragraph_offsets = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(table)]])
         return SentencePool(
-            shelf, document, table[:, 0], table[:, 1], np.unique(paragraph_offsets), np.unique(document_offsets)
+            tokens, document, table[:, 0], table[:, 1], np.unique(paragraph_offsets), np.unique(document_offsets)
         )
 
     def __len__(self) -> int:
@@ -76,12 +76,12 @@ class SentencePool:
         """Occurrences of each token in the pool's documents: (vocabulary,)."""
         counts = np.zeros(vocabulary, dtype=np.int64)
         for number in np.unique(self.document).tolist():
-            counts += np.bincount(self.shelf[number].ids, minlength=vocabulary)
+            counts += np.bincount(self.tokens[number].ids, minlength=vocabulary)
         return counts
 
     def ids(self, sentence: int) -> Ints:
         """The token ids of one sentence."""
-        return self.shelf.piece(int(self.document[sentence]), int(self.first[sentence]), int(self.last[sentence]))
+        return self.tokens.piece(int(self.document[sentence]), int(self.first[sentence]), int(self.last[sentence]))
 
 
 def _sentences(tokens: Tokens, limit: int, max_tokens: int | None) -> Ints:

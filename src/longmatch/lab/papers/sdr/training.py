@@ -108,7 +108,7 @@ class SdrRecipe(Recipe[SentenceBatch]):
         return cls(backbone, open_tokenizer(locate(options.backbone)), found, settings, options)
 
     def _pool(self, documents: Ints) -> SentencePool:
-        return SentencePool.of(self.data.shelf, documents, self.limit, self.settings.max_tokens)
+        return SentencePool.of(self.data.tokens, documents, self.limit, self.settings.max_tokens)
 
     @property
     def steps_per_epoch(self) -> int:

@@ -161,7 +161,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         return token_budget(self.settings, self.model.smith.sentence_level, self.model.device)
 
     def _masked(self, numbers: Ints, random: np.random.Generator, anywhere: bool = False) -> MaskedBatch:
-        documents = [self.data.shelf[number] for number in numbers.tolist()]
+        documents = [self.data.tokens[number] for number in numbers.tolist()]
         return self.masking.mask(self.layout.lay_out(documents, random if anywhere else None), random)
 
     @cached_property
@@ -207,7 +207,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         """Occurrences of each word of the vocabulary in a sample of the training documents."""
         sample = step_rng(0, 0).permutation(self._documents)[:COUNTED].tolist()
         limit = self.layout.limit * int(self.model.config.max_blocks)
-        ids = np.concatenate([self.data.shelf.piece(number, 0, limit) for number in sample])
+        ids = np.concatenate([self.data.tokens.piece(number, 0, limit) for number in sample])
         return torch.from_numpy(np.bincount(ids, minlength=len(self.model.words.bias)).astype(np.float32))
 
 

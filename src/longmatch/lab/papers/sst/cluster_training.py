@@ -23,7 +23,7 @@ from longmatch.lab.papers.sst.loss import (
     subtopic_loss,
 )
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
-from longmatch.lab.papers.sst.vector_shelf import VectorShelf
+from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
 from longmatch.lab.training.recipe import Recipe
@@ -131,7 +131,12 @@ class ClusterRecipe(Recipe[LabelledGraph]):
     model: ClusterModel
 
     def __init__(
-        self, data: TrainingData, vectors: VectorShelf, model: ClusterModel, settings: TrainingSettings, options: Any
+        self,
+        data: TrainingData,
+        vectors: FirstSentenceVectors,
+        model: ClusterModel,
+        settings: TrainingSettings,
+        options: Any,
     ) -> None:
         self.data, self.vectors, self.model, self.options = data, vectors, model, options
         self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
@@ -145,7 +150,7 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         backbone = Backbone.load(options.backbone, device="cpu" if settings.device == "cpu" else None)
         model = ClusterModel(options.config(backbone.width))
         found = TrainingData.open(data, backbone.tokenizer, cache, **settings.of_data)
-        vectors = VectorShelf.of_pairs(cache, found, backbone, options.max_sentences)
+        vectors = FirstSentenceVectors.of_pairs(found, backbone, options.max_sentences)
         return cls(found, vectors, model, settings, options)
 
     @property

@@ -19,7 +19,7 @@ from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.explanation import subtopics
 from longmatch.lab.papers.sst.selection import Clustering, DirectClustering, NetworkClustering, SubtopicViews
 from longmatch.lab.papers.sst.subtopics import Subtopics
-from longmatch.lab.store.shelf import tokenizer_json
+from longmatch.lab.store.tokens import tokenizer_json
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.matching.match import Match
 from longmatch.units import Tokens, tokenize

@@ -18,7 +18,7 @@ from longmatch.lab.papers.sst.config import Kind
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import CLUSTERS, direct_clustering
 from longmatch.lab.papers.sst.selection import Clustering, NetworkClustering, SubtopicViews
-from longmatch.lab.papers.sst.vector_shelf import VectorShelf
+from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
 from longmatch.lab.papers.sst.views import Method
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
@@ -101,12 +101,12 @@ class SstRecipe(CrossRecipe):
                 f"document. Add --set size={config.cluster_size:g} --set sentences={config.max_sentences}."
             )
         found = TrainingData.open(data, backbone.tokenizer, cache, **self.settings.of_data)  # its tokens may be others
-        vectors = VectorShelf.of_pairs(cache, found, backbone, config.max_sentences)
+        vectors = FirstSentenceVectors.of_pairs(found, backbone, config.max_sentences)
         for done in (self.network.model, backbone.model):
             torch.nn.Module.to(done, "cpu")
 
         def made_before(documents: Sequence[Tokens]) -> list[Vectors]:
-            return [vectors[found.shelf.number(tokens.document.id)] for tokens in documents]
+            return [vectors[found.tokens.number(tokens.document.id)] for tokens in documents]
 
         self.layout = replace(self.layout, selection=self._views_by(NetworkClustering(self.network, made_before)))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmatch.lab.datasets.records import read_table
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.sources import Source
 from longmatch.units.tokens import Ints
 
@@ -19,13 +19,13 @@ class Candidates:
     of: Mapping[int, Ints]
 
     @staticmethod
-    def read(source: Source, documents: Ints, shelf: TokenShelf) -> "Candidates":
+    def read(source: Source, documents: Ints, tokens: TokenCollection) -> "Candidates":
         """The candidates that the data set names, else all its documents; and the pools that it names."""
         folder = source.files[0].parent
 
         def numbered(file: str, columns: tuple[str, ...]) -> list[list[int]]:
             ids = [[source.prefix + id for id in row] for row in read_table(folder / file, columns)]
-            return [[shelf.number(id) for id in row] for row in ids if all(id in shelf for id in row)]
+            return [[tokens.number(id) for id in row] for row in ids if all(id in tokens for id in row)]
 
         if (folder / "candidates.tsv").is_file():
             documents = np.array(numbered("candidates.tsv", ("document",)), dtype=np.int64).reshape(-1)

@@ -9,7 +9,7 @@ import numpy as np
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import DEFAULT
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.labels import PairTable, look_up
 from longmatch.lab.training.data.tables import Classes
 from longmatch.units.tokens import Ints
@@ -19,7 +19,7 @@ Rows = Iterable[tuple[int, int, str]]  # split, document, class
 
 @dataclass(frozen=True)
 class ClassTable:
-    """The documents that have a class, in the order of the shelf."""
+    """The documents that have a class, in the order of their numbers."""
 
     names: tuple[str, ...]
     split: Ints
@@ -44,21 +44,21 @@ class ClassTable:
         return self.document[rows], self.label[rows]
 
 
-def stated_classes(table: Classes, shelf: TokenShelf, prefix: str) -> Rows:
+def stated_classes(table: Classes, tokens: TokenCollection, prefix: str) -> Rows:
     """The classes that a table gives."""
     seen: set[str] = set()
     for row in table.rows:
         if row.document in seen:
             raise ReadError(table.path, f"gives {row.document!r} two classes", "Keep one of them.")
         seen.add(row.document)
-    numbers = look_up(table.path, seen, shelf, prefix)
+    numbers = look_up(table.path, seen, tokens, prefix)
     return [(SPLITS.index(r.split), numbers[r.document], r.label) for r in table.rows if r.document in numbers]
 
 
-def own_classes(documents: Ints, shelf: TokenShelf, ids: Sequence[str]) -> Rows:
+def own_classes(documents: Ints, tokens: TokenCollection, ids: Sequence[str]) -> Rows:
     """The classes that documents state themselves, in splits drawn from their ids."""
     for number in documents.tolist():
-        label = shelf.labels[number]
+        label = tokens.labels[number]
         if label is not None:
             yield SPLITS.index(DEFAULT.of(ids[number])), number, label
 

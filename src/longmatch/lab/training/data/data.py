@@ -1,6 +1,5 @@
 """Everything a recipe learns from, opened from what the user names."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,14 +11,14 @@ from tokenizers import Tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import residue
-from longmatch.lab.store.shelf import Progress, TokenShelf, tokenizer_json
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.candidates import Candidates
 from longmatch.lab.training.data.classes import ClassTable, own_classes, pairs_of_classes, stated_classes
 from longmatch.lab.training.data.labels import Numbered, PairTable, Which, number_pairs, pair_keys, without_later_splits
 from longmatch.lab.training.data.negatives import Negatives
-from longmatch.lab.training.data.sources import Source, find_sources, read_item
+from longmatch.lab.training.data.sources import Source, document_source, find_sources
 from longmatch.lab.training.data.tables import Classes, Pairs, read_labels
-from longmatch.parallel import default_processes
+from longmatch.matching.matcher import Progress
 from longmatch.units.tokens import Ints
 
 HELD_OUT = 5  # of a hundred documents, where they are read without labels
@@ -27,34 +26,34 @@ NONE = np.zeros(0, dtype=np.int64)
 
 
 class TrainingData:
-    """Documents on a shelf of tokens, with what is known of them. All numbers of documents are places on the shelf.
+    """The tokens of documents, and what is known about them. Documents go by their number among the tokens.
 
     Training sees no pair that validation or test label, and no pair with one of their queries.
     """
 
     def __init__(
         self,
-        shelf: TokenShelf,
+        tokens: TokenCollection,
         sources: Sequence[Source],
         labels: Sequence[Sequence[Pairs | Classes]],
         seed: int = 0,
         negatives: Literal["random", "near"] = "random",
         reachable: bool = False,
     ) -> None:
-        self.shelf, self.sources, self.seed = shelf, tuple(sources), seed
-        home = np.array([_home(id, sources) for id in shelf.ids], dtype=np.int64)
+        self.tokens, self.sources, self.seed = tokens, tuple(sources), seed
+        home = np.array([_home(id, sources) for id in tokens.ids], dtype=np.int64)
         self._of = [np.flatnonzero(home == number) for number in range(len(sources))]  # each source's documents
-        self._ids = [id.removeprefix(sources[at].prefix) for id, at in zip(shelf.ids, home.tolist(), strict=True)]
-        self._negatives = Negatives(negatives, shelf, self._ids, seed, reachable)
+        self._ids = [id.removeprefix(sources[at].prefix) for id, at in zip(tokens.ids, home.tolist(), strict=True)]
+        self._negatives = Negatives(negatives, tokens, self._ids, seed, reachable)
         self._tables: list[list[Numbered]] = []  # of each source
         classes: list[tuple[int, int, str]] = []
         for source, documents, given in zip(sources, self._of, labels, strict=True):
-            pairs = [number_pairs(table, shelf, source.prefix) for table in given if isinstance(table, Pairs)]
+            pairs = [number_pairs(table, tokens, source.prefix) for table in given if isinstance(table, Pairs)]
             self._tables.append(without_later_splits(pairs))
             stated = [table for table in given if isinstance(table, Classes)]
             for table in stated:
-                classes += stated_classes(table, shelf, source.prefix)
-            classes += [] if stated else own_classes(documents, shelf, self._ids)
+                classes += stated_classes(table, tokens, source.prefix)
+            classes += [] if stated else own_classes(documents, tokens, self._ids)
         self._classes = ClassTable.of_rows(classes)
         self._pairs: dict[Split, PairTable] = {}
 
@@ -72,21 +71,16 @@ class TrainingData:
     ) -> "TrainingData":
         """Open data folders, JSON Lines files, folders of documents, and .tsv files that label them.
 
-        The documents are tokenised into a folder of `cache`, unless they lie there already; by as many processes as a
-        command has chosen for all its work.
+        The documents are tokenised into a store in `cache`, unless they are there already, by `processes` processes (by
+        default the number set by `use_processes`).
         """
         sources = find_sources([paths] if isinstance(paths, str | Path) else paths)
         labels = [[read_labels(path) for path in source.labels] for source in sources]
-        digest = hashlib.sha256(" ".join(source.fingerprint() for source in sources).encode()).hexdigest()[:16]
-        words = hashlib.sha256(tokenizer_json(tokenizer).encode()).hexdigest()[:8]
-        folder = Path(cache) / f"{'+'.join(source.name for source in sources)[:60]}-{digest}-{words}"
-        items = (item for source in sources for item in source.items())
-        spread = processes or default_processes()
-        shelf = TokenShelf.build(folder, items, tokenizer, progress, spread, read=read_item, source=digest)
-        if not len(shelf):
-            why = f" {next(iter(shelf.unread.values())).why}" if shelf.unread else ""
+        tokens = TokenCollection.build(cache, document_source(sources), tokenizer, progress, processes)
+        if not len(tokens):
+            why = f" {next(iter(tokens.unreadable.values())).why}" if tokens.unreadable else ""
             raise LongmatchError(f"{_list(s.path for s in sources)} holds no documents that can be read.{why}")
-        return cls(shelf, sources, labels, seed, negatives, reachable)
+        return cls(tokens, sources, labels, seed, negatives, reachable)
 
     @property
     def has_pairs(self) -> bool:
@@ -140,7 +134,7 @@ class TrainingData:
     def _source_pairs(self, number: int, split: Split) -> PairTable:
         """Pairs as they are labelled; judgements only where there are no pairs."""
         tables = self._tables[number]
-        candidates = Candidates.read(self.sources[number], self._of[number], self.shelf)
+        candidates = Candidates.read(self.sources[number], self._of[number], self.tokens)
         main = [rows for rows in tables if not rows.table.judged] or tables
         return PairTable.join([self._negatives.added(rows, split, tables, candidates) for rows in main])
 
@@ -153,7 +147,7 @@ class TrainingData:
 
     def related(self, numbers: Ints) -> Which:
         """Which of these documents belong together as far as training may know: (documents, documents)."""
-        keys = pair_keys(numbers[:, None], numbers, len(self.shelf))
+        keys = pair_keys(numbers[:, None], numbers, len(self.tokens))
         own = self._class_of[numbers]
         known: Which = self._match_keys[np.searchsorted(self._match_keys, keys)] == keys
         known |= (own[:, None] == own) & (own >= 0)
@@ -163,13 +157,13 @@ class TrainingData:
     @cached_property
     def _match_keys(self) -> Ints:
         """Of all matches, sorted; a key larger than all at the end."""
-        keys = pair_keys(self.positives[:, 0], self.positives[:, 1], len(self.shelf))
+        keys = pair_keys(self.positives[:, 0], self.positives[:, 1], len(self.tokens))
         return np.append(keys, np.iinfo(np.int64).max)
 
     @cached_property
     def _class_of(self) -> Ints:
         """Of each document the class that training may know, or -1."""
-        found = np.full(len(self.shelf), -1, dtype=np.int64)
+        found = np.full(len(self.tokens), -1, dtype=np.int64)
         documents, labels = self._classes.of("train")
         found[documents] = labels
         return found
@@ -222,9 +216,9 @@ class TrainingData:
                 {"name": source.name, "documents": len(documents), "labels": [path.name for path in source.labels]}
                 for source, documents in zip(self.sources, self._of, strict=True)
             ],
-            "documents": len(self.shelf),
-            "unreadable": len(self.shelf.unread),
-            "tokens": int(self.shelf.lengths.sum()),
+            "documents": len(self.tokens),
+            "unreadable": len(self.tokens.unreadable),
+            "tokens": int(self.tokens.lengths.sum()),
             "pairs": {s: {"matches": int(v.sum()), "others": int((1 - v).sum())} for s, v in labels.items()},
             "classes": len(self.class_names),
             "without_labels": self._facts_without_labels,

@@ -1,4 +1,4 @@
-"""Labels as numbers of documents on a shelf, and what of them training may not see."""
+"""Labels with documents as numbers, and what of them training may not see."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.records import SPLITS, Split
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.tables import Pairs
 from longmatch.units.tokens import Ints
 
@@ -18,7 +18,7 @@ Which = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class PairTable:
-    """Pairs of documents, by their numbers on the shelf: label 1 belongs together, 0 does not."""
+    """Pairs of documents, by their numbers: label 1 belongs together, 0 does not."""
 
     source: Ints
     target: Ints
@@ -50,7 +50,7 @@ class Numbered:
     source: Ints
     target: Ints
     label: Ints
-    documents: int  # on the shelf
+    documents: int  # in all
 
     @property
     def keys(self) -> Ints:
@@ -79,30 +79,30 @@ def pair_keys(source: Ints, target: Ints, documents: int) -> Ints:
     return keys
 
 
-def number_pairs(table: Pairs, shelf: TokenShelf, prefix: str) -> Numbered:
+def number_pairs(table: Pairs, tokens: TokenCollection, prefix: str) -> Numbered:
     """Look the documents up; rows with one that nothing could be read from, or of one with itself, are left out."""
     named = (id for row in table.rows for id in (row.source, row.target))
-    numbers = look_up(table.path, named, shelf, prefix)
+    numbers = look_up(table.path, named, tokens, prefix)
     rows = [
         (SPLITS.index(row.split), numbers[row.source], numbers[row.target], row.label)
         for row in table.rows
         if row.source in numbers and row.target in numbers and row.source != row.target
     ]
     split, source, target, label = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-    return Numbered(replace(table, rows=()), split, source, target, label, len(shelf))
+    return Numbered(replace(table, rows=()), split, source, target, label, len(tokens))
 
 
-def look_up(path: Path, ids: Iterable[str], shelf: TokenShelf, prefix: str) -> dict[str, int]:
+def look_up(path: Path, ids: Iterable[str], tokens: TokenCollection, prefix: str) -> dict[str, int]:
     """The numbers of documents that a table names; those that nothing could be read from are left out."""
     named = dict.fromkeys(ids)
-    unknown = [id for id in named if prefix + id not in shelf and prefix + id not in shelf.unread]
+    unknown = [id for id in named if prefix + id not in tokens and prefix + id not in tokens.unreadable]
     if unknown:
         raise ReadError(
             path,
             f"names {len(unknown)} unknown documents, the first of them {unknown[0]!r}",
             "Add them to the documents or drop the rows.",
         )
-    return {id: shelf.number(prefix + id) for id in named if prefix + id in shelf}
+    return {id: tokens.number(prefix + id) for id in named if prefix + id in tokens}
 
 
 def without_later_splits(tables: Sequence[Numbered]) -> list[Numbered]:

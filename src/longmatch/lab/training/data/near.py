@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.candidates import Candidates
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import Counts
@@ -15,13 +15,13 @@ NEAREST = 40  # as many as a first stage hands on to be ranked anew
 
 
 class NearDocuments:
-    """BM25 over the candidates, whose terms are the tokens on the shelf: what a first stage finds."""
+    """BM25 over the candidates, whose terms are their tokens: what a first stage finds."""
 
-    def __init__(self, shelf: TokenShelf, candidates: Candidates) -> None:
-        self.shelf, self.candidates = shelf, candidates
+    def __init__(self, tokens: TokenCollection, candidates: Candidates) -> None:
+        self.tokens, self.candidates = tokens, candidates
         pool = candidates.all
         counts = [self._counts(number) for number in pool.tolist()]
-        frequencies, mean_length = Frequencies.of(counts), float(shelf.lengths[pool].mean()) if len(pool) else 1.0
+        frequencies, mean_length = Frequencies.of(counts), float(tokens.lengths[pool].mean()) if len(pool) else 1.0
         self._weights = TermMatrix.of([bm25(one, frequencies, mean_length) for one in counts])
 
     def nearest(self, queries: Ints, most: int = NEAREST) -> Iterator[Ints]:
@@ -34,4 +34,4 @@ class NearDocuments:
             yield best[best != query][:most]
 
     def _counts(self, number: int) -> Counts:
-        return Counts.of(self.shelf.piece(number, 0, int(self.shelf.lengths[number])).astype(np.uint64))
+        return Counts.of(self.tokens.piece(number, 0, int(self.tokens.lengths[number])).astype(np.uint64))

@@ -9,7 +9,7 @@ import numpy as np
 
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import DEFAULT
-from longmatch.lab.store.shelf import TokenShelf
+from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.candidates import Candidates
 from longmatch.lab.training.data.labels import Numbered, PairTable
 from longmatch.lab.training.data.near import NearDocuments
@@ -23,7 +23,7 @@ class Negatives:
     """How non-matches are drawn: from all documents alike, or from those that share most words with the source."""
 
     kind: Literal["random", "near"]
-    shelf: TokenShelf
+    tokens: TokenCollection
     ids: Sequence[str]
     seed: int
     reachable: bool = False  # without matches that a first stage does not find: a model that ranks anew never sees them
@@ -58,7 +58,7 @@ class Negatives:
     def _near(self, pairs: PairTable, candidates: Candidates) -> dict[int, Ints]:
         """What a first stage finds for each source of some pairs."""
         sources = np.unique(pairs.source)
-        return dict(zip(sources.tolist(), NearDocuments(self.shelf, candidates).nearest(sources), strict=True))
+        return dict(zip(sources.tolist(), NearDocuments(self.tokens, candidates).nearest(sources), strict=True))
 
 
 def _found_first(pairs: PairTable, near: Mapping[int, Ints]) -> PairTable:

@@ -13,7 +13,8 @@ from longmatch.documents.read import JSONL_SUFFIXES, find_files, is_readable, re
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES
 from longmatch.lab.datasets.records import iterate_lines
-from longmatch.lab.store.shelf import Unread
+from longmatch.lab.store.documents import DocumentSource
+from longmatch.lab.store.layer import Unreadable
 
 LABEL_FILES = ("pairs.tsv", "qrels.tsv", "classes.tsv")
 LINKS_FILE = "links.tsv"  # learned from only where there are neither pairs nor judgements
@@ -27,7 +28,7 @@ class Item(NamedTuple):
     id: str  # of a file; a line has its own
     number: int  # of the line
     line: str
-    prefix: str  # of the id, where documents of several sources lie on one shelf
+    prefix: str  # of the id, where documents come from several sources
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Source:
     prefix: str = ""
 
     def items(self) -> Iterator[Item]:
-        """The documents, unread, one at a time."""
+        """The documents, not yet read, one at a time."""
         for file in self.files:
             if file.name.lower().endswith(JSONL_SUFFIXES):
                 lines = ((number, line) for number, line in iterate_lines(file) if line.strip())
@@ -50,7 +51,9 @@ class Source:
                 yield Item(file, self._id(file), 0, "", self.prefix)
 
     def fingerprint(self) -> str:
-        """Changes when the documents do."""
+        """Changes when the documents do; of a single JSON Lines file the digest that evaluation knows it by."""
+        if not self.prefix and len(self.files) == 1 and self.files[0].name.lower().endswith(JSONL_SUFFIXES):
+            return _state(self.files[0])[:16]
         digest = hashlib.sha256(self.prefix.encode())
         for file in self.files:
             digest.update(f"\0{self._id(file)}\0{_state(file)}".encode())
@@ -60,15 +63,27 @@ class Source:
         return file.relative_to(self.path).as_posix() if self.path.is_dir() else file.name
 
 
+def document_source(sources: Sequence[Source]) -> DocumentSource[Item]:
+    """The documents of all sources, in order, for a store of their tokens."""
+    fingerprints = [source.fingerprint() for source in sources]
+    several = hashlib.sha256(" ".join(fingerprints).encode()).hexdigest()[:16]
+    return DocumentSource(
+        "+".join(source.name for source in sources)[:60],
+        several if len(sources) > 1 else fingerprints[0],
+        lambda: (item for source in sources for item in source.items()),
+        read_item,
+    )
+
+
 def _state(file: Path) -> str:
     facts = file.stat()
     if facts.st_size > WHOLE:
-        return f"{facts.st_size} bytes of {facts.st_mtime_ns}"
+        return hashlib.sha256(f"{facts.st_size} bytes of {facts.st_mtime_ns}".encode()).hexdigest()
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def read_item(item: Item) -> Document | Unread:
+def read_item(item: Item) -> Document | Unreadable:
     """The document. One in which there is nothing to read is left out; a line that is no document stops everything."""
     try:
         found = parse_line(item.line.encode(), item.path, item.number) if item.line else read(item.path, item.id)
@@ -76,7 +91,7 @@ def read_item(item: Item) -> Document | Unread:
         id = item.id or _own_id(item.line)
         if not id:
             raise
-        return Unread(item.prefix + id, str(error))
+        return Unreadable(item.prefix + id, str(error))
     assert found is not None
     return replace(found, id=item.prefix + found.id)
 
