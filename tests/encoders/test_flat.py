@@ -1,4 +1,4 @@
-"""FlatTokens pieces give back what they hold, padded by length, and fall into groups within a budget."""
+"""Flat pieces give back what they hold, padded by length, and fall into groups within a budget."""
 
 import numpy as np
 import torch

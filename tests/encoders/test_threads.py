@@ -14,7 +14,7 @@ from longmatch.encoders.threads import single_core_pool
 @pytest.fixture
 def batches() -> list[Batch]:
     draw = np.random.default_rng(0)
-    return [Batch.of(np.array([n]), [draw.integers(5, 50, size=1 + n % 7)], (1, 2), most=40) for n in range(12)]
+    return [Batch.of(np.array([n]), [draw.integers(5, 50, size=1 + n % 7)], (1, 2), longest=40) for n in range(12)]
 
 
 def test_several_at_once_give_what_one_after_another_gives_in_the_same_order(tiny_bert, batches):
