@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from longmatch.documents.language import words_of
 
 Hashes = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
+N = TypeVar("N", bound=np.generic)
 Flags = npt.NDArray[np.bool_]
 
 Kind = Literal["words", "phrases"]
@@ -32,7 +33,7 @@ def hash_word(word: str) -> int:
     return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def lookup(sorted_ids: Hashes, wanted: Hashes) -> tuple[Ints, Flags]:
+def lookup(sorted_ids: npt.NDArray[N], wanted: npt.NDArray[N]) -> tuple[Ints, Flags]:
     """The position of each wanted term among sorted ids, and whether it is there; else the position is meaningless.
 
     >>> position, present = lookup(np.array([2, 5, 9], np.uint64), np.array([5, 6], np.uint64))

@@ -142,7 +142,7 @@ def test_runs_that_share_a_cache_tokenise_the_documents_once(made, tiny_bert, tm
 def test_documents_without_labels_are_refused(made, tiny_bert, tmp_path):
     file = tmp_path / "bare.jsonl"
     file.write_text((made / "documents.jsonl").read_text())
-    with pytest.raises(LongmatchError, match="says of no documents that they belong together"):
+    with pytest.raises(LongmatchError, match="has no labels that tell which documents match"):
         FirstTokensRecipe.make(
             [file], tmp_path / "cache", TrainingSettings(), FirstTokensSettings(backbone=str(tiny_bert))
         )

@@ -39,12 +39,12 @@ def test_a_table_without_rows_is_an_empty_split(make, opened):
         opened(make("ab", pairs=table(PAIRS, []))).pairs("train")
 
 
-@pytest.mark.parametrize(("label", "kind"), [(1, "belong"), (0, "do not belong")])
+@pytest.mark.parametrize(("label", "kind"), [(1, "matches"), (0, "non-matches")])
 @pytest.mark.parametrize("split", ["train", "validation"])
 def test_only_one_label_is_refused(make, opened, label, kind, split):
     rows = [row for row in GOOD if row[0] != split or row[3] == label]
     data = opened(make("abcd", pairs=table(PAIRS, rows)))
-    with says(rf"pairs\.tsv has only pairs that {kind} together in the {split} split \(label {label}\)\. Add some"):
+    with says(rf"pairs\.tsv has only {kind} in the {split} split \(label {label}\)\. Add "):
         data.pairs(split)
 
 
@@ -70,12 +70,12 @@ def test_two_classes_of_one_document_are_refused(make, opened):
 
 
 def test_pairs_are_not_learned_from_bare_documents(make, opened):
-    with says(r"data says of no documents that they belong together\. Add pairs\.tsv"):
+    with says(r"data has no labels that tell which documents match\. Add pairs\.tsv"):
         opened(make("ab")).pairs("train")
 
 
 def test_one_document_is_too_few_to_hold_one_out(make, opened):
-    with says("holds too few documents to keep one for validation"):
+    with says("has too few documents to hold one out for validation"):
         opened(make("a")).documents("train")
 
 

@@ -1,4 +1,4 @@
-"""What documents are: two of one class belong together."""
+"""Classes of documents: two documents of one class match."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from longmatch.errors import ReadError
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import DEFAULT
 from longmatch.lab.store.tokens import TokenCollection
-from longmatch.lab.training.data.labels import PairTable, look_up
-from longmatch.lab.training.data.tables import Classes
+from longmatch.lab.training.data.labels import PairTable, document_numbers
+from longmatch.lab.training.data.tables import ClassLabels
 from longmatch.units.tokens import Ints
 
 Rows = Iterable[tuple[int, int, str]]  # split, document, class
@@ -19,16 +19,16 @@ Rows = Iterable[tuple[int, int, str]]  # split, document, class
 
 @dataclass(frozen=True)
 class ClassTable:
-    """The documents that have a class, in the order of their numbers."""
+    """The documents with a class, by document number."""
 
     names: tuple[str, ...]
     split: Ints
     document: Ints
-    label: Ints  # the class's place in `names`
+    label: Ints  # an index into `names`
 
     @classmethod
-    def of_rows(cls, rows: Rows) -> "ClassTable":
-        """Number the classes by their names."""
+    def from_rows(cls, rows: Rows) -> "ClassTable":
+        """Number the classes in the order of their names."""
         ordered = sorted(rows, key=lambda row: row[1])
         names = tuple(sorted({name for _, _, name in ordered}))
         codes = {name: code for code, name in enumerate(names)}
@@ -44,28 +44,28 @@ class ClassTable:
         return self.document[rows], self.label[rows]
 
 
-def stated_classes(table: Classes, tokens: TokenCollection, prefix: str) -> Rows:
-    """The classes that a table gives."""
+def labelled_classes(table: ClassLabels, tokens: TokenCollection, prefix: str) -> Rows:
+    """The classes in a label file."""
     seen: set[str] = set()
     for row in table.rows:
         if row.document in seen:
             raise ReadError(table.path, f"gives {row.document!r} two classes", "Keep one of them.")
         seen.add(row.document)
-    numbers = look_up(table.path, seen, tokens, prefix)
+    numbers = document_numbers(table.path, seen, tokens, prefix)
     return [(SPLITS.index(r.split), numbers[r.document], r.label) for r in table.rows if r.document in numbers]
 
 
-def own_classes(documents: Ints, tokens: TokenCollection, ids: Sequence[str]) -> Rows:
-    """The classes that documents state themselves, in splits drawn from their ids."""
+def document_classes(documents: Ints, tokens: TokenCollection, ids: Sequence[str]) -> Rows:
+    """The classes given in the documents themselves, with splits derived from their ids."""
     for number in documents.tolist():
         label = tokens.labels[number]
         if label is not None:
             yield SPLITS.index(DEFAULT.of(ids[number])), number, label
 
 
-def pairs_of_classes(numbers: Ints, labels: Ints, ids: Sequence[str], seed: int) -> PairTable:
-    """Each document with a random one of its class, if there is another, and with a random one of another class."""
-    order = np.argsort(labels, kind="stable")  # class after class
+def class_pairs(numbers: Ints, labels: Ints, ids: Sequence[str], seed: int) -> PairTable:
+    """Pair each document with a random one of its class, if there is another, and with one of another class."""
+    order = np.argsort(labels, kind="stable")  # grouped by class
     members = numbers[order].tolist()
     starts = np.searchsorted(labels[order], labels[order], side="left").tolist()
     ends = np.searchsorted(labels[order], labels[order], side="right").tolist()
@@ -73,9 +73,9 @@ def pairs_of_classes(numbers: Ints, labels: Ints, ids: Sequence[str], seed: int)
     for place, (number, start, end) in enumerate(zip(members, starts, ends, strict=True)):
         random = Random(f"{seed}:{ids[number]}")
         if end - start > 1:
-            at = random.randrange(start, end - 1)
-            drawn.append((number, members[at if at < place else at + 1], 1))
+            choice = random.randrange(start, end - 1)
+            drawn.append((number, members[choice if choice < place else choice + 1], 1))
         if end - start < len(members):
-            at = random.randrange(len(members) - (end - start))
-            drawn.append((number, members[at if at < start else at + end - start], 0))
+            choice = random.randrange(len(members) - (end - start))
+            drawn.append((number, members[choice if choice < start else choice + end - start], 0))
     return PairTable(*np.array(drawn, dtype=np.int64).reshape(-1, 3).T)

@@ -1,4 +1,4 @@
-"""Labels with documents as numbers, and what of them training may not see."""
+"""Labels by document number, without leaks between splits."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +10,15 @@ import numpy.typing as npt
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.store.tokens import TokenCollection
-from longmatch.lab.training.data.tables import Pairs
+from longmatch.lab.training.data.tables import PairLabels
 from longmatch.units.tokens import Ints
 
-Which = npt.NDArray[np.bool_]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class PairTable:
-    """Pairs of documents, by their numbers: label 1 belongs together, 0 does not."""
+    """Pairs of documents, by number: label 1 is a match, 0 a non-match."""
 
     source: Ints
     target: Ints
@@ -28,13 +28,13 @@ class PairTable:
         return len(self.source)
 
     def documents(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The documents of some pairs, each once (documents,), and where each pair's two stand there (2, pairs)."""
+        """The distinct documents of some pairs (documents,), and each pair's places among them (2, pairs)."""
         numbers, places = np.unique(np.stack([self.source[rows], self.target[rows]]), return_inverse=True)
         return numbers, places.reshape(2, -1)
 
     @staticmethod
     def join(tables: Sequence["PairTable"]) -> "PairTable":
-        """One after the other."""
+        """Concatenate tables."""
         none = np.zeros(0, dtype=np.int64)
         return PairTable(
             *(np.concatenate([none, *(getattr(t, name) for t in tables)]) for name in ("source", "target", "label"))
@@ -42,19 +42,19 @@ class PairTable:
 
 
 @dataclass(frozen=True)
-class Numbered:
-    """The rows of a table of pairs: split 0, 1, 2 is train, validation, test."""
+class NumberedPairs:
+    """The rows of a label file of pairs; split 0, 1, 2 is train, validation, test."""
 
-    table: Pairs  # without its rows
+    table: PairLabels  # without rows
     split: Ints
     source: Ints
     target: Ints
     label: Ints
-    documents: int  # in all
+    documents: int  # in the collection
 
     @property
     def keys(self) -> Ints:
-        """One number a pair, the same both ways round."""
+        """One number per pair, independent of its order."""
         return pair_keys(self.source, self.target, self.documents)
 
     def of(self, split: Split) -> PairTable:
@@ -62,15 +62,15 @@ class Numbered:
         rows = self.split == SPLITS.index(split)
         return PairTable(self.source[rows], self.target[rows], self.label[rows])
 
-    def only(self, rows: Which) -> "Numbered":
-        """Some of the rows."""
+    def select(self, rows: Mask) -> "NumberedPairs":
+        """The rows where the mask is true."""
         return replace(
             self, split=self.split[rows], source=self.source[rows], target=self.target[rows], label=self.label[rows]
         )
 
 
 def pair_keys(source: Ints, target: Ints, documents: int) -> Ints:
-    """One number a pair, the same both ways round.
+    """One number per pair, independent of its order.
 
     >>> pair_keys(np.array([1, 4]), np.array([4, 1]), 10).tolist()
     [14, 14]
@@ -79,21 +79,21 @@ def pair_keys(source: Ints, target: Ints, documents: int) -> Ints:
     return keys
 
 
-def number_pairs(table: Pairs, tokens: TokenCollection, prefix: str) -> Numbered:
-    """Look the documents up; rows with one that nothing could be read from, or of one with itself, are left out."""
+def number_pairs(table: PairLabels, tokens: TokenCollection, prefix: str) -> NumberedPairs:
+    """Look up the documents; rows with an unreadable document, or of one with itself, are left out."""
     named = (id for row in table.rows for id in (row.source, row.target))
-    numbers = look_up(table.path, named, tokens, prefix)
+    numbers = document_numbers(table.path, named, tokens, prefix)
     rows = [
         (SPLITS.index(row.split), numbers[row.source], numbers[row.target], row.label)
         for row in table.rows
         if row.source in numbers and row.target in numbers and row.source != row.target
     ]
     split, source, target, label = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-    return Numbered(replace(table, rows=()), split, source, target, label, len(tokens))
+    return NumberedPairs(replace(table, rows=()), split, source, target, label, len(tokens))
 
 
-def look_up(path: Path, ids: Iterable[str], tokens: TokenCollection, prefix: str) -> dict[str, int]:
-    """The numbers of documents that a table names; those that nothing could be read from are left out."""
+def document_numbers(path: Path, ids: Iterable[str], tokens: TokenCollection, prefix: str) -> dict[str, int]:
+    """The numbers of the documents in a label file, without unreadable ones; unknown ones are an error."""
     named = dict.fromkeys(ids)
     unknown = [id for id in named if prefix + id not in tokens and prefix + id not in tokens.unreadable]
     if unknown:
@@ -105,17 +105,17 @@ def look_up(path: Path, ids: Iterable[str], tokens: TokenCollection, prefix: str
     return {id: tokens.number(prefix + id) for id in named if prefix + id in tokens}
 
 
-def without_later_splits(tables: Sequence[Numbered]) -> list[Numbered]:
-    """Drop what training would see of validation and test, and validation of test.
+def without_leaks(tables: Sequence[NumberedPairs]) -> list[NumberedPairs]:
+    """Drop pairs that leak from validation or test into training, or from test into validation.
 
-    That is a pair that a later split labels too, in whatever table and order, and one with a query of a later split.
+    These are pairs that a later split labels too, in any table and order, and pairs with a query of a later split.
     """
     kept = list(tables)
     for split in (1, 0):
-        later = [table.only(table.split > split) for table in kept]
+        later = [table.select(table.split > split) for table in kept]
         keys = np.concatenate([np.zeros(0, dtype=np.int64), *(table.keys for table in later)])
         queries = np.concatenate([np.zeros(0, dtype=np.int64), *(t.source for t in later if t.table.judged)])
-        for at, table in enumerate(kept):
-            seen = np.isin(table.keys, keys) | np.isin(table.source, queries) | np.isin(table.target, queries)
-            kept[at] = table.only((table.split != split) | ~seen)
+        for place, table in enumerate(kept):
+            leaked = np.isin(table.keys, keys) | np.isin(table.source, queries) | np.isin(table.target, queries)
+            kept[place] = table.select((table.split != split) | ~leaked)
     return kept

@@ -1,4 +1,4 @@
-"""Where training documents come from: data folders, JSON Lines files, folders of files; and the labels beside them."""
+"""Sources of training documents: data folders, JSON Lines files, folders of files; and the label files beside them."""
 
 import hashlib
 import json
@@ -17,8 +17,8 @@ from longmatch.lab.store.documents import DocumentSource
 from longmatch.lab.store.layer import Unreadable
 
 LABEL_FILES = ("pairs.tsv", "qrels.tsv", "classes.tsv")
-LINKS_FILE = "links.tsv"  # learned from only where there are neither pairs nor judgements
-WHOLE = 256 * 2**20  # bytes: files up to this size are known by their content, larger ones by size and time of change
+LINKS_FILE = "links.tsv"  # used only if there are neither pairs nor judgements
+WHOLE = 256 * 2**20  # bytes: larger files are identified by size and modification time, not by content
 
 
 class Item(NamedTuple):
@@ -33,7 +33,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """Documents and the files that label them."""
+    """Documents and their label files."""
 
     name: str
     path: Path
@@ -84,7 +84,7 @@ def _state(file: Path) -> str:
 
 
 def read_item(item: Item) -> Document | Unreadable:
-    """The document. One in which there is nothing to read is left out; a line that is no document stops everything."""
+    """Read the document. An unreadable one is skipped; a line that is not a document is an error."""
     try:
         found = parse_line(item.line.encode(), item.path, item.number) if item.line else read(item.path, item.id)
     except ReadError as error:
@@ -104,15 +104,15 @@ def _own_id(line: str) -> str:
     return str(record.get("id") or "") if isinstance(record, dict) else ""
 
 
-def find_sources(given: Iterable[str | Path]) -> list[Source]:
-    """The sources that paths stand for: a folder, a JSON Lines file, or a .tsv file with labels.
+def find_sources(paths: Iterable[str | Path]) -> list[Source]:
+    """Resolve paths to sources: folders, JSON Lines files, and .tsv files with labels.
 
-    A .tsv file goes with the documents named before it, else with those that lie beside it, and instead of the label
-    files that are found there. With several sources each document's id begins with its source's name.
+    A .tsv file labels the documents named before it, or else those beside it, and replaces the label files found there.
+    With several sources, each document's id is prefixed with its source's name.
     """
     found: list[Source] = []
     own_labels: list[bool] = []
-    for path in map(Path, given):
+    for path in map(Path, paths):
         if not path.exists():
             raise ReadError(path, "does not exist", "Check the name.")
         if path.suffix.lower() != ".tsv":

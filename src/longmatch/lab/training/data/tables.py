@@ -1,10 +1,10 @@
-"""Files with labels, told apart by their first line.
+"""Label files; the kind is recognised by the column names in the first line.
 
-    source, target [, split] [, label]     pairs: 1 belongs together, 0 does not; without a label all belong together
-    query, document, grade [, split]       judgements: a grade above 0 belongs together
+    source, target [, split] [, label]     pairs: 1 is a match, 0 a non-match; without a label all are matches
+    query, document, grade [, split]       judgements: a grade above 0 is a match
     document, label [, split]              classes
 
-Without a column `split` it is drawn from the documents' ids (longmatch.lab.datasets.splits): a pair is test if either
+Without a column `split` it is derived from the documents' ids (longmatch.lab.datasets.splits): a pair is test if either
 document is, else validation if either is.
 """
 
@@ -20,18 +20,18 @@ _SPLITS: dict[str, Split] = {split: split for split in SPLITS}
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Which documents belong together, and which do not."""
+class PairLabels:
+    """A label file of pairs or judgements."""
 
     path: Path
     rows: tuple[Pair, ...]
-    judged: bool  # queries and documents: what is said of a query is of its split, whatever the document
-    labelled: bool  # says itself what does not belong together
-    drawn: bool  # the splits come from the ids
+    judged: bool  # judgements: a row belongs to its query's split, whatever the document
+    has_negatives: bool  # has labels, so it lists its own non-matches
+    split_by_id: bool  # splits are derived from ids
 
 
-class Class(NamedTuple):
-    """A document and what it is."""
+class ClassRow(NamedTuple):
+    """A document's class."""
 
     split: Split
     document: str
@@ -39,27 +39,29 @@ class Class(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Classes:
-    """What documents are; two of one class belong together."""
+class ClassLabels:
+    """A label file of classes; two documents of one class match."""
 
     path: Path
-    rows: tuple[Class, ...]
+    rows: tuple[ClassRow, ...]
 
 
-def read_labels(path: Path) -> Pairs | Classes:
-    """Read a label file, whatever its kind."""
+def read_labels(path: Path) -> PairLabels | ClassLabels:
+    """Read a label file of any kind."""
     columns = next((tuple(line.split("\t")) for _, line in iterate_lines(path)), ())
     needed = set(columns) - {"split"}
     rows = [dict(zip(columns, cells, strict=True)) for cells in read_table(path, columns)] if columns else []
     if len(set(columns)) == len(columns):
         if needed == {"document", "label"}:
-            return Classes(path, tuple(_class(path, row) for row in rows))
+            return ClassLabels(path, tuple(_class(path, row) for row in rows))
         if needed == {"query", "document", "grade"}:
             pairs = tuple(_pair(path, row, "query", "document", "grade") for row in rows)
-            return Pairs(path, pairs, judged=True, labelled=False, drawn="split" not in columns)
+            return PairLabels(path, pairs, judged=True, has_negatives=False, split_by_id="split" not in columns)
         if needed - {"label"} == {"source", "target"}:
             pairs = tuple(_pair(path, row, "source", "target", "label") for row in rows)
-            return Pairs(path, pairs, judged=False, labelled="label" in columns, drawn="split" not in columns)
+            return PairLabels(
+                path, pairs, judged=False, has_negatives="label" in columns, split_by_id="split" not in columns
+            )
     raise ReadError(
         path,
         f"starts with the columns {', '.join(columns) or 'none'}, which longmatch cannot learn from",
@@ -80,9 +82,9 @@ def _pair(path: Path, row: dict[str, str], first: str, second: str, number: str)
     return Pair(split, source, target, int(value))
 
 
-def _class(path: Path, row: dict[str, str]) -> Class:
+def _class(path: Path, row: dict[str, str]) -> ClassRow:
     document = row["document"]
-    return Class(
+    return ClassRow(
         _split(path, row["split"]) if "split" in row else DEFAULT.of(document),
         document,
         row["label"],

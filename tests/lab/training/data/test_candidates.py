@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.data.candidates import Candidates
-from longmatch.lab.training.data.near import NearDocuments
+from longmatch.lab.training.data.candidates import Candidates, FirstStage
 from tests.lab.training.data.conftest import table
 
 WORDS = [f"w{letter}{other}" for letter in "abcdef" for other in "ghijk"]
@@ -50,7 +49,7 @@ def by_hand(data: TrainingData, query: int, pool: list[int]) -> list[float]:
 
 def test_the_nearest_are_those_of_bm25_without_the_query(mixed) -> None:
     pool = np.arange(5, 30)
-    queries, near = np.array([0, 7, 29]), NearDocuments(mixed.tokens, Candidates(pool, {}))
+    queries, near = np.array([0, 7, 29]), FirstStage(mixed.tokens, Candidates(pool, {}))
     for query, found in zip(queries, near.nearest(queries, 6), strict=True):
         scores = dict(zip(pool.tolist(), by_hand(mixed, int(query), pool.tolist()), strict=True))
         scores.pop(int(query), None)
@@ -87,7 +86,7 @@ def test_near_non_matches_follow_the_seed_in_training_alone(tmp_path, opened) ->
 
 def test_a_query_with_a_pool_of_its_own_finds_nothing_else(mixed) -> None:
     pool, own = np.arange(5, 30), np.array([3, 8, 12, 7, 20])
-    near = NearDocuments(mixed.tokens, Candidates(pool, {7: own}))
+    near = FirstStage(mixed.tokens, Candidates(pool, {7: own}))
     (found,) = near.nearest(np.array([7]))
     scores = dict(zip(pool.tolist(), by_hand(mixed, 7, pool.tolist()), strict=True))
     assert found.tolist() == sorted([8, 12, 20], key=lambda number: -scores[number])  # 3 is no candidate, 7 the query
