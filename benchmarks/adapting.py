@@ -19,7 +19,7 @@ from longmatch.documents.document import Document, Section
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.lab.adapting.adapt import adapt
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.evaluation.measures.answers import rank_query
+from longmatch.lab.evaluation.measures.query_result import rank_query
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.library import Library

@@ -24,7 +24,7 @@ from longmatch.lab.default.calibration import (
     probabilities,
 )
 from longmatch.lab.default.features import PASSAGE_SIDES, read_pairs
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 
 SPLITS: tuple[Split, ...] = ("train", "validation")
 ONE_CURVE = (0.5, 1.0)  # every document counts as long

@@ -11,7 +11,7 @@ from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures import parse
 from longmatch.lab.evaluation.protocols import EvaluationTask, TaskOutcome, score_task
-from longmatch.lab.evaluation.scoring.anything import AnyScorer
+from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
 from longmatch.matching.matcher import Encoder, Progress, Scores
 
 Make = Callable[..., Path]
@@ -37,10 +37,10 @@ class Alphabet(Encoder[str, list[str]]):
         raise NotImplementedError
 
 
-def answered(folder: Path, **options: object) -> tuple[TaskOutcome, EvaluationTask, AnyScorer]:
+def answered(folder: Path, **options: object) -> tuple[TaskOutcome, EvaluationTask, InMemoryScorer]:
     corpus = Corpus(DataFolder(folder))
     task = EvaluationTask.of(corpus, "test", **options)
-    scorer = AnyScorer(Alphabet())
+    scorer = InMemoryScorer(Alphabet())
     scorer.open([], corpus)
     return score_task(task, corpus, scorer), task, scorer
 

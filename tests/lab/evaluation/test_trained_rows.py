@@ -9,8 +9,8 @@ import pytest
 
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import evaluate
-from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.lab.store.store import LayerStore
 from longmatch.loading import load
@@ -45,7 +45,7 @@ def test_seeds_of_one_model_are_one_row_with_mean_and_deviation(
 
 def test_stored_vectors_give_the_models_own_scores(example_corpus: Corpus, save_colde: Make, tmp_path: Path) -> None:
     matcher = load(save_colde("m", 1))
-    scorer, plain = scorer_of(matcher), AnyScorer(matcher)
+    scorer, plain = scorer_of(matcher), InMemoryScorer(matcher)
     assert isinstance(scorer, VectorScorer)
     scorer.open(LayerStore.of(tmp_path / "store", example_corpus.source).build(scorer.layers), example_corpus)
     plain.open([], example_corpus)

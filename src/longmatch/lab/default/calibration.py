@@ -18,7 +18,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import FLOORS, PASSAGE_SIDES, PairSides, read_pairs
 from longmatch.lab.default.weights import read_weights
 from longmatch.lab.evaluation.measures import calibration_error
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 
 UNRELATED_PER_NEGATIVE = 4  # unrelated pairs for each labelled one that does not belong together
 LENGTHS = (500, 5000)  # words of a short and of a long document

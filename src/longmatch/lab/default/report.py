@@ -16,7 +16,7 @@ from longmatch.lab.datasets.records import SPLITS
 from longmatch.lab.default.calibration import error_over_sets, fit_probability, probabilities
 from longmatch.lab.default.features import PASSAGE_SIDES, PairSides, QueryLists, read_lists, read_pairs
 from longmatch.lab.default.weights import WEIGHED, fit_weights, ndcg
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.significance import compare_queries
 
 REPORT = "report.txt"

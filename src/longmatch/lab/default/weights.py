@@ -13,7 +13,7 @@ from longmatch.default.calibration import Scale, log_above_floor
 from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import DEPTH, FLOORS, PASSAGE_SIDES, QueryLists, read_lists
-from longmatch.lab.evaluation.measures.answers import QueryResult
+from longmatch.lab.evaluation.measures.query_result import QueryResult
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.losses.listwise import listwise_loss
 

@@ -21,7 +21,7 @@ from longmatch.lab.evaluation.measures import (
     RankingMeasure,
     best_threshold,
 )
-from longmatch.lab.evaluation.measures.answers import Floats, find_ranks
+from longmatch.lab.evaluation.measures.query_result import Floats, find_ranks
 from longmatch.lab.evaluation.scoring.pairs import PairScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.matching.matcher import Progress

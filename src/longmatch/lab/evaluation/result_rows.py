@@ -13,7 +13,7 @@ from longmatch.lab.evaluation.measures import (
     RankingMeasure,
     parse,
 )
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.runs import ModelRun
 from longmatch.lab.evaluation.significance import (
     Comparison,

@@ -13,7 +13,7 @@ import numpy as np
 
 from longmatch.lab.datasets.records import Pair
 from longmatch.lab.evaluation.measures import PairPredictions, QueryResult
-from longmatch.lab.evaluation.measures.answers import Ints
+from longmatch.lab.evaluation.measures.query_result import Ints
 from longmatch.lab.evaluation.protocols import EvaluationTask, TaskOutcome
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lab.evaluation.measures.answers import Floats, Ints
+from longmatch.lab.evaluation.measures.query_result import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from longmatch.lab.evaluation.measures.answers import Floats, QueryResult, rank_query
+from longmatch.lab.evaluation.measures.query_result import Floats, QueryResult, rank_query
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,13 @@ from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.baselines.rprs.matcher import RprsMatcher
 from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
 from longmatch.lab.evaluation.encodings.vectors import VectorEncoder
-from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
-from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
+from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
+from longmatch.lab.evaluation.scoring.lexical import LdaScorer, LexicalScorer
 from longmatch.lab.evaluation.scoring.pairs import PairScorer
 from longmatch.lab.evaluation.scoring.rprs import RprsScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.evaluation.scoring.sentences import PooledScorer, SdrScorer
-from longmatch.lab.evaluation.scoring.topics import LdaScorer
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.lexical.matcher import LexicalMatcher
 from longmatch.matching.matcher import Matcher
@@ -31,13 +30,13 @@ SCORERS: dict[type[Matcher], type[Scorer]] = {
 
 
 def scorer_of(matcher: Matcher, depth: int = DEPTH) -> Scorer:
-    """One that reads stored encodings where there are any, else one that encodes as the matcher does.
+    """A scorer over stored encodings where the matcher has any, else one in memory.
 
-    A model that reads two documents together scores the `depth` best of a first stage.
+    A model that reads both documents together reranks the `depth` best of a first stage.
     """
     if isinstance(matcher, PairMatcher):
         return PairScorer(matcher, depth)
-    fitting = SCORERS.get(type(matcher), VectorScorer if isinstance(matcher, VectorEncoder) else AnyScorer)
+    scorer = SCORERS.get(type(matcher), VectorScorer if isinstance(matcher, VectorEncoder) else InMemoryScorer)
     if isinstance(matcher, SdrMatcher) and matcher.symmetric:
-        fitting = AnyScorer
-    return fitting(matcher)
+        scorer = InMemoryScorer
+    return scorer(matcher)

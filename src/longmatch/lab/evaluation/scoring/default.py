@@ -1,4 +1,4 @@
-"""The default model's row: its own score, slice by slice, with the rarity of words in the whole corpus."""
+"""The default model's score, slice by slice, with the rarity of words in the whole corpus."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
-from longmatch.lab.evaluation.code import DEFAULT_CODE
+from longmatch.lab.evaluation.code_paths import DEFAULT_CODE
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
     ExpectationLayer,
@@ -21,7 +21,7 @@ from longmatch.lab.evaluation.encodings.layers import (
     restore_stream,
     scoring_device,
 )
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.store.files import StoredLayer
@@ -40,7 +40,7 @@ class DefaultScorer(Scorer):
 
     @property
     def layers(self) -> Sequence[Layer]:
-        """Sentence vectors, what to expect of them by chance, and the words of the same pieces."""
+        """Sentence vectors, their expected similarity by chance, and the words of the same pieces."""
         vectors = SentenceVectorLayer(self.matcher.backbone)
         return (
             vectors,
@@ -50,12 +50,12 @@ class DefaultScorer(Scorer):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The calibration; the score it gives orders documents and is no probability."""
+        """The calibration of the score that orders documents, which is not a probability."""
         return {"calibration": str(self.matcher.statistics.calibration)}
 
     @property
     def sides(self) -> Sequence[str]:
-        """The sides that will be asked for."""
+        """The sides that are scored."""
         return self.matcher.statistics.calibration.sides
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
@@ -65,34 +65,34 @@ class DefaultScorer(Scorer):
         words = [restore_stream(arrays) for arrays in self._words.documents("words", "bounds")]
         self._titles = self._titles_of(corpus)
         self._title_vectors = self._vectors_of(self._titles)
-        able = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
-        self._rarity = Rarity.of(able, self.matcher.statistics)
-        del able  # with the phrases it had to make
+        handled = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
+        self._rarity = Rarity.of(handled, self.matcher.statistics)
+        del handled  # and its phrases
         self._slices = slices_of(self._vectors)
-        self._bare = [self._weigh(words[part.first : part.last], part.first) for part in self._slices]
+        self._terms = [self._weigh(words[part.first : part.last], part.first) for part in self._slices]
         self._loaded: Collection | None = None
 
     def _titles_of(self, corpus: Corpus) -> Sequence[str]:
-        """Read where they count."""
+        """Read only if a side needs them."""
         if not {*NEEDS_TITLES, "named"} & set(self.sides):
             return [""] * len(corpus)
         return corpus.titles
 
     def _vectors_of(self, titles: Sequence[str]) -> Sequence[Tensor | None]:
-        """Made where they count."""
+        """Computed only if a side needs them."""
         if "cites_title" not in self.sides:
             return [None] * len(titles)
         return title_vectors(titles, self.matcher.backbone).to(scoring_device()).unbind()
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
-        """A slice is read once for all queries of the block."""
+        """Each slice is read once for all queries of the block."""
         queries = [self._query(number) for number in numbers]
-        found: list[list[Floats]] = [[] for _ in numbers]
+        parts: list[list[Floats]] = [[] for _ in numbers]
         for index in range(len(self._slices)):
             collection = self._collection(index)
-            for query, scores in zip(queries, found, strict=True):
+            for query, scores in zip(queries, parts, strict=True):
                 scores.append(self.matcher.score(query, collection))
-        return [np.concatenate(scores) for scores in found]
+        return [np.concatenate(scores) for scores in parts]
 
     def _query(self, number: int) -> Encoding:
         device = scoring_device()
@@ -106,15 +106,15 @@ class DefaultScorer(Scorer):
         )
 
     def _collection(self, index: int) -> Collection:
-        """A slice as the score wants it; the only one stays loaded."""
+        """A slice in the form the score takes; a single slice stays loaded."""
         if self._loaded is not None:
             return self._loaded
-        part, (encodings, words, phrases) = self._slices[index], self._bare[index]
+        part, (encodings, words, phrases) = self._slices[index], self._terms[index]
         sentences = SentenceVectors(part.vectors(), self._expectations(part))
-        found = Collection(encodings, sentences, part.offsets(), self._rarity, words, phrases)
+        collection = Collection(encodings, sentences, part.offsets(), self._rarity, words, phrases)
         if len(self._slices) == 1:
-            self._loaded = found
-        return found
+            self._loaded = collection
+        return collection
 
     def _expectations(self, part: Slice) -> Tensor:
         return torch.from_numpy(self._chance.array("expectations", part.first, part.last)).to(scoring_device())
@@ -126,8 +126,8 @@ class DefaultScorer(Scorer):
             TermMatrix.of([tfidf(t.words.counts, self._rarity.words) for t in terms]),
             TermMatrix.of([tfidf(t.phrases.counts, self._rarity.phrases) for t in terms]),
         )
-        told = zip(self._titles[first:], self._title_vectors[first:], words, strict=False)
-        return [self._encoding(stream, title, vector) for title, vector, stream in told], *matrices
+        titled = zip(self._titles[first:], self._title_vectors[first:], words, strict=False)
+        return [self._encoding(stream, title, vector) for title, vector, stream in titled], *matrices
 
     def _encoding(self, stream: Stream, title: str = "", vector: Tensor | None = None) -> Encoding:
         """An encoding of terms alone."""

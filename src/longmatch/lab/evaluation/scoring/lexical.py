@@ -1,14 +1,15 @@
-"""TF-IDF and BM25 rows: one pass over the words serves them all."""
+"""TF-IDF, BM25 and LDA, over the same stored words."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from longmatch.lab.evaluation.code import LEXICAL_CODE
+from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
+from longmatch.lab.evaluation.code_paths import LEXICAL_CODE, class_folder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.store.files import StoredLayer
 from longmatch.lexical.matcher import LexicalEncoding, LexicalMatcher
@@ -35,19 +36,35 @@ class LexicalScorer(Scorer):
         """Weigh the terms of all documents."""
         self.unhandled = stored[0].unhandled
         self._words = [restore_stream(arrays) for arrays in stored[0].documents("words", "bounds")]
-        self._able = [number for number in range(len(corpus)) if number not in self.unhandled]
-        self._collection = self.matcher.collect([self._encoding(number) for number in self._able])
+        self._handled = [number for number in range(len(corpus)) if number not in self.unhandled]
+        self._collection = self.matcher.collect([self._encoding(number) for number in self._handled])
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
-        """One sparse product a query."""
-        found = []
+        """One sparse product per query."""
+        block = []
         for number in numbers:
             scores = np.full(len(self._words), -np.inf)
-            scores[self._able] = self.matcher.score(self._encoding(number), self._collection)
-            found.append(scores)
-        return found
+            scores[self._handled] = self.matcher.score(self._encoding(number), self._collection)
+            block.append(scores)
+        return block
 
     def _encoding(self, number: int) -> LexicalEncoding:
-        """With streams of its own, so that counts made for one use are not kept for all."""
+        """With a new stream, so that counts cached for one use are not kept for all."""
         stream = Stream(self._words[number].ids, self._words[number].offsets)
         return LexicalEncoding(no_sentences(), stream if self.matcher.kind == "words" else phrases_of(stream))
+
+
+class LdaScorer(LexicalScorer):
+    """The matcher's own fit and scores, over stored words."""
+
+    matcher: LdaMatcher  # type: ignore[assignment]
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The numbers of topics it chooses among."""
+        return {"counts": list(self.matcher.counts)}
+
+    @property
+    def code(self) -> Sequence[str]:  # type: ignore[override]
+        """The folder of topic models, and how words are counted."""
+        return (*class_folder(self.matcher), "lexical")

@@ -1,4 +1,4 @@
-"""RPRS's rows: the pool is the whole corpus, slice by slice, without the query itself."""
+"""RPRS with the whole corpus as pool, slice by slice, without the query itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -16,17 +16,17 @@ from longmatch.lab.baselines.rprs.score import (
     proportional_scores,
     top_cosines,
 )
-from longmatch.lab.evaluation.code import home_of
+from longmatch.lab.evaluation.code_paths import class_folder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import SentenceVectorLayer, scoring_device
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.store.files import StoredLayer
 
 
 class RprsScorer(Scorer):
-    """Two passes over the slices: how near a hit must be, then who is hit."""
+    """Two passes over the slices: how near a hit must be, then which documents are hit."""
 
     matcher: RprsMatcher
     _stored: StoredLayer
@@ -45,7 +45,7 @@ class RprsScorer(Scorer):
     @property
     def code(self) -> Sequence[str]:
         """The matcher's own folder."""
-        return home_of(self.matcher)
+        return class_folder(self.matcher)
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Nothing is read yet."""
@@ -54,15 +54,15 @@ class RprsScorer(Scorer):
         self._loaded: SentencePool | None = None
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
-        """A slice is read twice for all queries of the block."""
+        """Each slice is read twice for all queries of the block."""
         queries = [self._query(number) for number in numbers]
         best: list[list[Tensor]] = [[] for _ in numbers]
         for part in self._slices:
             pool = self._pool(part)
-            for number, query, found in zip(numbers, queries, best, strict=True):
+            for number, query, cosines in zip(numbers, queries, best, strict=True):
                 own = number - part.first if part.first <= number < part.last else None
-                found.append(nearest_cosines(query, pool, self.matcher.rule.hits, own))
-        nearby = [top_cosines(found, self.matcher.rule.hits) for found in best]
+                cosines.append(nearest_cosines(query, pool, self.matcher.rule.hits, own))
+        nearby = [top_cosines(cosines, self.matcher.rule.hits) for cosines in best]
         hits: list[list[Hits]] = [[] for _ in numbers]
         for part in self._slices:
             pool = self._pool(part)
@@ -75,10 +75,10 @@ class RprsScorer(Scorer):
         return vectors.to(scoring_device(), torch.float32)
 
     def _pool(self, part: Slice) -> SentencePool:
-        """A slice as the score wants it; the only one stays loaded."""
+        """A slice in the form the score takes; a single slice stays loaded."""
         if self._loaded is not None:
             return self._loaded
-        found = SentencePool(part.vectors(), part.offsets())
+        pool = SentencePool(part.vectors(), part.offsets())
         if len(self._slices) == 1:
-            self._loaded = found
-        return found
+            self._loaded = pool
+        return pool

@@ -1,4 +1,4 @@
-"""The rows that read sentence vectors: SDR's rules and the mean, all from one encoding of the corpus."""
+"""Models over sentence vectors: SDR's rules and the mean, from one encoding of the corpus."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.lab.evaluation.code import SENTENCE_CODE
+from longmatch.lab.evaluation.code_paths import SENTENCE_CODE
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
     OpeningVectorLayer,
@@ -16,7 +16,7 @@ from longmatch.lab.evaluation.encodings.layers import (
     restore_sentences,
     scoring_device,
 )
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.evaluation.scoring.streaming import SlicePart, combine
@@ -51,24 +51,24 @@ class SdrScorer(Scorer):
         self._loaded: Paragraphs | None = None
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
-        """A slice is read once for all queries of the block."""
+        """Each slice is read once for all queries of the block."""
         sources = [self._source(number) for number in numbers]
         parts: list[list[SlicePart]] = [[] for _ in numbers]
         for part in self._slices:
             candidates = self._candidates(part)
-            for source, found in zip(sources, parts, strict=True):
-                found.append(SlicePart.of(source, candidates))
-        return [combine(found, self.matcher.normalise).double().numpy() for found in parts]
+            for source, scored in zip(sources, parts, strict=True):
+                scored.append(SlicePart.of(source, candidates))
+        return [combine(scored, self.matcher.normalise).double().numpy() for scored in parts]
 
     def _source(self, number: int) -> Paragraphs:
         arrays = self._stored.document(number)
         sentences = restore_sentences(arrays, no_sentences().document)
-        one = self.matcher.lay_out(sentences, torch.from_numpy(arrays["vectors"]).float()).paragraphs
+        source = self.matcher.lay_out(sentences, torch.from_numpy(arrays["vectors"]).float()).paragraphs
         device = scoring_device()
-        return Paragraphs(one.vectors.to(device), one.paragraphs.to(device), one.documents.to(device))
+        return Paragraphs(source.vectors.to(device), source.paragraphs.to(device), source.documents.to(device))
 
     def _candidates(self, part: Slice) -> Paragraphs:
-        """A slice as the score wants it; the only one stays loaded."""
+        """A slice in the form the score takes; a single slice stays loaded."""
         if self._loaded is not None:
             return self._loaded
         paragraphs, documents = part.paragraphs()
@@ -76,14 +76,14 @@ class SdrScorer(Scorer):
         if self.matcher.whole_paragraphs:
             vectors = weighted_means(vectors, torch.from_numpy(part.array("lengths")), paragraphs)
             paragraphs = torch.arange(len(vectors) + 1, device=documents.device)
-        found = Paragraphs(vectors, paragraphs, documents)
+        candidates = Paragraphs(vectors, paragraphs, documents)
         if len(self._slices) == 1:
-            self._loaded = found
-        return found
+            self._loaded = candidates
+        return candidates
 
 
 class PooledScorer(Scorer):
-    """The cosine of one vector a document."""
+    """The cosine of one vector per document."""
 
     matcher: PooledMatcher
     code = SENTENCE_CODE
@@ -101,7 +101,7 @@ class PooledScorer(Scorer):
         return {"rule": self.matcher.rule}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
-        """One vector a document."""
+        """One vector per document."""
         self.unhandled = stored[0].unhandled
         self._vectors = torch.zeros((len(corpus), self.matcher.backbone.width))
         if self.matcher.rule == "mean":
@@ -109,8 +109,8 @@ class PooledScorer(Scorer):
                 lengths = torch.from_numpy(part.array("lengths"))
                 self._vectors[part.first : part.last] = weighted_means(part.vectors(), lengths, part.offsets()).cpu()
         else:
-            able = [number for number in range(len(corpus)) if number not in self.unhandled]
-            self._vectors[able] = torch.from_numpy(stored[0].array("vector"))
+            handled = [number for number in range(len(corpus)) if number not in self.unhandled]
+            self._vectors[handled] = torch.from_numpy(stored[0].array("vector"))
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """One product."""

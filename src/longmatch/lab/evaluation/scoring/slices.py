@@ -1,4 +1,4 @@
-"""Stored sentence vectors in slices of many documents, on the device that scores."""
+"""Stored sentence vectors in slices of many documents, on the scoring device."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""SDR's score over a collection taken in slices: the statistics are those of all slices together, exactly."""
+"""SDR's score over a collection in slices, with the exact statistics of all slices together."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from longmatch.sdr.score import Paragraphs, paragraph_scores
 
 @dataclass(frozen=True)
 class SlicePart:
-    """What one slice of the candidates gives for a source document."""
+    """The scores of one slice of candidates for a source document."""
 
     best: Tensor  # (candidates of the slice, source paragraphs): the best P of each
     count: int  # candidate paragraphs
@@ -30,12 +30,12 @@ class SlicePart:
 
 def combine(parts: Iterable[SlicePart], normalise: bool = True) -> Tensor:
     """Equation 6 over all slices, in order: S(s, c) for every candidate."""
-    found = list(parts)
-    best = torch.cat([part.best for part in found])
+    parts = list(parts)
+    best = torch.cat([part.best for part in parts])
     if normalise:
-        count = sum(part.count for part in found)
-        mean = torch.stack([part.total for part in found]).sum(0) / count
-        square = torch.stack([part.squares for part in found]).sum(0) / count
+        count = sum(part.count for part in parts)
+        mean = torch.stack([part.total for part in parts]).sum(0) / count
+        square = torch.stack([part.squares for part in parts]).sum(0) / count
         deviation = (square - mean.square()).clamp(min=0).sqrt().clamp(min=1e-9)
         best = ((best.double() - mean) / deviation).float()
     return best.mean(1)

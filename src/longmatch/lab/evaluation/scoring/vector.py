@@ -1,4 +1,4 @@
-"""The rows of encoders that make one vector of a document: their own score, over stored vectors."""
+"""Encoders with one vector per document: their own score, over stored vectors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.lab.evaluation.code import home_of
+from longmatch.lab.evaluation.code_paths import class_folder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.vectors import DocumentVectorLayer, VectorEncoder
-from longmatch.lab.evaluation.measures.answers import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.files import StoredLayer
 
 
 @dataclass(frozen=True)
-class Stand:
-    """In place of an encoding where only its vector is needed."""
+class VectorOnly:
+    """Placeholder for an encoding of which only the vector is needed."""
 
     vector: Tensor
 
@@ -30,13 +30,13 @@ class VectorScorer(Scorer):
 
     @property
     def encoder(self) -> VectorEncoder:
-        """The matcher, as what it is."""
+        """The matcher, typed as an encoder of vectors."""
         return cast(VectorEncoder, self.matcher)
 
     @property
     def code(self) -> Sequence[str]:
         """The matcher's own folder."""
-        return home_of(self.matcher)
+        return class_folder(self.matcher)
 
     @property
     def layers(self) -> Sequence[DocumentVectorLayer]:
@@ -45,24 +45,24 @@ class VectorScorer(Scorer):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The matcher's kind; all else is in the vectors."""
+        """The matcher's class; everything else is in the vectors."""
         return {"matcher": type(self.matcher).__name__}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
-        """Read the vectors; one that is no number is one that could not be handled."""
-        found = torch.from_numpy(stored[0].array("vector"))
-        able = np.array([n for n in range(len(corpus)) if n not in stored[0].unhandled], dtype=np.int64)
-        finite = found.isfinite().all(1).numpy()
-        self.unhandled = stored[0].unhandled | {int(n): "its vector is no number" for n in able[~finite]}
-        self._count, self._able, self._vectors = len(corpus), able[finite], found[torch.from_numpy(finite)]
-        self._place = {int(number): place for place, number in enumerate(self._able)}
+        """Read the vectors; a document whose vector is not finite counts as unhandled."""
+        vectors = torch.from_numpy(stored[0].array("vector"))
+        handled = np.array([n for n in range(len(corpus)) if n not in stored[0].unhandled], dtype=np.int64)
+        finite = vectors.isfinite().all(1).numpy()
+        self.unhandled = stored[0].unhandled | {int(n): "its vector is not finite" for n in handled[~finite]}
+        self._count, self._handled, self._vectors = len(corpus), handled[finite], vectors[torch.from_numpy(finite)]
+        self._place = {int(number): place for place, number in enumerate(self._handled)}
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
-        """One product a query."""
-        found = []
+        """One product per query."""
+        block = []
         for number in numbers:
             scores = np.full(self._count, -np.inf)
-            query = Stand(self._vectors[self._place[number]])
-            scores[self._able] = self.encoder.score(query, self._vectors)
-            found.append(scores)
-        return found
+            query = VectorOnly(self._vectors[self._place[number]])
+            scores[self._handled] = self.encoder.score(query, self._vectors)
+            block.append(scores)
+        return block

@@ -4,16 +4,16 @@ import numpy as np
 
 from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.lab.evaluation.scoring.topics import LdaScorer
+from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
+from longmatch.lab.evaluation.scoring.lexical import LdaScorer
 from longmatch.lab.store.store import LayerStore
 from longmatch.loading import load
 
 
 def test_stored_scores_are_the_models_own(example_corpus: Corpus, tmp_path) -> None:
     matcher = LdaMatcher(counts=(5,))
-    scorer, plain = scorer_of(matcher), AnyScorer(matcher)
+    scorer, plain = scorer_of(matcher), InMemoryScorer(matcher)
     assert isinstance(scorer, LdaScorer)
     scorer.open(LayerStore.of(tmp_path, example_corpus.source).build(scorer.layers), example_corpus)
     plain.open([], example_corpus)

@@ -10,8 +10,8 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring import slices
-from longmatch.lab.evaluation.scoring.anything import AnyScorer
 from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
 from longmatch.lab.store import store
 from longmatch.lab.store.files import LayerWriter
 from longmatch.lab.store.store import LayerStore
@@ -37,7 +37,7 @@ def tiny(tiny_bert: Path) -> Backbone:
 
 def rows(matcher: Matcher, corpus: Corpus, folder: Path) -> list[np.ndarray]:
     scorer = scorer_of(matcher)
-    assert not isinstance(scorer, AnyScorer)
+    assert not isinstance(scorer, InMemoryScorer)
     stored = LayerStore.of(folder, corpus.source).build(scorer.layers)
     assert all(len(layer.shards) > 3 for layer in stored)
     scorer.open(stored, corpus)
@@ -45,7 +45,7 @@ def rows(matcher: Matcher, corpus: Corpus, folder: Path) -> list[np.ndarray]:
 
 
 def plain(matcher: Matcher, corpus: Corpus) -> list[np.ndarray]:
-    scorer = AnyScorer(matcher)
+    scorer = InMemoryScorer(matcher)
     scorer.open([], corpus)
     return [scores for _, scores in scorer.scores(QUERIES) if scores is not None]
 

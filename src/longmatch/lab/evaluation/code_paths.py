@@ -1,6 +1,6 @@
-"""The code that results depend on: files and folders of the package."""
+"""The code that results depend on, as files and folders of the package."""
 
-MATCHING = ("matching",)  # what all models score and explain with
+MATCHING = ("matching",)  # shared by all models
 LEXICAL_CODE = ("lexical", *MATCHING)
 SENTENCE_CODE = ("sdr", "lab/baselines/pooled", *MATCHING)
 DEFAULT_CODE = (
@@ -9,22 +9,22 @@ DEFAULT_CODE = (
 )
 
 
-def home_of(thing: object) -> tuple[str, ...]:
-    """The folder of the package that holds an object's class, and what all models score with.
+def class_folder(thing: object) -> tuple[str, ...]:
+    """The folder of an object's class, and the code shared by all models.
 
     >>> from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-    >>> home_of(PooledMatcher.__new__(PooledMatcher))[0]
+    >>> class_folder(PooledMatcher.__new__(PooledMatcher))[0]
     'lab/baselines/pooled'
     """
     package, *folders = type(thing).__module__.split(".")[:-1] or [""]
     return ("/".join(folders), *MATCHING) if package == "longmatch" and folders else MATCHING
 
 
-def homes_of(thing: object) -> tuple[str, ...]:
-    """The same with the folders of all classes it is made from, each once, its own first.
+def class_folders(thing: object) -> tuple[str, ...]:
+    """The folders of an object's class and its base classes, and the code shared by all models.
 
     >>> from longmatch.lab.baselines.cross.matcher import CrossMatcher
-    >>> homes_of(CrossMatcher.__new__(CrossMatcher))[0]
+    >>> class_folders(CrossMatcher.__new__(CrossMatcher))[0]
     'lab/baselines/cross'
     """
     modules = (kind.__module__.split(".") for kind in type(thing).__mro__)
