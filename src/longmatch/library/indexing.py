@@ -120,8 +120,8 @@ class Changes:
     ) -> tuple[dict[str, Any], list[str]]:
         """The record of a file that was read, and the ids to remove.
 
-        `unseen` are the documents it had before and was not read to have now. They all stay if the file could not be
-        read completely.
+        `unseen` are the ids that the file had before and no longer has. They are kept if the file could not be read
+        completely.
         """
         removed, kept = ([], []) if problems else self._missing(sorted(unseen))
         self.summary.unreadable += [(str(file.path), str(error)) for error in problems]

@@ -26,7 +26,8 @@ class StoredComparison:
 
     def __init__(self, query: Query, rows: Sequence[DocumentRow]) -> None:
         self.query, self.rows, self.index = query, rows, query.index
-        self.query_vector, self.query_words = torch.from_numpy(np.asarray(query.vector)), query.words
+        self.query_vector = torch.from_numpy(np.array(query.vector))  # a copy: rows of the store are read-only
+        self.query_words = query.words
         self.ids = [row.id for row in rows]
 
     @property
