@@ -9,7 +9,7 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.distributed import ranking
 from longmatch.distributed.on_ray import OnRay
-from longmatch.distributed.ranking import Asked, rank_on_ray
+from longmatch.distributed.ranking import RankOptions, rank_on_ray
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_all, read_text_string
 from longmatch.library.library import Library
@@ -50,7 +50,7 @@ def test_a_cluster_answers_in_the_order_of_the_queries_and_as_one_machine(
 ) -> None:
     monkeypatch.setattr(ranking, "TOGETHER", 3)
     way = OnRay(make=make)
-    found = list(rank_on_ray(filled.address, queries, Asked(k=5), way))
+    found = list(rank_on_ray(filled.address, queries, RankOptions(k=5), way))
     assert [query.id for query, _ in found] == [query.id for query in queries]
     for (_, ours), (_, theirs) in zip(found, filled.rank_many(queries, k=5), strict=True):
         assert_alike(ours, theirs)

@@ -1,4 +1,4 @@
-"""The worker that encodes: it has a model of its own, and writes what it encodes straight into the library's store."""
+"""The worker that encodes: it opens a model and writes what it encodes straight into the library's store."""
 
 import socket
 from collections.abc import Callable, Sequence

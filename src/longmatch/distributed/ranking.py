@@ -1,4 +1,4 @@
-"""Many questions at once on a Ray cluster: every worker opens the library and answers some of them."""
+"""Many queries at once on a Ray cluster: every worker opens the library and ranks for some of them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ from longmatch.documents.document import Document
 from longmatch.library.library import By
 from longmatch.matching.matcher import Hit
 
-TOGETHER = 16  # questions a worker takes at a time
+TOGETHER = 16  # queries a worker takes at a time
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked about every document."""
+class RankOptions:
+    """How every query is ranked."""
 
     k: int = 10
     where: str | None = None
     by: By = "default"
 
 
-class Asker:
-    """An actor that answers; nothing is loaded before `ready`, so that what goes wrong there is said as it is."""
+class RankWorker:
+    """An actor that ranks; nothing is loaded before `ready`, so that its errors are reported as they are."""
 
-    def __init__(self, address: str, make: Make, threads: int, asked: Asked) -> None:
-        self._address, self._make, self._threads, self._asked = address, make, threads, asked
+    def __init__(self, address: str, make: Make, threads: int, options: RankOptions) -> None:
+        self._address, self._make, self._threads, self._options = address, make, threads, options
 
     def ready(self) -> None:
         """Open the library and the model."""
@@ -40,21 +40,21 @@ class Asker:
 
     def answer(self, queries: Sequence[Document]) -> list[list[Hit]]:
         """The best for each query."""
-        asked = self._asked
-        return [hits for _, hits in self._library.rank_many(queries, asked.k, asked.where, asked.by)]
+        options = self._options
+        return [hits for _, hits in self._library.rank_many(queries, options.k, options.where, options.by)]
 
 
 def rank_on_ray(
-    address: str, queries: Iterable[Document], asked: Asked, way: OnRay
+    address: str, queries: Iterable[Document], options: RankOptions, way: OnRay
 ) -> Iterator[tuple[Document, list[Hit]]]:
     """Each query with the documents that belong most with it, in the order of the queries."""
     with connected(way.address) as ray:
         share = way.share.among(ray.nodes())
-        actor = ray.remote(**share.resources)(Asker)
+        actor = ray.remote(**share.resources)(RankWorker)
         crew: Crew[tuple[int, list[Document]]] = Crew(
             ray,
             share.workers,
-            lambda: actor.remote(whole(address), way.make, share.threads, asked),
+            lambda: actor.remote(whole(address), way.make, share.threads, options),
             lambda worker, job: worker.answer.remote(job[1]),
         )
         early: dict[int, list[tuple[Document, list[Hit]]]] = {}

@@ -161,7 +161,7 @@ def read_blocks(ray: Any, blocks: Iterable[Block], ahead: int, at_once: int) -> 
 
 
 def _alone(block: Block, error: Exception) -> list[Block] | FileSeen:
-    """The files of a block whose readers died, each in a block of its own; a file that is alone is named."""
+    """The files of a block whose readers died, each in a separate block; a file that is alone is named."""
     if block.lines is not None:
         raise LongmatchError(f"The workers that read {block.files[0].path} died ({type(error).__name__}).") from error
     if len(block.files) > 1:
