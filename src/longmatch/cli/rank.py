@@ -128,7 +128,9 @@ def rank_in_memory(
     return hits, len(documents), [(error.path, str(error)) for error in unreadable], matcher.name
 
 
-def rerank_hits(matcher: "Matcher", query_document: Document, hits: list["Hit"], k: int, documents: list[Document]) -> list["Hit"]:
+def rerank_hits(
+    matcher: "Matcher", query_document: Document, hits: list["Hit"], k: int, documents: list[Document]
+) -> list["Hit"]:
     """Rerank the hits with another model."""
     from longmatch.matching.matcher import is_same
     from longmatch.matching.reranking import rerank

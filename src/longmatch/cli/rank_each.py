@@ -21,7 +21,9 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
 
     library, _ = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is None:
-        raise LongmatchError(f"--each searches a library, with the models {' and '.join(SEARCH_MODELS)}. Make one: longmatch index.")
+        raise LongmatchError(
+            f"--each searches a library, with the models {' and '.join(SEARCH_MODELS)}. Make one: longmatch index."
+        )
     by: By = "sdr" if model == "sdr" else "default"
     documents = read_all([queries], warn)
     if way:
