@@ -7,6 +7,7 @@ from sentence_transformers import SentenceTransformer
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import default_folder
+from tests.processor import emulates_bfloat16
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +56,9 @@ def test_vectors_do_not_depend_on_the_order(backbone, sentences, vectors):
 
 
 def test_bfloat16_vectors_are_those_of_float32(sentences, vectors):
-    coarse = Backbone.load(precision="bfloat16").encode_texts(sentences)
-    assert (coarse * vectors).sum(1).min() > 0.999
+    few = 4 if emulates_bfloat16() else len(sentences)
+    coarse = Backbone.load(precision="bfloat16").encode_texts(sentences[:few])
+    assert (coarse * vectors[:few]).sum(1).min() > 0.999
 
 
 def test_precision_and_device_choose_themselves():
