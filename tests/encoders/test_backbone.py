@@ -73,7 +73,7 @@ def test_the_packaged_model_reads_254_tokens_between_its_special_ones(backbone):
 
 
 def test_a_piece_that_is_too_long_is_refused_and_not_cut(backbone):
-    with pytest.raises(ValueError, match="a piece of 255 tokens"):
+    with pytest.raises(ValueError, match="a piece has 255 tokens"):
         backbone.encode([np.full(255, 2000, dtype=np.int64)])
 
 
