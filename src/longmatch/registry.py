@@ -38,7 +38,7 @@ MODELS = {  # a rule over a backbone, or over words alone: nothing has to be tra
 }
 
 SIAMESE = ("dssm", "arc-i", "han", "smash", "s-long")
-TRAINED = {  # networks of their own: opened from the folder that training wrote
+TRAINED = {  # trained networks: opened from the folder that training wrote
     "colde": "longmatch.lab.papers.colde.matcher:ColdeMatcher",
     "smith": "longmatch.lab.papers.smith.matcher:SmithMatcher",
     "smith-pretrain": "longmatch.lab.papers.smith.matcher:SmithMatcher",

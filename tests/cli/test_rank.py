@@ -73,7 +73,7 @@ def test_the_same_question_has_the_same_answer(longmatch, folder):
 
 def test_a_condition_that_no_document_fulfils_is_named(longmatch, folder):
     ran = longmatch("rank", folder / "bank.md", folder, "--where", "language = 'de'")
-    assert ran.out == f"No document of {folder} fulfils the condition language = 'de'\n"
+    assert ran.out == f"No document of {folder} matches the condition language = 'de'\n"
 
 
 def test_words_that_no_document_holds_are_named(longmatch, folder):

@@ -7,6 +7,7 @@ from sentence_transformers import SentenceTransformer
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import default_folder
+from tests.processor import emulates_bfloat16
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +56,9 @@ def test_vectors_do_not_depend_on_the_order(backbone, sentences, vectors):
 
 
 def test_bfloat16_vectors_are_those_of_float32(sentences, vectors):
-    coarse = Backbone.load(precision="bfloat16").encode_texts(sentences)
-    assert (coarse * vectors).sum(1).min() > 0.999
+    few = 4 if emulates_bfloat16() else len(sentences)
+    coarse = Backbone.load(precision="bfloat16").encode_texts(sentences[:few])
+    assert (coarse * vectors[:few]).sum(1).min() > 0.999
 
 
 def test_precision_and_device_choose_themselves():
@@ -71,7 +73,7 @@ def test_the_packaged_model_reads_254_tokens_between_its_special_ones(backbone):
 
 
 def test_a_piece_that_is_too_long_is_refused_and_not_cut(backbone):
-    with pytest.raises(ValueError, match="a piece of 255 tokens"):
+    with pytest.raises(ValueError, match="a piece has 255 tokens"):
         backbone.encode([np.full(255, 2000, dtype=np.int64)])
 
 

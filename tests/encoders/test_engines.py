@@ -16,6 +16,7 @@ from longmatch.encoders.engine_selection import MIN_COSINE, has_fast_bfloat16, r
 from longmatch.encoders.openvino import cache_folder, converted_model
 from longmatch.encoders.threads import usable_cores
 from longmatch.errors import LongmatchError
+from tests.processor import emulates_bfloat16
 
 WAYS = {"mixed": {"precision": "mixed"}, "openvino": {"engine": "openvino"}}
 
@@ -33,7 +34,10 @@ def exact(backbone, texts) -> np.ndarray:
     return backbone.encode_texts(texts)
 
 
-@pytest.fixture(scope="module", params=list(WAYS))
+SLOW = pytest.mark.skipif(emulates_bfloat16(), reason="bfloat16 products take minutes on this processor")
+
+
+@pytest.fixture(scope="module", params=[pytest.param("mixed", marks=SLOW), "openvino"])
 def way(request) -> Backbone:
     return Backbone.load(device="cpu", **WAYS[request.param])
 

@@ -11,7 +11,7 @@ from longmatch.errors import LongmatchError, ReadError
 if TYPE_CHECKING:
     from longmatch.library.library import Library
 
-ASKED = ("default", "sdr")  # the models whose scores a library gives
+SEARCH_MODELS = ("default", "sdr")  # the scores that a library can be ranked by
 
 Unreadable = list[tuple[str, str]]
 

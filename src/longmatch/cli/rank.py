@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
-from longmatch.cli.library import ASKED, Unreadable, open_library
+from longmatch.cli.library import SEARCH_MODELS, Unreadable, open_library
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson, Model
 from longmatch.cli.progress import load_model, progress, warn
@@ -59,23 +59,23 @@ def rank(
 
     refuse_missing(query, folder)
     second = load_model(rerank) if rerank else None
-    library, unreadable = open_library(folder) if model in ASKED else (None, [])
+    library, unreadable = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is not None:
-        asked = read_query(query) if query == "-" else library.resolve(query)
+        query_document = read_query(query) if query == "-" else library.resolve(query)
         total = min(max(k, rerank_depth), len(library)) if second else None
         with progress(f"searching, then reading with {rerank}" if second else "searching", total) as report:
             by: Literal["default", "sdr"] = "sdr" if model == "sdr" else "default"
-            named = query if query in library else asked
+            named = query if query in library else query_document
             hits = library.rank(named, k, where, by, rerank=second, depth=rerank_depth, progress=report)
         documents, name = len(library), model
     else:
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
-        asked = read_query(query)
-        hits, documents, unreadable, name = rank_in_memory(asked, Path(folder), k, model, second, rerank_depth)
+        query_document = read_query(query)
+        hits, documents, unreadable, name = rank_in_memory(query_document, Path(folder), k, model, second, rerank_depth)
     if as_json:
         found = {
-            "query": {"id": asked.id, "title": asked.title, "words": asked.words},
+            "query": {"id": query_document.id, "title": query_document.title, "words": query_document.words},
             "model": name,
             **({"rerank": rerank} if rerank else {}),
             "documents": documents,
@@ -84,7 +84,7 @@ def rank(
         }
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     elif where and not hits:
-        typer.echo(f"No document of {folder} fulfils the condition {where}")
+        typer.echo(f"No document of {folder} matches the condition {where}")
     else:
         print_ranking(hits, Console())
 
@@ -109,33 +109,35 @@ def read_query(query: str) -> Document:
 
 
 def rank_in_memory(
-    asked: Document, folder: Path, k: int, model: str, second: "Matcher | None" = None, depth: int = 0
+    query_document: Document, folder: Path, k: int, model: str, second: "Matcher | None" = None, depth: int = 0
 ) -> tuple[list["Hit"], int, Unreadable, str]:
     """Read, encode and rank without storing anything; rerank the best `depth` with a second model."""
     from longmatch.library.store import is_library
 
     if is_library(folder):
         raise LongmatchError(
-            f"{folder} is a library, which {model} cannot ask. Take --model default or sdr, "
-            f"and --rerank {model} to read the best of it once more."
+            f"{folder} is a library, which {model} cannot search. Use --model default or sdr, "
+            f"and --rerank {model} to rerank its best results."
         )
     documents, unreadable = read_collection(folder)
     matcher = load_model(model)
     with progress("encoding", total=len(documents)) as report:
-        hits = matcher.rank(asked, documents, max(k, depth) if second else k, report)
+        hits = matcher.rank(query_document, documents, max(k, depth) if second else k, report)
     if second:
-        hits = rank_anew(second, asked, hits, k, documents)
+        hits = rerank_hits(second, query_document, hits, k, documents)
     return hits, len(documents), [(error.path, str(error)) for error in unreadable], matcher.name
 
 
-def rank_anew(matcher: "Matcher", asked: Document, hits: list["Hit"], k: int, documents: list[Document]) -> list["Hit"]:
+def rerank_hits(
+    matcher: "Matcher", query_document: Document, hits: list["Hit"], k: int, documents: list[Document]
+) -> list["Hit"]:
     """Rerank the hits with another model."""
     from longmatch.matching.matcher import is_same
     from longmatch.matching.reranking import rerank
 
-    others = sum(not is_same(document, asked) for document in documents)
+    others = sum(not is_same(document, query_document) for document in documents)
     with progress(f"reading with {matcher.name}", total=len(hits)) as report:
-        found = rerank(matcher, asked, [hit.document for hit in hits], k, others, report)
+        found = rerank(matcher, query_document, [hit.document for hit in hits], k, others, report)
     return [replace(hits[one.place], score=one.score, percentile=one.percentile) for one in found]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from longmatch.cli.library import ASKED, open_library
+from longmatch.cli.library import SEARCH_MODELS, open_library
 from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError
 
@@ -19,9 +19,11 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
     """Print one line of JSON per query, in order; files that cannot be read are named and skipped."""
     from longmatch.documents.read import read_all
 
-    library, _ = open_library(folder) if model in ASKED else (None, [])
+    library, _ = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is None:
-        raise LongmatchError(f"--each asks a library, by the models {' and '.join(ASKED)}. Make one: longmatch index.")
+        raise LongmatchError(
+            f"--each searches a library, with the models {' and '.join(SEARCH_MODELS)}. Make one: longmatch index."
+        )
     by: By = "sdr" if model == "sdr" else "default"
     documents = read_all([queries], warn)
     if backend:

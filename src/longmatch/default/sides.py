@@ -87,7 +87,7 @@ class Side:
     needs_language: bool = False  # read by the backbone: counts as far as it knows the language
     needs_titles: bool = False  # counts as far as titles describe their documents
     full_for_copies: bool = True  # a copy has all of it; else a relative may have more
-    in_likeness: bool = False  # tells copies from relatives, and compares parts of documents
+    in_likeness: bool = False  # distinguishes copies from relatives, and compares parts of documents
 
 
 def title_closeness(comparison: Comparison) -> Floats:

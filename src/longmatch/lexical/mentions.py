@@ -98,7 +98,7 @@ def _ranges(first: Ints, last: Ints) -> Ints:
 
 
 def self_mentions(titles: Hashes) -> tuple[Ints, Hashes]:
-    """Pairs of a document and a term that say that each document has the terms of its own title."""
+    """Pairs of a document and a term that say that each document has the terms of its title."""
     return np.repeat(np.arange(len(titles)), TITLE_TERMS), titles.ravel()
 
 

@@ -47,7 +47,7 @@ class Background:
 
 
 def interpolation(sizes: Tensor) -> Tensor:
-    """Weights over SIZES for documents of so many sentences: (documents, len(SIZES)).
+    """Weights over SIZES for documents of `sizes` sentences: (documents, len(SIZES)).
 
     >>> interpolation(torch.tensor([4, 8]))[:, :3].tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.5, 0.5]]

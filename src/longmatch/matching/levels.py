@@ -118,7 +118,7 @@ def collection_scores(
 
 
 def _document_slices(offsets: list[int], rows: int) -> Iterator[tuple[int, int]]:
-    """Runs of documents of at most so many sentences together; a longer document is a run of its own."""
+    """Runs of documents of at most `rows` sentences together; a longer document is a run by itself."""
     first = 0
     for last in range(1, len(offsets)):
         if last == len(offsets) - 1 or offsets[last + 1] - offsets[first] > rows:

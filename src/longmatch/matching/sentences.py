@@ -93,7 +93,7 @@ class Sentences:
 
     @cached_property
     def singles(self) -> Groups:
-        """Every sentence a group of its own."""
+        """Every sentence a group by itself."""
         return self._groups([(int(s), i + 1) for i, s in enumerate(self.section)])
 
     @cached_property

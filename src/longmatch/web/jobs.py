@@ -50,7 +50,7 @@ class Job:
             self.state, self.step = "cancelled", "cancelled"
 
     def standing(self) -> JobStanding:
-        """As the interface tells it."""
+        """As the interface reports it."""
         return JobStanding(
             job=self.id,
             state=self.state,

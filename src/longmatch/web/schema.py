@@ -330,7 +330,7 @@ class Cluster(Answer):
     """Documents that lie together."""
 
     number: int
-    words: list[str] = Field(description="What tells them from the others, weightiest first.")
+    words: list[str] = Field(description="The words that distinguish them, heaviest first.")
     size: int
 
 

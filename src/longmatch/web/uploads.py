@@ -1,4 +1,4 @@
-"""The documents people bring: read in a process of their own, held in memory for a while, never kept on disk."""
+"""Uploaded documents: read in a separate process, held in memory for a while, never written to disk."""
 
 import asyncio
 import re

@@ -1,6 +1,6 @@
 """Learn a low-rank change of a backbone from unlabelled documents: the halves of a document should find each other.
 
-Words and phrases play no part: halves share so many of them that nothing would be left to learn. Nor are there hard
+Words and phrases play no part: halves share too many of them to leave anything to learn. Nor are there hard
 negatives: the documents most alike by words may well belong together.
 """
 

@@ -83,7 +83,7 @@ class EvaluationTask:
             others = (folder.pairs(other) for other in ("validation", "train") if other != split)
             validation = next(filter(None, others), ())
         return EvaluationTask(
-            {q: {d: g for d, g in qrels[q].items() if d != q} for q in queries},  # a query is no result of its own
+            {q: {d: g for d, g in qrels[q].items() if d != q} for q in queries},  # a query is never its own result
             [pair for pair in labelled if pair.source in sources],
             validation,
         )

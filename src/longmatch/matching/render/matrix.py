@@ -104,7 +104,7 @@ class Matrix:
 
     @cached_property
     def bottom(self) -> float:
-        """The score of the lightest shade: above 0 where all sections are alike, so that the rest tells them apart."""
+        """The score of the lightest shade: above 0 where all sections are alike, so that differences stay visible."""
         return max(0.0, min(float(self._telling.min(initial=1.0)), self.top - LEAST_RANGE))
 
     @cached_property

@@ -6,7 +6,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
-MOST = 12  # clusters: more colours cannot be told apart
+MOST = 12  # clusters: more colours are hard to distinguish
 JUDGED = 1_000  # documents that the number of clusters is chosen by
 
 

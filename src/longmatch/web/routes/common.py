@@ -1,4 +1,4 @@
-"""Parameters that several routes share, and the answers every route may give instead of its own."""
+"""Parameters that several routes share, and the error responses of every route."""
 
 from typing import Annotated, Any
 

@@ -136,7 +136,7 @@ def test_runs_that_share_a_cache_tokenise_the_documents_once(made, tiny_bert, tm
         out = train("first", made, tmp_path / name, **settings)
         assert not (out / "training" / "data").exists()
         changed.append([path.stat().st_mtime_ns for path in sorted((tmp_path / "tokens").rglob("*.npy"))])
-    assert len(changed[0]) == 4 and changed[0] == changed[1]
+    assert changed[0] and changed[0] == changed[1]
 
 
 def test_documents_without_labels_are_refused(made, tiny_bert, tmp_path):

@@ -23,7 +23,7 @@ def local_attention(
     """Every token attends to those at most `window` away and to the first token, which attends to all.
 
     Query, key and value are (batch, heads, tokens, width); `real` (batch, tokens) is false for padding. Each block of
-    `window` queries attends to the keys of its own and both neighbouring blocks, so one banded mask fits all blocks,
+    `window` queries attends to the keys of the same and both neighbouring blocks, so one banded mask fits all blocks,
     and the work grows linearly with their number.
     """
     settings: dict[str, Any] = {"dropout_p": dropout, "scale": scale}

@@ -45,7 +45,7 @@ class DualRecipe(SstRecipe):
     """A batch consists of matching pairs, and optionally non-matches of their queries; all other documents of the batch
     are negatives.
 
-    A document has a different view with each query; the one of its own pair is read.
+    A document has a different view with each query; the one for the current pair is read.
     """
 
     name: ClassVar[str] = "sst-dual"

@@ -10,7 +10,7 @@ export function to(view, parameters = {}) {
   return `#/${view}` + (given.length ? "?" + new URLSearchParams(given) : "");
 }
 
-/* Change the address of the view that is shown, without showing it anew. */
+/* Change the address of the view that is shown, without rendering it again. */
 export function settle(view, parameters) {
   history.replaceState(history.state, "", to(view, parameters));
 }

@@ -47,9 +47,9 @@ async function send(path, { parameters, method = "GET", body, signal } = {}) {
 
 async function sentence(response) {
   const answer = await response.json().catch(() => null);
-  return told(answer, response.status);
+  return explanation(answer, response.status);
 }
-function told(answer, status) {
+function explanation(answer, status) {
   if (typeof answer?.detail === "string") return answer.detail;
   return `The server could not answer (${status}). Try again; if it stays so, look at what longmatch serve prints.`;
 }
@@ -87,9 +87,9 @@ export function upload(content, tell, signal) {
     request.addEventListener("abort", () => fail(new DOMException("cancelled", "AbortError")));
     request.addEventListener("load", () => {
       let answer = null;
-      try { answer = JSON.parse(request.responseText); } catch { /* no answer of ours: told() says so */ }
+      try { answer = JSON.parse(request.responseText); } catch { /* not JSON: explanation() says so */ }
       if (request.status < 300 && answer) done(answer);
-      else fail(new Problem(request.status, told(answer, request.status)));
+      else fail(new Problem(request.status, explanation(answer, request.status)));
     });
     signal.addEventListener("abort", () => request.abort(), { once: true });
     request.send(isFile ? form : JSON.stringify(content));

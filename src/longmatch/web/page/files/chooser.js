@@ -12,7 +12,7 @@ export function chooser(address, signal, { size = 24, label = "Search this colle
     Object.entries(SORTS).map(([value, name]) => h("option", { value }, name)));
   const list = h("ul", { class: "documents" });
   const foot = h("div", { class: "list-foot" });
-  const told = h("p", { class: "hint", role: "status" });
+  const summary = h("p", { class: "hint", role: "status" });
   let turn = 0, shown = 0, touched = false;
   sort.value = "title";
 
@@ -35,7 +35,7 @@ export function chooser(address, signal, { size = 24, label = "Search this colle
   }
   function tell(total) {
     const asked = field.value.trim();
-    told.textContent = total ? count(total, "document") : "";
+    summary.textContent = total ? count(total, "document") : "";
     if (!total && asked) foot.replaceChildren(empty("Nothing found", "No title, name or text has these words. Try fewer or other ones."));
     else if (!total) foot.replaceChildren(empty("This library is empty", "Add documents, then open this page again:", h("code", {}, "longmatch index LIBRARY FILES")));
     else if (shown < total) foot.replaceChildren(h("button", { type: "button", class: "button quiet", onclick: () => load(true) }, `Show more (${number(total - shown)} left)`));
@@ -63,5 +63,5 @@ export function chooser(address, signal, { size = 24, label = "Search this colle
     (next ? next.querySelector("a") : event.key === "ArrowUp" ? field : event.target).focus();
   });
   load();
-  return h("div", { class: "chooser" }, h("div", { class: "chooser-head" }, field, sort, told), list, foot);
+  return h("div", { class: "chooser" }, h("div", { class: "chooser-head" }, field, sort, summary), list, foot);
 }

@@ -77,7 +77,7 @@ function asked(query) {
 function found(ranking, parameters, k) {
   const hits = ranking.hits;
   const list = h("ol", { class: "cards hits" });
-  const told = h("p", { class: "hint", role: "status" });
+  const summary = h("p", { class: "hint", role: "status" });
   const top = Math.max(1, ...hits.map((hit) => hit.score));
   const cards = new Map(hits.map((hit, place) => [hit, hitCard(ranking.query, hit, place + 1, top)]));
   const filter = h("input", { type: "search", class: "field", placeholder: "Filter these results", "aria-label": "Filter these results", value: parameters.filter ?? "" });
@@ -100,13 +100,13 @@ function found(ranking, parameters, k) {
     const left = hits.filter((hit) => (!tongue.value || hit.language === tongue.value)
       && (!wanted || texts(hit).some((text) => text.toLowerCase().includes(wanted))));
     list.replaceChildren(...left.sort(orders[sort.value]).map((hit) => cards.get(hit)));
-    told.textContent = left.length === hits.length ? `The best ${hits.length} of ${count(ranking.documents, "document")}` : `${left.length} of ${hits.length} shown`;
+    summary.textContent = left.length === hits.length ? `The best ${hits.length} of ${count(ranking.documents, "document")}` : `${left.length} of ${hits.length} shown`;
     if (!left.length && hits.length) list.append(h("li", {}, empty("No result fits the filter", "Take a word away, or show all languages.")));
     settle("search", { ...parameters, filter: filter.value.trim(), language: tongue.value, sort: sort.value === "best" ? "" : sort.value });
   }
   for (const control of [filter, tongue, sort]) control.addEventListener("input", arrange);
 
-  const bar = h("div", { class: "bar-of-tools" }, told, filter, languages.length > 1 ? tongue : null, sort, asking(parameters));
+  const bar = h("div", { class: "bar-of-tools" }, summary, filter, languages.length > 1 ? tongue : null, sort, asking(parameters));
   if (!hits.length) {
     return [bar, empty("Nothing found", parameters.where ? "No document fulfils the condition." : "The library holds no other document.")];
   }
@@ -117,7 +117,7 @@ function found(ranking, parameters, k) {
   return [bar, list, ...(more ? [more] : [])];
 }
 
-/* What has to be asked of the server anew: the score, and a condition on the documents. */
+/* What needs another request: the score, and a condition on the documents. */
 function asking(parameters) {
   const by = h("select", { class: "field", "aria-label": "Score" },
     h("option", { value: "" }, "By words and meaning"), h("option", { value: "sdr" }, "By sentences (SDR)"));
