@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from longmatch.default.sides import LENGTH, Floats, named
-
-Similarities = Mapping[str, Floats]  # by side
+from longmatch.default.unrelated import Similarities, Unrelated
 
 NEEDS_LANGUAGE = named(lambda side: side.needs_language)
 NEEDS_TITLES = named(lambda side: side.needs_titles)
@@ -84,6 +83,15 @@ class Calibration:
     def sides(self) -> tuple[str, ...]:
         """The sides that count; the others need not be computed."""
         return tuple(name for name, scale in self.scales.items() if scale.weight)
+
+    def against(self, unrelated: Unrelated) -> "Calibration":
+        """The calibration for documents that share so much when they are unrelated: evidence is counted from there."""
+        known = unrelated.levels
+        scales = {
+            name: replace(scale, chance=unrelated.chance(name)) if name in known else scale
+            for name, scale in self.scales.items()
+        }
+        return replace(self, scales=scales)
 
     def trusting(self, language: float, titles: float = 1.0) -> "Calibration":
         """The calibration for a language known to that degree, and titles as descriptive as that, both from 0 to 1.

@@ -1,7 +1,7 @@
 """Many encodings laid out flat, so that one query is scored against all of them by products and reductions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,14 +9,17 @@ import torch
 from torch import Tensor
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.rarity import Rarity, mentions_of
+from longmatch.default.rarity import Rarity, knowledge_of, mentions_of
 from longmatch.default.sides import Floats, as_numbers, similarities
 from longmatch.default.statistics import Statistics
+from longmatch.default.unrelated import SAMPLED, SAMPLED_SIDES, Sample, Unrelated
 from longmatch.encoders.ragged import offsets_of, segment_mean
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import Hashes, Ints, Kind
 from longmatch.lexical.weights import TermMatrix, tfidf
 from longmatch.matching.levels import SentenceVectors, collection_scores
+
+LEAST_DOCUMENTS = 4  # whose pairs say anything about their collection
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,16 @@ class Collection:
 
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Collection":
-        """Lay encodings out flat."""
+        """Lay encodings out flat, and see what random pairs of them have in common."""
         rarity = Rarity.of(encodings, statistics)
+        sampled = (
+            sampled_unrelated(encodings, rarity, statistics) if len(encodings) >= LEAST_DOCUMENTS else rarity.unrelated
+        )
+        return Collection.with_rarity(encodings, replace(rarity, unrelated=sampled))
+
+    @staticmethod
+    def with_rarity(encodings: Sequence[Encoding], rarity: Rarity) -> "Collection":
+        """Lay encodings out flat, their terms weighed by a rarity that is known."""
         return Collection(
             encodings,
             SentenceVectors(
@@ -83,6 +94,11 @@ class Collection:
         """The calibrated score of a query with every document."""
         calibration = self.rarity.calibration(statistics)
         return calibration.score(self.similarities(query, calibration.sides))
+
+    def judge(self, query: Encoding, statistics: Statistics) -> tuple[Floats, Floats]:
+        """The score of a query with every document, and the probability that the two belong together."""
+        sides = self.rarity.sides(statistics)
+        return self.rarity.judge(self.similarities(query, sides), query.words, self.lengths, statistics)
 
 
 class CollectionComparison:
@@ -150,3 +166,22 @@ def stack_title_vectors(titles: Sequence[Tensor | None], like: Tensor) -> Tensor
     """Vectors of titles as rows, zeros where there is none, in the precision of the sentences' vectors `like`."""
     nothing = like.new_zeros(like.shape[1])
     return torch.stack([nothing if title is None else title.to(like) for title in titles])
+
+
+def sampled_unrelated(
+    encodings: Sequence[Encoding], rarity: Rarity, statistics: Statistics, documents: int | None = None
+) -> Unrelated:
+    """What unrelated documents have in common, by all pairs of at most SAMPLED documents drawn at random.
+
+    `documents` is the size of the collection that the encodings were drawn from, where it is larger.
+    """
+    drawn = np.random.default_rng(0).permutation(len(encodings))[:SAMPLED]
+    some = [encodings[i] for i in sorted(drawn.tolist())]
+    collection = Collection.with_rarity(some, rarity)
+    sides = [name for name in statistics.probability.weights if name in SAMPLED_SIDES]
+    rows = [collection.similarities(encoding, sides) for encoding in some]
+    first, second = np.triu_indices(len(some), 1)
+    values = {name: np.stack([row[name] for row in rows])[first, second] for name in sides}
+    words = collection.lengths[first].astype(np.float64), collection.lengths[second].astype(np.float64)
+    sample = Sample(values, np.minimum(*words), np.maximum(*words), documents or len(encodings))
+    return statistics.prior.unrelated(knowledge_of(some, statistics.terms), sample)

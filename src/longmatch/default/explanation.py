@@ -31,6 +31,7 @@ from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 
 BY_PARTNERS = named(lambda side: side.explained_by == "partners")
+LITTLE_DOUBT = 0.1  # about the kind of documents, up to which the probability needs no caution
 LABELS = {side.name: side.label for side in BY_NAME.values()}
 
 
@@ -109,18 +110,17 @@ class Explanation:
     comparison: PairComparison
     statistics: Statistics
     similarities: dict[str, Floats]  # by side
+    score: float
     probability: float  # that the two belong together
 
     @staticmethod
     def of(a: Encoding, b: Encoding, statistics: Statistics, rarity: Rarity | None = None) -> "Explanation":
         """Compare two encodings; without the rarity of a collection, their words are weighed by the background text."""
         comparison = PairComparison(a, b, rarity or Rarity.of([a, b], statistics))
-        sides = comparison.rarity.calibration(statistics).sides
-        probability = statistics.probability
-        known = similarities(comparison, dict.fromkeys([*sides, *probability.scales]))
-        shorter = np.array([min(a.words, b.words)])
-        likely = float(probability.of(known, shorter, comparison.rarity.trust[0])[0])
-        return Explanation(comparison, statistics, {name: known[name] for name in sides}, likely)
+        values = similarities(comparison, comparison.rarity.sides(statistics))
+        (score,), (probability,) = comparison.rarity.judge(values, a.words, np.array([b.words]), statistics)
+        counted = {name: values[name] for name in comparison.rarity.calibration(statistics).sides}
+        return Explanation(comparison, statistics, counted, float(score), float(probability))
 
     @property
     def a(self) -> Encoding:
@@ -136,11 +136,6 @@ class Explanation:
     def rarity(self) -> Rarity:
         """How rare terms are."""
         return self.comparison.rarity
-
-    @property
-    def score(self) -> float:
-        """The calibrated score."""
-        return float(self.calibration.score(self.similarities)[0])
 
     @property
     def calibration(self) -> Calibration:
@@ -178,6 +173,7 @@ class Explanation:
             alignments=self.alignments(),
             model=model,
             probability=self.probability,
+            known_kind=self.rarity.unrelated.doubt <= LITTLE_DOUBT,
             parts=self.parts,
             labels=LABELS,
             terms=self.terms(),
@@ -219,7 +215,7 @@ class Explanation:
         """The words and phrases that carry most of the lexical evidence and say something by themselves."""
         worth = zip(self.shared, self._evidence_per_similarity, strict=True)
         weighed = [Shared(shared.ids, shared.mass * unit) for shared, unit in worth]
-        return key_terms(weighed, self.a.terms.words, self.a.sentences, self.statistics.words)
+        return key_terms(weighed, self.a.terms.words, self.a.sentences, self.statistics.terms)
 
     def names(self) -> tuple[str, ...]:
         """The rarest of the documents that both mention, where mentions count."""

@@ -7,60 +7,63 @@ from pathlib import Path
 
 import numpy as np
 
-from longmatch.default.calibration import Scale, Similarities, trust_in_language
+from longmatch.default.calibration import NEEDS_TITLES, trust_in_language
 from longmatch.default.sides import Floats
+from longmatch.default.unrelated import Similarities, Unrelated
 
-
-@dataclass(frozen=True)
-class Curve:
-    """How evidence becomes a probability where the shorter document has that many words."""
-
-    words: float
-    slope: float
-    bias: float
+SHARE = 0.1  # of the pairs that are compared, those that belong together
 
 
 @dataclass(frozen=True)
 class Probability:
-    """The probability that two documents belong together, if one in two of such pairs does.
+    """The probability that two documents belong together, if one in ten of the pairs that are compared does.
 
-    sigmoid(slope * evidence + bias), where slope and bias are interpolated between the curve for short and the one for
-    long documents by the logarithm of the shorter document's words. It is symmetric, as all its sides are; a side left
-    out counts as at chance.
+    sigmoid(bias + sum of weight * surprise), where the surprise of a side is how far its similarity exceeds that of
+    unrelated documents of the same collection and of these lengths, in units of their spread. It is the same both ways;
+    a side left out counts as at chance.
     """
 
-    scales: Mapping[str, Scale]
-    short: Curve
-    long: Curve
+    weights: Mapping[str, float]
+    bias: float
 
     @staticmethod
     def read(path: Path) -> "Probability":
         """Read what `write` wrote."""
-        content = json.loads(path.read_text(encoding="utf-8"))
-        scales = {name: Scale(**scale) for name, scale in content["sides"].items()}
-        return Probability(scales, Curve(**content["short"]), Curve(**content["long"]))
+        return Probability(**json.loads(path.read_text(encoding="utf-8")))
 
     def write(self, path: Path) -> None:
         """Write it as JSON."""
-        sides = {name: asdict(scale) for name, scale in self.scales.items()}
-        content = {"sides": sides, "short": asdict(self.short), "long": asdict(self.long)}
-        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
 
-    def of(self, similarities: Similarities, words: Floats, language: float = 1.0) -> Floats:
-        """The probability of pairs, by their similarities, the words of the shorter document, and how far the language
-        is known (0 to 1).
+    def of(
+        self,
+        similarities: Similarities,
+        words: tuple[Floats, Floats],
+        unrelated: Unrelated,
+        trust: tuple[float, float] = (1.0, 0.0),
+    ) -> Floats:
+        """The probability of pairs, by their similarities and the words of both documents.
+
+        `trust` says how far the language is known and titles describe their documents, each from 0 to 1.
         """
+        known = self._curve(similarities, words, unrelated, trust)
+        if not unrelated.doubt:
+            return known
+        doubtful = self._curve(similarities, words, unrelated.if_doubtful, trust)
+        return (1 - unrelated.doubt) * known + unrelated.doubt * np.minimum(known, doubtful)
+
+    def _curve(
+        self, similarities: Similarities, words: tuple[Floats, Floats], unrelated: Unrelated, trust: tuple[float, float]
+    ) -> Floats:
+        lengths = np.minimum(*words), np.maximum(*words)
+        surprise = unrelated.surprise({name: similarities[name] for name in self.sides(similarities)}, *lengths)
+        language, titles = trust
         evidence = [
-            trust_in_language(name, language) * scale.evidence(similarities[name])
-            for name, scale in self.scales.items()
-            if name in similarities
+            self.weights[name] * trust_in_language(name, language) * (titles if name in NEEDS_TITLES else 1.0) * value
+            for name, value in surprise.items()
         ]
-        long = length_position(words, self.short.words, self.long.words)
-        slope = self.short.slope + long * (self.long.slope - self.short.slope)
-        bias = self.short.bias + long * (self.long.bias - self.short.bias)
-        return np.asarray(1 / (1 + np.exp(-(slope * np.sum(evidence, axis=0) + bias))))
+        return np.asarray(1 / (1 + np.exp(-(self.bias + np.sum(evidence, axis=0)))))
 
-
-def length_position(words: Floats, short: float, long: float) -> Floats:
-    """Where a number of words lies between a short and a long length, by its logarithm: from 0 to 1."""
-    return np.asarray(np.interp(np.log(np.maximum(words, 1)), np.log([short, long]), [0.0, 1.0]))
+    def sides(self, available: Mapping[str, object]) -> tuple[str, ...]:
+        """The sides that count, of those available."""
+        return tuple(name for name, weight in self.weights.items() if weight and name in available)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from longmatch.default.calibration import Calibration
+from longmatch.default.calibration import NEEDS_TITLES, Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
+from longmatch.default.unrelated import Similarities, Unrelated
+from longmatch.lexical.background import TermBackground
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
 from longmatch.lexical.terms import Counts, Hashes, Ints, Kind, Stream
@@ -19,6 +21,8 @@ LEAST_BACKGROUND = 1.0  # in an unknown language, so that what every sentence ho
 FAMILIARITY = (0.4, 0.8)  # share of known words up to which the language is foreign, from which it is known
 PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: there rare phrases are quotations
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
+KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
+LEAST_KNOWLEDGE = 0.6  # of the kind of general prose
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
 
@@ -32,20 +36,22 @@ class Rarity:
     familiarity: float  # share of the running words that the background text knows
     titles: Titles
     usual_words: float  # of a document; 0 where too few documents are known
+    unrelated: Unrelated  # what unrelated documents of the collection have in common
 
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
         """From documents, with the background text as a prior as far as it knows their words."""
-        familiarity = _familiarity(encodings, statistics.words)
-        split = len(encodings) < SMALL_COLLECTION and familiarity < 0.5  # then sentences stand in for documents
+        familiarity, known = familiarity_of(encodings, statistics.terms)
+        split = len(encodings) < SMALL_COLLECTION and known < 0.5  # then sentences stand in for documents
         words = Frequencies.of(c for e in encodings for c in _texts(e.terms.words, split))
         phrases = Frequencies.of(c for e in encodings for c in _texts(e.terms.phrases, split))
         return Rarity(
-            blend("words", words, statistics, familiarity),
-            blend("phrases", phrases, statistics, familiarity),
+            blend("words", words, statistics, familiarity, known),
+            blend("phrases", phrases, statistics, familiarity, known),
             familiarity,
             Titles.of(stack_titles([e.title_terms for e in encodings])),
             usual_words(np.array([e.words for e in encodings])),
+            statistics.prior.unrelated(knowledge_of(encodings, statistics.terms)),
         )
 
     def idf(self, kind: Kind) -> Idf:
@@ -58,26 +64,47 @@ class Rarity:
         return trust_in(self.familiarity, self.titles)
 
     def calibration(self, statistics: Statistics) -> Calibration:
-        """The shipped calibration, as far as it can be trusted here."""
-        return statistics.calibration.trusting(*self.trust)
+        """The shipped calibration, as far as it can be trusted here, counted from what unrelated documents share."""
+        return statistics.calibration.trusting(*self.trust).against(self.unrelated)
+
+    def sides(self, statistics: Statistics) -> tuple[str, ...]:
+        """The sides that count here, in the score or in the probability."""
+        counted = self.calibration(statistics).sides
+        titled = self.trust[1] > 0
+        likely = (name for name in statistics.probability.weights if titled or name not in NEEDS_TITLES)
+        return tuple(dict.fromkeys([*counted, *likely]))
+
+    def judge(
+        self, similarities: Similarities, query_words: int, candidate_words: Ints, statistics: Statistics
+    ) -> tuple[Floats, Floats]:
+        """The score of a query with its candidates, and the probability that the two belong together."""
+        calibration = self.calibration(statistics)
+        words = np.full(len(candidate_words), float(query_words)), candidate_words.astype(np.float64)
+        return (
+            calibration.score({name: similarities[name] for name in calibration.sides}),
+            statistics.probability.of(similarities, words, self.unrelated, self.trust),
+        )
 
     def of_mentions(self, mentions: Mentions) -> Floats:
-        """The rarity of each title from 0 to 1: that of its rarest term, or of documents with this title."""
+        """The rarity of each title from 0 to 1: that of its rarest term; 0 for a title that several documents have."""
         terms = mentions.terms.ravel()
         idf = np.minimum(self.words.idf(terms), self.phrases.idf(terms) ** (1 / phrase_power(self.familiarity)))
-        most = self.words.idf(np.array([NO_TERM], dtype=np.uint64))[0]  # ln(1 + n)
+        most = self.words.idf(np.array([NO_TERM], dtype=np.uint64))[0]  # of a term that nothing has
         rarest = idf.reshape(-1, TITLE_TERMS).max(axis=1)
-        return np.asarray(np.clip(np.minimum(rarest, most - np.log(1 + mentions.documents)) / most, 0, 1))
+        own = mentions.documents > 1  # a title that several documents have says what kind they are of: "Report"
+        return np.where(own, 0.0, np.clip(rarest / most, 0, 1))
 
 
-def blend(kind: Kind, frequencies: Frequencies, statistics: Statistics, familiarity: float) -> Blend:
-    """A collection's document frequencies with the background's as a prior, as far as it knows the collection's words.
+def blend(kind: Kind, frequencies: Frequencies, statistics: Statistics, familiarity: float, known: float) -> Blend:
+    """A collection's document frequencies with the background's as a prior, as far as it has the collection's words.
 
-    Rare phrases count by a power of their rarity.
+    In a language that the backbone knows, rare phrases count by a power of their rarity, and no term is rarer than one of
+    BACKGROUND_DOCUMENTS has: names and misspellings that a large collection has once would outweigh all else.
     """
-    worth = max(LEAST_BACKGROUND, BACKGROUND_DOCUMENTS * familiarity)
+    worth = max(LEAST_BACKGROUND, BACKGROUND_DOCUMENTS * known)
     power = phrase_power(familiarity) if kind == "phrases" else 1.0
-    return Blend(frequencies, statistics.frequencies(kind), worth, power)
+    scale = float(np.interp(familiarity, FAMILIARITY, (frequencies.documents + worth, BACKGROUND_DOCUMENTS)))
+    return Blend(frequencies, statistics.terms.frequencies(kind), worth, power, scale)
 
 
 def phrase_power(familiarity: float) -> float:
@@ -101,12 +128,27 @@ def usual_words(words: Ints) -> float:
     return float(words.mean()) if len(words) >= SMALL_COLLECTION else 0.0
 
 
-def _familiarity(encodings: Sequence[Encoding], background: Frequencies) -> float:
-    """The share of the running words that the background text knows: near 1 in its language, near 0 in others."""
+def familiarity_of(encodings: Sequence[Encoding], background: TermBackground) -> tuple[float, float]:
+    """The share of the running words that are of a language the backbone knows, and that the background text has."""
     counts = [encoding.terms.words.counts for encoding in encodings]
-    known = sum(int(c.counts[background(c.ids) > 0].sum()) for c in counts)
     total = sum(int(c.counts.sum()) for c in counts)
-    return known / total if total else 1.0
+    if not total:
+        return 1.0, 1.0
+    familiar = sum(int(c.counts[background.familiar(c.ids)].sum()) for c in counts)
+    return familiar / total, sum(int(c.counts[background.known(c.ids)].sum()) for c in counts) / total
+
+
+def knowledge_of(encodings: Sequence[Encoding], background: TermBackground) -> float:
+    """How far the kind of some documents is known, from 0 to 1: by how common their phrases are in any kind of text."""
+    rarities = [running_rarity(encoding.terms.phrases.counts, background.phrases) for encoding in encodings]
+    return float(np.interp(np.mean(rarities) if rarities else 0.0, KNOWN_RARITY, (1.0, LEAST_KNOWLEDGE)))
+
+
+def running_rarity(counts: Counts, background: Frequencies) -> float:
+    """The mean rarity of the running terms of a document, from 0 to 1."""
+    rarity = np.log((1 + BACKGROUND_DOCUMENTS) / (1 + BACKGROUND_DOCUMENTS * background.share(counts.ids)))
+    total = float(counts.counts.sum())
+    return float(counts.counts @ rarity) / total / float(np.log(1 + BACKGROUND_DOCUMENTS)) if total else 0.0
 
 
 def _texts(stream: Stream, split: bool) -> list[Counts]:

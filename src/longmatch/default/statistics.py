@@ -13,11 +13,10 @@ from safetensors.torch import load, save
 
 from longmatch.default.calibration import Calibration
 from longmatch.default.probability import Probability
+from longmatch.default.unrelated import Prior
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.errors import LongmatchError
-from longmatch.lexical.background import shipped_frequencies
-from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.terms import Kind
+from longmatch.lexical.background import TermBackground, shipped_background
 from longmatch.matching.chance import Background
 
 if TYPE_CHECKING:
@@ -27,21 +26,18 @@ FOLDER = Path(__file__).parent / "data"
 SENTENCES = "sentences.safetensors"  # vectors of unrelated sentences by the packaged backbone
 CALIBRATION = "calibration.json"
 PROBABILITY = "probability.json"
+UNRELATED = "unrelated.json"
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Document frequencies of words and phrases, vectors of unrelated sentences, and what weighs the sides."""
+    """How common terms are, vectors of unrelated sentences, and what weighs the sides."""
 
-    words: Frequencies
-    phrases: Frequencies
+    terms: TermBackground
     sentences: Background
     calibration: Calibration
     probability: Probability
-
-    def frequencies(self, kind: Kind) -> Frequencies:
-        """Those of words, or of phrases."""
-        return self.words if kind == "words" else self.phrases
+    prior: Prior
 
 
 @cache
@@ -52,12 +48,14 @@ def read_background(path: Path) -> Background:
 
 def background_from_bytes(content: bytes) -> Background:
     """What `background_to_bytes` made."""
-    return Background(torch.nn.functional.normalize(load(content)["vectors"].float(), dim=1))
+    tensors = load(content)
+    kinds = int(tensors["kinds"]) if "kinds" in tensors else 1
+    return Background(torch.nn.functional.normalize(tensors["vectors"].float(), dim=1), kinds)
 
 
 def background_to_bytes(background: Background) -> bytes:
     """To be kept, in half precision."""
-    return save({"vectors": background.vectors.half().contiguous()})
+    return save({"vectors": background.vectors.half().contiguous(), "kinds": torch.tensor(background.kinds)})
 
 
 def shipped_statistics() -> Statistics:
@@ -83,9 +81,13 @@ def statistics_of(backbone: "Backbone") -> Statistics:
 
 
 def _statistics(background: Background) -> Statistics:
-    return Statistics(*shipped_frequencies(), background, *_weighing())
+    return Statistics(shipped_background(), background, *_weighing())
 
 
 @cache
-def _weighing() -> tuple[Calibration, Probability]:
-    return Calibration.read(FOLDER / CALIBRATION), Probability.read(FOLDER / PROBABILITY)
+def _weighing() -> tuple[Calibration, Probability, Prior]:
+    return (
+        Calibration.read(FOLDER / CALIBRATION),
+        Probability.read(FOLDER / PROBABILITY),
+        Prior.read(FOLDER / UNRELATED),
+    )

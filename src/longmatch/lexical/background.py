@@ -1,28 +1,65 @@
-"""In how many documents of free encyclopedia text words and phrases occur: numbers that ship with longmatch.
+"""How common words and phrases are in texts of many kinds: numbers that ship with longmatch.
 
 `longmatch train default` makes them; they hold no text.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.terms import Flags, Hashes, Kind
 
 FREQUENCIES = "frequencies.safetensors"
 FILE = Path(__file__).parent / "data" / FREQUENCIES
 
 
-def shipped_frequencies() -> tuple[Frequencies, Frequencies]:
-    """Document frequencies of words and of phrases."""
-    return read_frequencies(FILE)
+@dataclass(frozen=True)
+class TermBackground:
+    """In how many documents terms occur, each counted in the kind of text that has it most.
+
+    What every paper has is common, and so is what every judgment has, however rare both are elsewhere: two documents
+    share it because they are of one kind.
+    """
+
+    words: Frequencies
+    phrases: Frequencies
+    everyday: Hashes  # words of much of general text, sorted
+    foreign: Hashes  # words of languages that the packaged backbone does not know, sorted
+
+    def frequencies(self, kind: Kind) -> Frequencies:
+        """Those of words, or of phrases."""
+        return self.words if kind == "words" else self.phrases
+
+    def known(self, words: Hashes) -> Flags:
+        """Which words occur in it."""
+        return self.words(words) > 0
+
+    def familiar(self, words: Hashes) -> Flags:
+        """Which words occur in it, in a language that the packaged backbone knows."""
+        return self.known(words) & ~np.isin(words, self.foreign)
+
+    def write(self, path: Path) -> None:
+        """Write what `read_term_background` reads."""
+        table = {"documents": np.array([self.words.documents]), "everyday": _signed(self.everyday)}
+        table["foreign"] = _signed(self.foreign)
+        for name, frequencies in (("words", self.words), ("phrases", self.phrases)):
+            table[f"{name}.ids"] = _signed(frequencies.ids)
+            table[f"{name}.counts"] = frequencies.counts.astype(np.int16)
+        save_file(table, path)
+
+
+def shipped_background() -> TermBackground:
+    """The background of the default matcher."""
+    return read_term_background(FILE)
 
 
 @cache
-def read_frequencies(path: Path) -> tuple[Frequencies, Frequencies]:
-    """Document frequencies of words and of phrases, from a file."""
+def read_term_background(path: Path) -> TermBackground:
+    """What `TermBackground.write` wrote."""
     table = load_file(path)
     documents = float(table["documents"][0])
 
@@ -30,4 +67,9 @@ def read_frequencies(path: Path) -> tuple[Frequencies, Frequencies]:
         ids, counts = table[f"{name}.ids"], table[f"{name}.counts"]
         return Frequencies(documents, ids.view(np.uint64), counts.astype(np.float64))
 
-    return frequencies("words"), frequencies("phrases")
+    everyday, foreign = (table[name].view(np.uint64) for name in ("everyday", "foreign"))
+    return TermBackground(frequencies("words"), frequencies("phrases"), everyday, foreign)
+
+
+def _signed(ids: Hashes) -> "np.typing.NDArray[np.int64]":
+    return np.ascontiguousarray(ids).view(np.int64)

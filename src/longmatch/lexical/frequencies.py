@@ -45,18 +45,23 @@ class Frequencies:
 class Blend:
     """A collection's frequencies with background text as a prior, worth `worth` documents.
 
-    A folder of ten documents cannot tell common words from rare ones; ten thousand need no help.
+    A folder of ten documents cannot tell common words from rare ones; ten thousand need no help. Nor is a word rare
+    that is common in the background text, though the collection seldom has it.
     """
 
     collection: Frequencies
     background: Frequencies
     worth: float = 200.0
     power: float = 1.0
+    scale: float | None = None  # documents among which a term is rare; by default those of both
+
+    def share(self, terms: Hashes) -> Floats:
+        """The share of documents that each term occurs in: of collection and prior, or of the background if larger."""
+        background = self.background.share(terms)
+        documents = self.collection.documents + self.worth
+        return np.maximum(background, (self.collection(terms) + self.worth * background) / documents)
 
     def idf(self, terms: Hashes) -> Floats:
-        """ln((1 + n) / (1 + df)) to the power, over the documents of both: a word found everywhere weighs nothing."""
-        documents = self.collection.documents + self.worth
-        frequency = 1 + self.collection(terms) + self.worth * self.background.share(terms)
-        return (
-            np.log(np.maximum((1 + documents) / frequency, 1.0)) ** self.power
-        )  # rounding may bring a quotient below 1
+        """ln((1 + n) / (1 + n share)) to the power: a word found everywhere weighs nothing."""
+        documents = self.collection.documents + self.worth if self.scale is None else self.scale
+        return np.maximum(np.log((1 + documents) / (1 + documents * self.share(terms))), 0.0) ** self.power

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.background import TermBackground
 from longmatch.lexical.links import Shared
 from longmatch.lexical.spelling import spell
 from longmatch.lexical.terms import PHRASE_LENGTHS, Flags, Hashes, Ints, Stream, hash_runs, hash_word, run_starts
@@ -19,20 +19,19 @@ from longmatch.matching.match import Term
 from longmatch.matching.sentences import Sentences
 
 LENGTHS = (1, *PHRASE_LENGTHS)
-EVERYDAY = 0.4  # share of the background's documents from which a word is an everyday one
 SPOKEN = "me my we us our you your she her"  # everyday words that an encyclopedia seldom has
 TOP_TERMS = 40  # considered; those that are part of a heavier one are left out
 
 
 def key_terms(
-    shared: Sequence[Shared], words: Stream, sentences: Sentences, background: Frequencies
+    shared: Sequence[Shared], words: Stream, sentences: Sentences, background: TermBackground
 ) -> tuple[Term, ...]:
     """The cores that carry most of the lexical evidence, spelled as they stand in one of the documents.
 
     `words` are the words of that document's `sentences`; `background` says which are everyday words.
     """
     ids, mass = (np.concatenate(parts) for parts in zip(*((s.ids, s.mass) for s in shared), strict=True))
-    cores = _Cores.of(words, everyday(words.ids, background))
+    cores = _Cores.of(words, is_everyday(words.ids, background))
     position = np.searchsorted(cores.terms, ids)
     carried = np.bincount(cores.core[position], mass, len(cores.terms))
     best = np.lexsort((-carried, cores.everyday))[:TOP_TERMS]
@@ -44,9 +43,9 @@ def key_terms(
     return tuple(_distinct(Term(spelled[term], share) for term, share in shares if term in spelled))
 
 
-def everyday(words: Hashes, background: Frequencies) -> Flags:
-    """Which words are everyday ones: those of much of the background text; none in a language it does not know."""
-    return (background.share(words) >= EVERYDAY) | np.isin(words, _spoken())
+def is_everyday(words: Hashes, background: TermBackground) -> Flags:
+    """Which words are everyday ones: those of much of general text; none in a language it does not know."""
+    return np.isin(words, background.everyday) | np.isin(words, _spoken())
 
 
 @cache

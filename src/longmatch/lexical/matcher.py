@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.lexical.background import shipped_frequencies
+from longmatch.lexical.background import shipped_background
 from longmatch.lexical.cosines import group_grid, sentence_cosines
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import link_sentences, shared_terms
-from longmatch.lexical.terms import KINDS, Counts, Kind, Stream, terms_of
+from longmatch.lexical.terms import Counts, Kind, Stream, terms_of
 from longmatch.lexical.weights import TermMatrix, Weighted, bm25, bm25_query, tfidf
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Match
@@ -71,7 +71,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
 
     def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LexicalCollection | None = None) -> Match:
         """Sections and sentences by the terms they share; without a collection, by their rarity in background text."""
-        frequencies = collection.frequencies if collection else shipped_frequencies()[KINDS.index(self.kind)]
+        frequencies = collection.frequencies if collection else shipped_background().frequencies(self.kind)
         first, second = (tfidf(e.stream.counts, frequencies) for e in (a, b))
         shared = shared_terms(first, second)
         words = terms_of(a.sentences.document).words
@@ -92,7 +92,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
             ),
             model=self.name,
             parts={self.kind: 1.0},
-            terms=key_terms([shared], words, a.sentences, shipped_frequencies()[0]),
+            terms=key_terms([shared], words, a.sentences, shipped_background()),
             grids=lambda level: group_grid(a.sentences, b.sentences, a.stream, b.stream, level, frequencies),
         )
 

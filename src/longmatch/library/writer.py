@@ -9,13 +9,15 @@ import numpy as np
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from longmatch.default.collection import LEAST_DOCUMENTS, sampled_unrelated
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.unrelated import SAMPLED
 from longmatch.documents.document import Document
 from longmatch.lexical.mentions import stack_titles
 from longmatch.lexical.terms import KINDS
 from longmatch.library.errors import LibraryError, storage_errors
 from longmatch.library.index.index import Index
-from longmatch.library.rows import INDEX_COLUMNS, DocumentRow, rows_of, to_table
+from longmatch.library.rows import ENCODING_COLUMNS, INDEX_COLUMNS, DocumentRow, rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.units import Tokens
 
@@ -75,6 +77,7 @@ class Writer:
             if self.index.stale > MAX_STALE * len(self.index):
                 self.index.merge()
                 refresh_norms(self.index, self.store)
+                refresh_unrelated(self.index, self.store)
             self.index.save(self.store.version)
 
 
@@ -96,6 +99,18 @@ def refresh_norms(index: Index, store: Store) -> None:
     index.set_norms(norms)
 
 
+def refresh_unrelated(index: Index, store: Store) -> None:
+    """See again what unrelated documents have in common, by random ones."""
+    ids = sorted(index.roster.rows)
+    drawn = np.random.default_rng(0).permutation(len(ids))[:SAMPLED].tolist()
+    encodings = [row.encoding() for row in store.fetch(sorted(ids[i] for i in drawn), ENCODING_COLUMNS)]
+    if len(encodings) < LEAST_DOCUMENTS:
+        index.unrelated = None
+        return
+    rarity = index.rarity(encodings)
+    index.unrelated = sampled_unrelated(encodings, rarity, index.statistics, len(ids))
+
+
 def update_index(index: Index, store: Store) -> None:
     """Add what is in the store but not in the index; rebuild the index if documents were removed or replaced."""
     listed = store.read(["id", "hash"])
@@ -107,6 +122,7 @@ def update_index(index: Index, store: Store) -> None:
         index_rows(index, rows)
     if index.stale > MAX_STALE * len(stored):
         refresh_norms(index, store)
+        refresh_unrelated(index, store)
     index.version = store.version
 
 

@@ -8,7 +8,7 @@ every best cosine is compared with the best one would find among as many unrelat
 which is 0 for an unrelated document, whatever its length, and 1 for a sentence found word for word.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,20 +19,27 @@ SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 
 @dataclass(frozen=True)
 class Background:
-    """Vectors of unrelated sentences: (passages, width), each of length 1."""
+    """Vectors of unrelated sentences: (sentences, width), each of length 1; equally many of each kind of text."""
 
     vectors: Tensor
+    kinds: int = 1  # of text: papers, judgments, ...
 
     def expectations(self, vectors: Tensor, rows: int = 4096) -> Tensor:
         """For each vector, the best cosine to expect among SIZES unrelated sentences: (units, len(SIZES)).
 
-        The expected maximum of m draws from n sorted values v is the sum of v_k ((k/n)^m - ((k-1)/n)^m).
+        The expected maximum of m draws from n sorted values v is the sum of v_k ((k/n)^m - ((k-1)/n)^m). They are drawn
+        from the kind of text that offers most: what every paper says is no surprise between two papers.
         """
-        count = len(self.vectors)
+        kinds = self.vectors.unflatten(0, (self.kinds, -1))
+        count = kinds.shape[1]
         ranks = torch.arange(count + 1, dtype=torch.float64, device=vectors.device) / count
         powers = ranks[:, None] ** torch.tensor(SIZES, dtype=torch.float64, device=vectors.device)
-        weights = powers.diff(dim=0).to(vectors.dtype)  # (passages, sizes)
-        parts = [(part @ self.vectors.T).sort(dim=1).values @ weights for part in vectors.split(rows)]
+        weights = powers.diff(dim=0).to(vectors.dtype)  # (sentences, sizes)
+
+        def expected(part: Tensor) -> Tensor:
+            return torch.stack([(part @ kind.T).sort(dim=1).values @ weights for kind in kinds]).amax(0)
+
+        parts = [expected(part) for part in vectors.split(rows)]
         return torch.cat(parts) if parts else vectors.new_zeros((0, len(SIZES)))
 
     def carried(self, before: Tensor, after: Tensor, ridge: float = 1e-3) -> "Background":
@@ -43,7 +50,7 @@ class Background:
         """
         grams = before.T @ before + ridge * len(before) * torch.eye(before.shape[1])
         moves = torch.linalg.solve(grams, before.T @ (after - before))  # (width, width)
-        return Background(torch.nn.functional.normalize(self.vectors + self.vectors @ moves, dim=1))
+        return replace(self, vectors=torch.nn.functional.normalize(self.vectors + self.vectors @ moves, dim=1))
 
 
 def interpolation(sizes: Tensor) -> Tensor:

@@ -115,8 +115,11 @@ class Encoder(Matcher, Generic[E, C]):
         collection = self.collect(rest)
         scores = self.score(first, collection)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
-        whys = (self.explain(first, rest[i], collection).best(3) for i in best)
-        return [Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)]
+        matches = ((i, self.explain(first, rest[i], collection)) for i in best)
+        return [
+            Hit(others[i], float(scores[i]), percentile(scores, i), match.best(3), match.probability)
+            for i, match in matches
+        ]
 
 
 def is_same(a: Document, b: Document) -> bool:

@@ -1,7 +1,13 @@
-"""Background statistics of general text: document frequencies of terms, and vectors of unrelated sentences."""
+"""Background statistics of texts of many kinds: how common terms are, and vectors of unrelated sentences.
+
+Each data set is a kind of text. A term counts as common as in the kind that has it most, and a sentence is compared
+with the unrelated sentences of the kind that offers it most. So a kind can be left out, to see how the default does on
+texts of a kind that it does not know.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -9,78 +15,147 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from rich.progress import track
-from safetensors.torch import save_file
+from safetensors.numpy import load_file, save_file
 
-from longmatch.default.statistics import SENTENCES
+from longmatch.default.statistics import SENTENCES, background_to_bytes
 from longmatch.documents.document import Document
-from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
-from longmatch.lexical.background import FREQUENCIES
+from longmatch.errors import LongmatchError
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lexical.background import FREQUENCIES, TermBackground
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.terms import terms_of
+from longmatch.lexical.terms import KINDS, Hashes, Kind, terms_of
+from longmatch.matching.chance import Background
 
-DOCUMENTS = 6_000  # enough to separate common terms from rare ones
-SENTENCE_DOCUMENTS, SENTENCE_COUNT = 1_024, 2_048
+GENERAL = "pretrain"  # encyclopedia articles: general text
+FOREIGN = ("legal-zh",)  # in languages that the packaged backbone does not know: terms alone
+KINDS_OF_TEXT = (GENERAL, "acl", "legal", "news", "papers", "peps", *FOREIGN)  # wiki is of the kind of pretrain
+FOLDER = "kinds"
+DOCUMENTS = 6_000  # of a kind, at most: enough to separate common terms from rare ones
+UNIT = 10_000.0  # documents that shares are written as
+LEAST_SHARE = {"words": 0.002, "phrases": 0.004}  # terms of fewer documents are left out: to the matcher they are rare
+LEAST_DOCUMENTS = {"words": 3, "phrases": 4}
+EVERYDAY = 0.4  # share of general text from which a word is an everyday one
+SENTENCES_OF_KIND = 1_024
 SENTENCE_WORDS = (8, 60)
-LEAST_DOCUMENTS = {"words": 6, "phrases": 15}  # terms in fewer documents are left out: to the matcher they are rare
 MOST_PHRASES = 30_000_000  # counted at a time; beyond that, phrases seen once are dropped
 
 
-def write_background(documents_file: Path, folder: Path) -> None:
-    """Write both statistics to a folder. They are numbers only, no text.
+@dataclass(frozen=True)
+class KindOfText:
+    """The share of a kind's documents that terms occur in, and vectors of its sentences."""
 
-    `documents_file` is a JSON Lines file of general long documents: English Wikipedia articles (CC BY-SA 3.0), the
-    `pretrain` set of the catalogue.
-    """
-    documents = list(islice(iterate_jsonl(documents_file), DOCUMENTS))
-    save_frequencies(*document_frequencies(documents), folder / FREQUENCIES)
-    vectors = unrelated_sentences(documents, Backbone.load(precision="float32"), np.random.default_rng(0))
-    save_file({"vectors": torch.from_numpy(vectors).half()}, folder / SENTENCES)
+    terms: dict[Kind, Frequencies]
+    sentences: npt.NDArray[np.float16]  # (sentences, width); none of a foreign kind
+
+    def write(self, path: Path) -> None:
+        """Write as safetensors."""
+        table: dict[str, npt.NDArray[np.generic]] = {"sentences": self.sentences}
+        for kind, shares in self.terms.items():
+            table |= {f"{kind}.ids": shares.ids.view(np.int64), f"{kind}.shares": shares.counts.astype(np.float32)}
+        save_file(table, path)
+
+    @staticmethod
+    def read(path: Path) -> "KindOfText":
+        """Read what `write` wrote."""
+        table = load_file(path)
+        terms = {
+            kind: Frequencies(1.0, table[f"{kind}.ids"].view(np.uint64), table[f"{kind}.shares"].astype(np.float64))
+            for kind in KINDS
+        }
+        return KindOfText(terms, table["sentences"])
 
 
-def document_frequencies(documents: Sequence[Document]) -> tuple[Frequencies, Frequencies]:
-    """In how many documents words and phrases occur."""
-    words, phrases = Counter[int](), Counter[int]()
+def write_kinds(data: Path, folder: Path, names: Sequence[str] = KINDS_OF_TEXT) -> None:
+    """Count each kind's terms and encode its sentences: FOLDER/NAME.safetensors. They are numbers only, no text."""
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    backbone = Backbone.load(precision="float32")
+    for name in names:
+        documents = list(islice(training_documents(DataFolder(data / name)), DOCUMENTS))
+        terms = document_shares(documents)
+        sentences = np.zeros((0, backbone.width), dtype=np.float16)
+        if name not in FOREIGN:
+            sentences = unrelated_sentences(documents, backbone, np.random.default_rng(0)).astype(np.float16)
+        KindOfText(terms, sentences).write(folder / FOLDER / f"{name}.safetensors")
+        print(f"{name}: {len(documents)} documents, {len(terms['phrases'].ids)} phrases", flush=True)
+
+
+def training_documents(folder: DataFolder) -> Iterator[Document]:
+    """The documents that training labels name; all documents of a set without labels."""
+    named = {id for pair in folder.pairs("train") for id in (pair.source, pair.target)}
+    named |= {id for query, answers in folder.qrels("train").items() for id in (query, *answers)}
+    return (document for document in folder.documents() if not named or document.id in named)
+
+
+def read_kinds(folder: Path, without: str | None = None) -> dict[str, KindOfText]:
+    """The kinds that a folder holds, in the order of KINDS_OF_TEXT, `without` one of them."""
+    paths = {name: folder / FOLDER / f"{name}.safetensors" for name in KINDS_OF_TEXT if name != without}
+    return {name: KindOfText.read(path) for name, path in paths.items() if path.is_file()}
+
+
+def combine(kinds: dict[str, KindOfText]) -> tuple[TermBackground, Background]:
+    """The background of all kinds together."""
+    if GENERAL not in kinds:
+        raise LongmatchError(f"The background needs general text. Run --step background with {GENERAL}.")
+    words, phrases = (_largest([each.terms[kind] for each in kinds.values()]) for kind in KINDS)
+    general = kinds[GENERAL].terms["words"]
+    foreign = [kinds[name].terms["words"].ids for name in FOREIGN if name in kinds]
+    native = np.concatenate([each.terms["words"].ids for name, each in kinds.items() if name not in FOREIGN])
+    unknown = np.setdiff1d(np.concatenate([*foreign, np.empty(0, np.uint64)]), native)
+    terms = TermBackground(words, phrases, general.ids[general.counts >= EVERYDAY], unknown)
+    vectors = [each.sentences for each in kinds.values() if len(each.sentences)]
+    least = min(map(len, vectors))
+    stacked = torch.from_numpy(np.concatenate([each[:least] for each in vectors])).float()
+    return terms, Background(torch.nn.functional.normalize(stacked, dim=1), len(vectors))
+
+
+def write_background(folder: Path) -> None:
+    """Write the background of all kinds that the folder holds, as the package holds it."""
+    terms, sentences = combine(read_kinds(folder))
+    terms.write(folder / FREQUENCIES)
+    (folder / SENTENCES).write_bytes(background_to_bytes(sentences))
+
+
+def _largest(tables: Sequence[Frequencies]) -> Frequencies:
+    """The largest share of each term in any table, of UNIT documents."""
+    ids = np.unique(np.concatenate([table.ids for table in tables]))
+    shares = np.zeros(len(ids))
+    for table in tables:
+        position = np.searchsorted(ids, table.ids)
+        shares[position] = np.maximum(shares[position], table.counts)
+    return Frequencies(UNIT, ids, np.round(UNIT * shares))
+
+
+def document_shares(documents: Sequence[Document]) -> dict[Kind, Frequencies]:
+    """The share of the documents that words and phrases occur in."""
+    counts: dict[Kind, Counter[int]] = {kind: Counter() for kind in KINDS}
     for document in track(documents, "counting"):
         terms = terms_of(document)
-        words.update(terms.words.counts.ids.tolist())
-        phrases.update(terms.phrases.counts.ids.tolist())
-        if len(phrases) > MOST_PHRASES:
-            phrases = Counter({term: count for term, count in phrases.items() if count > 1})
-    return (
-        frequent(words, LEAST_DOCUMENTS["words"], len(documents)),
-        frequent(phrases, LEAST_DOCUMENTS["phrases"], len(documents)),
-    )
+        for kind in KINDS:
+            counts[kind].update(terms.of(kind).counts.ids.tolist())
+        if len(counts["phrases"]) > MOST_PHRASES:
+            counts["phrases"] = Counter({term: count for term, count in counts["phrases"].items() if count > 1})
+    return {kind: _frequent(counts[kind], kind, len(documents)) for kind in KINDS}
 
 
-def frequent(counts: Counter[int], least: int, documents: int) -> Frequencies:
-    """The terms that occur in at least `least` of the documents.
-
-    >>> frequent(Counter({7: 3, 2: 1, 5: 2}), 2, 4).ids.tolist()
-    [5, 7]
-    """
+def _frequent(counts: Counter[int], kind: Kind, documents: int) -> Frequencies:
+    """The terms of enough documents, by share."""
+    least = max(LEAST_DOCUMENTS[kind], LEAST_SHARE[kind] * documents)
     kept = sorted((term, count) for term, count in counts.items() if count >= least)
-    ids = np.array([term for term, _ in kept], dtype=np.uint64)
-    return Frequencies(documents, ids, np.array([count for _, count in kept], dtype=np.float64))
-
-
-def save_frequencies(words: Frequencies, phrases: Frequencies, path: Path) -> None:
-    """Write what `read_frequencies` reads."""
-    table = {"documents": torch.tensor([words.documents])}
-    for name, frequencies in (("words", words), ("phrases", phrases)):
-        table[f"{name}.ids"] = torch.from_numpy(frequencies.ids.view(np.int64).copy())
-        table[f"{name}.counts"] = torch.from_numpy(frequencies.counts.astype(np.int16))
-    save_file(table, path)
+    ids: Hashes = np.array([term for term, _ in kept], dtype=np.uint64)
+    return Frequencies(1.0, ids, np.array([count for _, count in kept], dtype=np.float64) / max(1, documents))
 
 
 def unrelated_sentences(
     documents: Sequence[Document], backbone: Backbone, rng: np.random.Generator
 ) -> npt.NDArray[np.float32]:
-    """Vectors of two sentences from each of many documents, so that few of them are related."""
+    """Vectors of sentences from many documents, as many of each, so that few of them are related."""
     least, most = SENTENCE_WORDS
+    each = -(-SENTENCES_OF_KIND // len(documents)) + 1
     chosen: list[str] = []
-    for document in documents[:SENTENCE_DOCUMENTS]:
+    for document in documents:
         sentences = [sentence.of(document.text) for sentence in document.sentences]
         usable = [sentence for sentence in sentences if least <= len(sentence.split()) <= most]
-        chosen += [usable[i] for i in rng.choice(len(usable), 2, replace=False)]
-    return backbone.encode_texts(chosen[:SENTENCE_COUNT])
+        chosen += [usable[i] for i in rng.choice(len(usable), min(each, len(usable)), replace=False)]
+    some = rng.permutation(len(chosen))[:SENTENCES_OF_KIND]
+    return backbone.encode_texts([chosen[i] for i in some])

@@ -1,7 +1,8 @@
-"""How the default's evidence becomes a score and a probability: curves through labelled and unrelated pairs.
+"""How the default's evidence becomes a score and a probability: curves through labelled and random pairs.
 
-Every set counts alike. The score's curve is Platt's, sigmoid(slope * evidence + bias), over evidence weighed as for
-ranking. The probability has its own weights, and its curve depends on the length of the shorter document.
+Every set counts alike, and every similarity is counted from what unrelated documents of its own set share. The score's
+curve is Platt's, sigmoid(slope * evidence + bias), over evidence weighed as for ranking. The probability has its own
+weights, and is fitted as if SHARE of all pairs belonged together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,109 +13,214 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.default.calibration import NEEDS_TITLES, Calibration, Scale
-from longmatch.default.probability import Curve, Probability, length_position
-from longmatch.default.statistics import CALIBRATION, PROBABILITY
+from longmatch.default.probability import SHARE, Probability
+from longmatch.default.statistics import CALIBRATION, PROBABILITY, UNRELATED
+from longmatch.default.unrelated import SAMPLED_SIDES, USUAL_WORDS, Level, Prior, Sample, Unrelated, log_similarity
 from longmatch.errors import LongmatchError
-from longmatch.lab.default.features import FLOORS, PASSAGE_SIDES, PairSides, read_pairs
+from longmatch.lab.default.features import PASSAGE_SIDES, PairSides, SideValues, read_pairs
 from longmatch.lab.default.weights import read_weights
 from longmatch.lab.evaluation.measures import calibration_error
 from longmatch.lab.evaluation.measures.query_result import Floats
 
-UNRELATED_PER_NEGATIVE = 4  # unrelated pairs for each labelled one that does not belong together
-LENGTHS = (500, 5000)  # words of a short and of a long document
-DECAY = 1e-4  # of the weights, so that pairs that are separated without error do not make them grow for ever
+LIKELY_SIDES = (*PASSAGE_SIDES, "title", "query_title", "named")  # of the probability; the same both ways
+TIED = ("title", "query_title")  # one weight, so that it is the same both ways
+DECAY = 1e-3  # of the weights, so that pairs that are separated without error do not make them grow for ever
+NAMED_LEVEL = Level(round(float(np.log(0.03)), 4), 1.0)  # two unrelated documents mention nothing in common
 
 Labels = npt.NDArray[np.bool_]
+Slopes = Mapping[str, tuple[float, float]]
 
 
 def write_calibration(folder: Path) -> None:
-    """Fit score and probability to the training pairs, and write them as the package holds them."""
+    """Fit levels, score and probability to the training pairs, and write them as the package holds them."""
     pairs = list(read_pairs(folder, "train").values())
     if not pairs:
         raise LongmatchError(f"{folder} holds no training pairs. Run --step features with sets that have pairs.")
-    fit_score(pairs, read_weights(folder)).write(folder / CALIBRATION)
-    fit_probability(pairs).write(folder / PROBABILITY)
+    prior = fit_prior(pairs)
+    prior.write(folder / UNRELATED)
+    fit_score(pairs, read_weights(folder), prior).write(folder / CALIBRATION)
+    fit_probability(pairs, prior).write(folder / PROBABILITY)
 
 
-def fit_score(sets: Sequence[PairSides], weights: Mapping[str, Scale]) -> Calibration:
-    """Measure each side's chance level on unrelated pairs, and fit the curve.
+def fit_prior(sets: Sequence[PairSides]) -> Prior:
+    """What unrelated documents share without a collection that tells, and how that moves with their lengths."""
+    slopes = {side: _slopes(sets, side) for side in PASSAGE_SIDES}
+    inside = [_sample(pairs).levels(slopes) for pairs in sets]
+    titles = {side: _over_sets([levels[side] for levels in inside]) for side in TIED}
 
-    It is fitted to the labelled pairs and UNRELATED_PER_NEGATIVE unrelated ones for each negative, so that documents
-    with nothing in common score low. Titles are left out: two documents alone are compared without them.
-    """
-    scales = {name: replace(scale, chance=_chance(sets, name)) for name, scale in weights.items()}
-    uncalibrated = Calibration(scales, slope=1.0, bias=0.0)
-    sides = [name for name in uncalibrated.sides if name not in NEEDS_TITLES]
-    evidence, labels = [], []
+    def levels(kind: str) -> dict[str, Level]:
+        lone = [_sample_of(pairs.lone[f"{kind} random"]).levels(slopes) for pairs in sets]
+        passages = {side: _over_sets([each[side] for each in lone]) for side in PASSAGE_SIDES}
+        return {**passages, **titles, "named": NAMED_LEVEL}
+
+    return Prior(levels("known"), levels("unknown"), slopes)
+
+
+def _slopes(sets: Sequence[PairSides], side: str) -> tuple[float, float]:
+    """How the logarithm of a side moves with those of both lengths, within each set: least squares, sets alike."""
+    rows, values, weights = [], [], []
     for pairs in sets:
-        unrelated = uncalibrated.evidence({name: pairs.unrelated[name] for name in sides})
-        count = UNRELATED_PER_NEGATIVE * int((~pairs.labels).sum())
-        some = np.linspace(0, len(unrelated) - 1, count).astype(np.int64)
-        labelled = uncalibrated.evidence({name: pairs.labelled[name] for name in sides})
-        evidence.append(np.append(labelled, unrelated[some]))
-        labels.append(np.append(pairs.labels, np.zeros(len(some), dtype=bool)))
-    slope, bias = fit_platt(evidence, labels)
-    return Calibration(scales, round(slope, 4), round(bias, 4))
+        sample = _sample(pairs)
+        logs = np.stack(
+            [np.log(np.maximum(words, 1) / USUAL_WORDS) for words in (sample.shorter, sample.longer)], axis=1
+        )
+        value = log_similarity(side, sample.similarities[side])
+        rows.append(logs - logs.mean(0))
+        values.append(value - value.mean())
+        weights.append(np.full(len(value), len(value) ** -0.5))
+    scale = np.concatenate(weights)
+    x, y = np.concatenate(rows) * scale[:, None], np.concatenate(values) * scale
+    shorter, longer = np.linalg.lstsq(x, y, rcond=None)[0].tolist()
+    return round(shorter, 4), round(longer, 4)
 
 
-def _chance(sets: Sequence[PairSides], side: str) -> float:
-    """The mean over the sets of the median of their unrelated pairs."""
-    return round(float(np.mean([max(0.0, float(np.median(pairs.unrelated[side]))) for pairs in sets])), 5)
+def _over_sets(levels: Sequence[Level]) -> Level:
+    """The level of a set that nobody has seen: the mean of all, with the spread within and between them."""
+    means = [level.mean for level in levels]
+    spread = np.sqrt(np.mean([level.spread**2 for level in levels]) + np.var(means))
+    return Level(round(float(np.mean(means)), 4), round(float(spread), 4))
 
 
-def fit_platt(evidence: Sequence[Floats], labels: Sequence[Labels]) -> tuple[float, float]:
+def _sample(pairs: PairSides) -> Sample:
+    """The random pairs of a set."""
+    return _sample_of(pairs.unrelated)
+
+
+def _sample_of(sides: SideValues) -> Sample:
+    """Pairs as a sample of random ones, from a collection so large that it needs no prior."""
+    values = {name: x for name, x in sides.items() if name in SAMPLED_SIDES}
+    return Sample(values, *lengths(sides), documents=10**6)
+
+
+def unrelated_of(pairs: PairSides, prior: Prior) -> Unrelated:
+    """What unrelated documents of a set share."""
+    return prior.unrelated(1.0, _sample(pairs))
+
+
+def fit_score(sets: Sequence[PairSides], weights: Mapping[str, Scale], prior: Prior) -> Calibration:
+    """Fit the score's curve to related and random pairs, as if SHARE of them were related.
+
+    Titles are left out: two documents alone are compared without them.
+    """
+    known = {name: replace(scale, chance=_chance(prior, name)) for name, scale in weights.items()}
+    uncalibrated = Calibration(known, slope=1.0, bias=0.0)
+    sides = [name for name in uncalibrated.sides if name not in NEEDS_TITLES]
+    evidence = []
+    for pairs in sets:
+        here = uncalibrated.against(unrelated_of(pairs, prior))
+        values = mixed(pairs)
+        evidence.append(here.evidence({name: values[name] for name in sides}))
+    labels = [mixed_labels(pairs) for pairs in sets]
+    slope, bias = fit_platt(evidence, labels, [pair_weights(each) for each in labels])
+    return Calibration(known, round(slope, 4), round(bias, 4))
+
+
+def _chance(prior: Prior, side: str) -> float:
+    levels = prior.known
+    return round(Unrelated(levels, {}).chance(side), 5) if side in levels else 0.0
+
+
+def mixed(pairs: PairSides) -> SideValues:
+    """The related pairs of a set, and its random ones."""
+    return {name: np.append(x[pairs.labels], pairs.unrelated[name]) for name, x in pairs.labelled.items()}
+
+
+def mixed_labels(pairs: PairSides) -> Labels:
+    """Which of them are related."""
+    return np.arange(int(pairs.labels.sum()) + len(pairs.unrelated["words"])) < int(pairs.labels.sum())
+
+
+def pair_weights(labels: Labels, share: float = SHARE) -> Floats:
+    """The weight of each pair where `share` of them are related; they sum to 1."""
+    related = labels.sum()
+    return np.where(labels, share / related, (1 - share) / (len(labels) - related))
+
+
+def fit_platt(evidence: Sequence[Floats], labels: Sequence[Labels], weights: Sequence[Floats]) -> tuple[float, float]:
     """Slope and bias of the curve that makes the labels likeliest (Platt, 1999), every set counting alike."""
     from sklearn.linear_model import LogisticRegression
 
-    weights = equal_weights(labels)
     model = LogisticRegression(C=1e6, max_iter=1000)
-    model.fit(np.concatenate(evidence)[:, None], np.concatenate(labels), sample_weight=weights * len(weights))
+    scaled = np.concatenate(weights)
+    model.fit(np.concatenate(evidence)[:, None], np.concatenate(labels), sample_weight=scaled * len(scaled))
     return float(model.coef_[0, 0]), float(model.intercept_[0])
 
 
-def fit_probability(
-    sets: Sequence[PairSides], sides: Sequence[str] = PASSAGE_SIDES, lengths: tuple[float, float] = LENGTHS
-) -> Probability:
-    """The weights, none of them below 0, and the curves that make the labels likeliest.
-
-    By default they are the sides that two documents have without a collection, the same both ways. The slope is 1 for
-    long documents, and less for short ones.
-    """
+def fit_probability(sets: Sequence[PairSides], prior: Prior, sides: Sequence[str] = LIKELY_SIDES) -> Probability:
+    """The weights, none of them below 0, and the bias that make the labels likeliest at SHARE."""
     from scipy.optimize import minimize
 
-    scales = {name: Scale(1.0, FLOORS[name], _chance(sets, name)) for name in sides}
-    stacked = [np.stack([scale.evidence(p.labelled[name]) for name, scale in scales.items()], axis=1) for p in sets]
-    evidence, labels = np.concatenate(stacked), np.concatenate([pairs.labels for pairs in sets])
-    long = length_position(np.concatenate([shorter(pairs.labelled) for pairs in sets]), *lengths)
-    pair_weights = equal_weights([pairs.labels for pairs in sets])
+    free = [side for side in sides if side != "query_title"]
+    surprise = [_surprises(pairs, prior, free) for pairs in sets]
+    labels = [mixed_labels(pairs) for pairs in sets]
+    weighed = np.concatenate([pair_weights(each) for each in labels]) / len(sets)
+    stacked, targets = np.concatenate(surprise), np.concatenate(labels)
 
     def loss(parameters: Floats) -> float:
-        weights, (slope, short_bias, long_bias) = parameters[:-3], parameters[-3:]
-        logits = (slope + long * (1 - slope)) * (evidence @ weights) + short_bias + long * (long_bias - short_bias)
-        return float(pair_weights @ np.logaddexp(0, np.where(labels, -logits, logits)) + DECAY * weights @ weights)
+        weights, bias = parameters[:-1], parameters[-1]
+        logits = stacked @ weights + bias
+        return float(weighed @ np.logaddexp(0, np.where(targets, -logits, logits)) + DECAY * weights @ weights)
 
-    start = [*np.ones(len(scales)), 0.5, -2.0, -4.0]
-    result = minimize(loss, start, bounds=[(0, None)] * (len(scales) + 1) + [(None, None)] * 2)
-    *weights, slope, short_bias, long_bias = (round(float(x), 4) for x in result.x)
-    weighed = {name: replace(s, weight=weight) for (name, s), weight in zip(scales.items(), weights, strict=True)}
-    return Probability(weighed, Curve(lengths[0], slope, short_bias), Curve(lengths[1], 1.0, long_bias))
-
-
-def probabilities(probability: Probability, sides: Mapping[str, Floats]) -> Floats:
-    """How likely each pair belongs together, by its sides and lengths."""
-    return probability.of({name: sides[name] for name in probability.scales}, shorter(sides))
+    result = minimize(loss, [*np.full(len(free), 0.5), -4.0], bounds=[(0, None)] * len(free) + [(None, None)])
+    *weights, bias = (round(float(x), 4) for x in result.x)
+    found = dict(zip(free, weights, strict=True))
+    if "title" in found:
+        found |= dict.fromkeys(TIED, round(found["title"] / 2, 4))
+    return Probability(found, bias)
 
 
-def shorter(sides: Mapping[str, Floats]) -> Floats:
-    """The number of words of each pair's shorter document."""
-    return np.minimum(sides["lengths"], sides["query"])
+def _surprises(pairs: PairSides, prior: Prior, sides: Sequence[str]) -> Floats:
+    """The surprise of each side, as far as it is trusted in the set: (pairs, sides); both titles are one side."""
+    values = mixed(pairs)
+    surprise = unrelated_of(pairs, prior).surprise(values, *lengths(values))
+    surprise["title"] = pairs.trust[1] * (surprise["title"] + surprise["query_title"]) / 2
+    return np.stack([surprise[side] for side in sides], axis=1)
 
 
-def equal_weights(labels: Sequence[Labels]) -> Floats:
-    """The weight of each pair where every set counts alike; they sum to 1."""
-    return np.concatenate([np.full(len(each), 1 / len(each)) for each in labels]) / len(labels)
+def probabilities(probability: Probability, prior: Prior, pairs: PairSides, sides: Mapping[str, Floats]) -> Floats:
+    """How likely pairs of a set belong together, by their sides and lengths."""
+    values = {name: sides[name] for name in probability.weights}
+    return probability.of(values, (sides["query"], sides["lengths"]), unrelated_of(pairs, prior), pairs.trust)
 
 
-def error_over_sets(labels: Sequence[Labels], predicted: Sequence[Floats]) -> float:
-    """The calibration error over several sets, every one counting alike."""
-    return calibration_error(np.concatenate(labels), np.concatenate(predicted), weights=equal_weights(labels))
+def lone_probabilities(probability: Probability, prior: Prior, sides: Mapping[str, Floats]) -> Floats:
+    """How likely pairs belong together that are compared by themselves."""
+    rows = []
+    for i, knowledge in enumerate(sides["knowledge"].tolist()):
+        values = {name: sides[name][i : i + 1] for name in PASSAGE_SIDES}
+        words = sides["query"][i : i + 1], sides["lengths"][i : i + 1]
+        rows.append(probability.of(values, words, prior.unrelated(knowledge)))
+    return np.concatenate(rows) if rows else np.zeros(0)
+
+
+def lengths(sides: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    """The numbers of words of each pair's shorter and longer document."""
+    return np.minimum(sides["lengths"], sides["query"]), np.maximum(sides["lengths"], sides["query"])
+
+
+def belief(probability: Probability, prior: Prior, pairs: PairSides) -> dict[str, float]:
+    """How believable the probability is on a set: of related and random pairs, at SHARE."""
+    related = probabilities(probability, prior, pairs, {n: x[pairs.labels] for n, x in pairs.labelled.items()})
+    random = probabilities(probability, prior, pairs, pairs.unrelated)
+    labels, predicted = mixed_labels(pairs), np.append(related, random)
+    return {
+        "related, median": float(np.median(related)),
+        "random, median": float(np.median(random)),
+        "random, 95 %": float(np.quantile(random, 0.95)),
+        "AUC": area_under_curve(related, random),
+        "calibration error": calibration_error(labels, predicted, weights=pair_weights(labels)),
+    }
+
+
+def area_under_curve(related: Floats, random: Floats) -> float:
+    """How often a related pair is above a random one; ties count half."""
+    ordered = np.sort(random)
+    below, up_to = (np.searchsorted(ordered, related, side) for side in ("left", "right"))
+    return float((below + up_to).mean() / 2 / len(random))
+
+
+def left_out(sets: Mapping[str, PairSides], name: str) -> tuple[Probability, Prior]:
+    """Fitted without one of the sets."""
+    others = [pairs for other, pairs in sets.items() if other != name]
+    prior = fit_prior(others)
+    return fit_probability(others, prior), prior

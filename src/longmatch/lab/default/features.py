@@ -1,16 +1,19 @@
 """What the default learns from: the sides of each query's best documents, and of labelled and unrelated pairs."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.default.calibration import Calibration, Scale
+from longmatch.default.encoding import Encoding
+from longmatch.default.explanation import PairComparison
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.sides import NAMES, SIDES
+from longmatch.default.rarity import Rarity, knowledge_of
+from longmatch.default.sides import NAMES, SIDES, similarities
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
@@ -18,6 +21,7 @@ from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
 from longmatch.lab.store.store import LayerStore
+from longmatch.matching.levels import SentenceVectors
 
 FLOORS = {side.name: side.floor for side in SIDES}
 PASSAGE_SIDES = tuple(side.name for side in SIDES if side.explained_by != "document")  # words, phrases, meaning
@@ -25,6 +29,7 @@ FINDERS = tuple(side.name for side in SIDES if not side.needs_titles)  # their b
 BEST = 60  # documents of each finder in a query's list
 DEPTH = 10  # of nDCG
 UNRELATED = 20  # documents drawn at random for each source of pairs
+LONE = 150  # related pairs, and as many random ones, that are compared by themselves
 QUERIES_AT_ONCE = 16
 
 SideValues = dict[str, Floats]
@@ -41,6 +46,18 @@ class SideScorer(DefaultScorer):
         even = Calibration({name: Scale(1.0, 1.0, 0.0) for name in NAMES}, 1.0, 0.0)
         trusted = even.trusting(*self._rarity.trust)
         return np.array([trusted.scales[name].weight for name in NAMES])
+
+    @property
+    def trust_in_collection(self) -> tuple[float, float]:
+        """How far the language of this corpus is known, and its titles describe their documents."""
+        return self._rarity.trust
+
+    def lone_encoding(self, number: int, matcher: HybridMatcher) -> Encoding:
+        """A document as a matcher with another background encodes it."""
+        encoding = self._query(number)
+        vectors = encoding.sentence_vectors.vectors.float().cpu()
+        expectations = matcher.statistics.sentences.expectations(vectors)
+        return replace(encoding, sentence_vectors=SentenceVectors(vectors, expectations))
 
     def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, SideValues]]:
         """For the documents of these numbers, the value with every document of the corpus by side.
@@ -120,52 +137,98 @@ def query_lists(corpus: Corpus, scorer: SideScorer, split: Split, limit: int | N
 
 @dataclass(frozen=True)
 class PairSides:
-    """A set's labelled pairs by side, and pairs drawn at random that no label names."""
+    """A set's labelled pairs by side, and pairs drawn at random that no label names.
+
+    `lone` are some related and some random pairs compared by themselves, without their collection, with a background
+    text of kinds among which theirs is (known) or is not (unknown).
+    """
 
     labelled: SideValues
     labels: npt.NDArray[np.bool_]
     unrelated: SideValues
+    trust: tuple[float, float]  # in the language, and in titles
+    lone: Mapping[str, SideValues]  # "known related", "known random", "unknown related", "unknown random"
 
     @staticmethod
     def read(path: Path) -> "PairSides":
         """Read what `write` wrote."""
         with np.load(path) as arrays:
-            names = arrays["names"].tolist()
-            labelled, unrelated = (
-                dict(zip(names, arrays[kind].astype(np.float64), strict=True)) for kind in ("labelled", "unrelated")
-            )
-            return PairSides(labelled, arrays["labels"], unrelated)
+            tables: dict[str, SideValues] = {}
+            for key in arrays.files:
+                table, _, name = key.rpartition("/")
+                if table:
+                    tables.setdefault(table, {})[name] = arrays[key].astype(np.float64)
+            labelled, unrelated = tables.pop("labelled"), tables.pop("unrelated")
+            language, titles = arrays["trust"].tolist()
+            return PairSides(labelled, arrays["labels"], unrelated, (language, titles), tables)
 
     def write(self, path: Path) -> None:
         """Write as .npz."""
-        names = np.array(list(self.labelled))
-        labelled, unrelated = (
-            np.stack(list(values.values())).astype(np.float32) for values in (self.labelled, self.unrelated)
-        )
-        np.savez_compressed(path, names=names, labels=self.labels, labelled=labelled, unrelated=unrelated)
+        tables = {"labelled": self.labelled, "unrelated": self.unrelated, **self.lone}
+        flat = {
+            f"{table}/{name}": values.astype(np.float32)
+            for table, sides in tables.items()
+            for name, values in sides.items()
+        }
+        np.savez_compressed(path, labels=self.labels, trust=np.array(self.trust), **flat)
 
 
 def pair_sides(
-    corpus: Corpus, scorer: SideScorer, split: Split, sources: int | None = None, seed: int = 0
+    corpus: Corpus, scorer: SideScorer, split: Split, known: HybridMatcher, sources: int | None = None, seed: int = 0
 ) -> PairSides:
-    """The pairs of a split, or those of `sources` sources drawn at random."""
+    """The pairs of a split, or those of `sources` sources drawn at random.
+
+    Of a set without pairs they are its queries and their answers. `known` is a matcher whose background has this kind
+    of text, where the scorer's does not.
+    """
     rng = random.Random(seed)
     targets: dict[int, dict[int, int]] = {}
-    for pair in corpus.folder.pairs(split):
-        targets.setdefault(corpus.number[pair.source], {})[corpus.number[pair.target]] = pair.label
+    for source, target, label in _labelled_pairs(corpus, split):
+        targets.setdefault(corpus.number[source], {})[corpus.number[target]] = label
     usable = sorted(set(targets) - set(scorer.unhandled))
     chosen = usable if sources is None else sorted(rng.sample(usable, min(sources, len(usable))))
     labels: list[int] = []
     labelled: list[SideValues] = []
     unrelated: list[SideValues] = []
+    lone: dict[str, list[tuple[int, int]]] = {"related": [], "random": []}
     for number, sides in scorer.each(chosen):
         named = {target: label for target, label in targets[number].items() if target not in scorer.unhandled}
         labels += named.values()
         sides["query"] = np.full(len(corpus), sides["lengths"][number])
         labelled.append(_at(sides, list(named)))
         drawn = set(rng.sample(range(len(corpus)), min(UNRELATED, len(corpus))))
-        unrelated.append(_at(sides, sorted(drawn - {number} - set(targets[number]) - set(scorer.unhandled))))
-    return PairSides(_concatenate(labelled), np.array(labels, dtype=bool), _concatenate(unrelated))
+        others = sorted(drawn - {number} - set(targets[number]) - set(scorer.unhandled))
+        unrelated.append(_at(sides, others))
+        lone["related"] += [(number, target) for target, label in named.items() if label]
+        lone["random"] += [(number, other) for other in others]
+    alone = {
+        f"{knowledge} {name}": lone_sides(rng.sample(pairs, min(LONE, len(pairs))), scorer, matcher)
+        for knowledge, matcher in (("known", known), ("unknown", scorer.matcher))
+        for name, pairs in lone.items()
+    }
+    flat = _concatenate(labelled), np.array(labels, dtype=bool), _concatenate(unrelated)
+    return PairSides(*flat, scorer.trust_in_collection, alone)
+
+
+def _labelled_pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str, int]]:
+    pairs = corpus.folder.pairs(split)
+    yield from ((pair.source, pair.target, pair.label) for pair in pairs)
+    if not pairs:
+        for query, answers in corpus.folder.qrels(split).items():
+            yield from ((query, answer, int(grade > 0)) for answer, grade in answers.items())
+
+
+def lone_sides(pairs: Sequence[tuple[int, int]], scorer: SideScorer, matcher: HybridMatcher) -> SideValues:
+    """The sides of pairs by themselves, their numbers of words, and how far their kind is known."""
+    rows = []
+    for numbers in pairs:
+        a, b = (scorer.lone_encoding(number, matcher) for number in numbers)
+        rarity = Rarity.of([a, b], matcher.statistics)
+        sides = similarities(PairComparison(a, b, rarity), PASSAGE_SIDES)
+        knowledge = knowledge_of([a, b], matcher.statistics.terms)
+        rows.append([*(float(x[0]) for x in sides.values()), a.words, b.words, knowledge])
+    columns = (*PASSAGE_SIDES, "query", "lengths", "knowledge")
+    return dict(zip(columns, np.array(rows, dtype=np.float64).reshape(-1, len(columns)).T, strict=True))
 
 
 def _at(sides: Mapping[str, Floats], numbers: Sequence[int]) -> SideValues:
@@ -177,7 +240,7 @@ def _concatenate(parts: Sequence[SideValues]) -> SideValues:
 
 
 def write_features(
-    matcher: HybridMatcher,
+    matcher_without: Callable[[str | None], HybridMatcher],
     data: Path,
     folder: Path,
     sets: Sequence[str],
@@ -186,20 +249,21 @@ def write_features(
     queries: int | None = None,
     sources: int | None = None,
 ) -> None:
-    """Write SET-SPLIT.npz where a set has queries, and SET-SPLIT-pairs.npz where it has pairs.
+    """Write SET-SPLIT.npz where a set has queries, and SET-SPLIT-pairs.npz.
 
-    `queries` limits the training queries of a set, `sources` the sources of pairs of a split.
+    `matcher_without` gives the matcher whose background lacks a kind of text: every set is seen as documents of a kind
+    that the default does not know. `queries` limits the training queries of a set, `sources` the sources of pairs.
     """
     for name in sets:
         corpus = Corpus(DataFolder(data / name))
-        scorer = open_scorer(matcher, corpus, layers)
+        scorer = open_scorer(matcher_without(name), corpus, layers)
         for split in splits:
             if corpus.folder.judgements(split):
                 lists = query_lists(corpus, scorer, split, queries if split == "train" else None)
                 lists.write(folder / f"{name}-{split}.npz")
                 print(f"{name} {split}: {len(lists)} queries", flush=True)
-            if corpus.folder.pairs(split):
-                pairs = pair_sides(corpus, scorer, split, sources)
+            if corpus.folder.pairs(split) or corpus.folder.judgements(split):
+                pairs = pair_sides(corpus, scorer, split, matcher_without(None), sources)
                 pairs.write(folder / f"{name}-{split}-pairs.npz")
                 print(f"{name} {split}: {len(pairs.labels)} pairs", flush=True)
 

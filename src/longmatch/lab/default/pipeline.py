@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +16,26 @@ from longmatch.default.statistics import (
     FOLDER,
     PROBABILITY,
     SENTENCES,
-    read_background,
+    UNRELATED,
     shipped_statistics,
 )
+from longmatch.default.unrelated import Prior
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
-from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import SPLITS
-from longmatch.lab.default.background import write_background
+from longmatch.lab.default.background import combine, read_kinds, write_background, write_kinds
 from longmatch.lab.default.calibration import write_calibration
 from longmatch.lab.default.features import write_features
 from longmatch.lab.default.report import write_report
 from longmatch.lab.default.weights import WEIGHED, write_weights
 from longmatch.lab.training.settings import fill
-from longmatch.lexical.background import FILE, FREQUENCIES, read_frequencies
+from longmatch.lexical.background import FILE, FREQUENCIES
 from longmatch.parallel import half_the_cores, use_processes
 
 STEPS = ("background", "features", "weights", "calibration", "report")
 SETS = ("acl", "legal", "news", "papers", "peps", "wiki")  # legal has queries alone, news pairs alone
-BACKGROUND_SET = "pretrain"
-MOST_BYTES = 12_000_000  # of safetensors in the package
-TARGETS = {FREQUENCIES: FILE, **{name: FOLDER / name for name in (SENTENCES, CALIBRATION, PROBABILITY)}}
+MOST_BYTES = 15_000_000  # of safetensors in the package
+TARGETS = {FREQUENCIES: FILE, **{name: FOLDER / name for name in (SENTENCES, CALIBRATION, PROBABILITY, UNRELATED)}}
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def train_default(
 ) -> None:
     """Make the default matcher, or parts of it, in the folder `out`; a step reads what earlier steps wrote there.
 
-    - background: document frequencies and unrelated sentences, from DATA/pretrain
+    - background: how common terms are in each kind of text, and unrelated sentences, from training documents
     - features: the sides of the queries' best documents and of pairs, from DATA/SET
     - weights: of the sides, from training queries
     - calibration: score and probability, from training pairs
@@ -78,12 +78,15 @@ def train_default(
     for step in chosen:
         print(f"{step}:", flush=True)
         if step == "background" and data:
-            write_background(DataFolder(data / BACKGROUND_SET).documents_file, out)
+            write_kinds(data, out)
+            write_background(out)
         elif step == "features" and data:
             layers = Path(settings.layers) if settings.layers else out / "layers"
             splits = _choose(settings.splits, SPLITS, "split")
             names = _split(sets) if sets else SETS
-            write_features(matcher_of(out), data, out, names, splits, layers, settings.queries, settings.sources)
+            write_features(
+                partial(matcher_of, out), data, out, names, splits, layers, settings.queries, settings.sources
+            )
         elif step == "weights":
             write_weights(out, sides)
         elif step == "calibration":
@@ -111,18 +114,18 @@ def _choose(names: str, known: Sequence[str], what: str) -> tuple[Any, ...]:
     return chosen
 
 
-def matcher_of(folder: Path) -> HybridMatcher:
-    """The default matcher, with what the folder holds instead of what the package does."""
+def matcher_of(folder: Path, without: str | None = None) -> HybridMatcher:
+    """The default matcher, with what the folder holds instead of what the package does; `without` a kind of text."""
     statistics = shipped_statistics()
-    if (folder / FREQUENCIES).is_file():
-        words, phrases = read_frequencies(folder / FREQUENCIES)
-        statistics = replace(statistics, words=words, phrases=phrases)
-    if (folder / SENTENCES).is_file():
-        statistics = replace(statistics, sentences=read_background(folder / SENTENCES))
+    if kinds := read_kinds(folder, without):
+        terms, sentences = combine(kinds)
+        statistics = replace(statistics, terms=terms, sentences=sentences)
     if (folder / CALIBRATION).is_file():
         statistics = replace(statistics, calibration=Calibration.read(folder / CALIBRATION))
     if (folder / PROBABILITY).is_file():
         statistics = replace(statistics, probability=Probability.read(folder / PROBABILITY))
+    if (folder / UNRELATED).is_file():
+        statistics = replace(statistics, prior=Prior.read(folder / UNRELATED))
     return HybridMatcher(Backbone.load(), statistics)
 
 

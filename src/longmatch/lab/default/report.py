@@ -7,14 +7,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.default.calibration import Calibration
-from longmatch.default.probability import Probability
 from longmatch.default.sides import NAMES
-from longmatch.default.statistics import CALIBRATION, PROBABILITY
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import SPLITS
-from longmatch.lab.default.calibration import error_over_sets, fit_probability, probabilities
-from longmatch.lab.default.features import PASSAGE_SIDES, PairSides, QueryLists, read_lists, read_pairs
+from longmatch.lab.default.calibration import belief, left_out
+from longmatch.lab.default.features import PASSAGE_SIDES, QueryLists, read_lists, read_pairs
 from longmatch.lab.default.weights import WEIGHED, fit_weights, ndcg
 from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.significance import compare_queries
@@ -43,8 +40,8 @@ def write_report(folder: Path, sides: Sequence[str] = WEIGHED) -> None:
         tables.append(ablation_table(train, validation))
     if train and train.keys() == test.keys():
         tables.append(ranking_table(train, test, sides))
-    if (folder / CALIBRATION).is_file() and (folder / PROBABILITY).is_file():
-        tables.append(calibration_table(folder))
+    if len(read_pairs(folder, "train")) > 1 and read_pairs(folder, "test"):
+        tables.append(belief_table(folder))
     if not tables:
         raise LongmatchError(f"{folder} holds nothing to report on. Run the steps features and weights first.")
     console = Console(width=150, record=True)
@@ -109,30 +106,15 @@ def _percent(values: Sequence[float]) -> list[str]:
     return [f"{100 * value:.1f}" for value in [*values, float(np.mean(values))]]
 
 
-def calibration_table(folder: Path) -> Table:
-    """Calibration errors of score and probability on the pairs of all splits; they were fitted to training pairs."""
-    calibration = Calibration.read(folder / CALIBRATION)
-    probability = Probability.read(folder / PROBABILITY)
-    train = read_pairs(folder, "train")
-    others = {name: [pairs for other, pairs in train.items() if other != name] for name in train}
-    without = {name: fit_probability(rest) for name, rest in others.items() if rest}
-    columns = ("score", "probability", "set left out", "mean of unrelated pairs")
-    table = Table("set, split", "pairs", "belong together", *columns, title="calibration errors")
-
-    def add_row(label: str, sets: Mapping[str, PairSides]) -> None:
-        labels = [pairs.labels for pairs in sets.values()]
-        scores = [calibration.score({s: pairs.labelled[s] for s in calibration.sides}) for pairs in sets.values()]
-        fitted = [probabilities(probability, pairs.labelled) for pairs in sets.values()]
-        unseen = [probabilities(without.get(name, probability), pairs.labelled) for name, pairs in sets.items()]
-        unrelated = np.mean([probabilities(probability, pairs.unrelated).mean() for pairs in sets.values()])
-        errors = [error_over_sets(labels, predicted) for predicted in (scores, fitted, unseen)]
-        cells = (np.mean([each.mean() for each in labels]), *errors, unrelated)
-        table.add_row(label, str(sum(map(len, labels))), *(f"{value:.3f}" for value in cells))
-
-    for split in SPLITS:
-        sets = read_pairs(folder, split)
-        for name, pairs in sets.items():
-            add_row(f"{name}-{split}", {name: pairs})
-        if sets:
-            add_row(f"all, {split}", sets)
+def belief_table(folder: Path) -> Table:
+    """How believable the probability is on each set's test pairs, everything learnt without the set."""
+    train, test = read_pairs(folder, "train"), read_pairs(folder, "test")
+    table: Table | None = None
+    for name, pairs in test.items():
+        row = belief(*left_out(train, name), pairs)
+        if table is None:
+            table = Table("set", *row, title="probability, test pairs, learnt without the set")
+        table.add_row(name, *(f"{value:.3f}" for value in row.values()))
+    if table is None:
+        raise LongmatchError(f"{folder} holds no test pairs. Run --step features first.")
     return table

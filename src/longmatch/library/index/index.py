@@ -16,6 +16,7 @@ import numpy.typing as npt
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity, blend, trust_in, usual_words
 from longmatch.default.statistics import Statistics
+from longmatch.default.unrelated import Unrelated
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS, Titles
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
@@ -32,7 +33,7 @@ from longmatch.library.index.segment import (
 )
 from longmatch.library.index.terms import Floats, Occurrences, QueryTerms, occurrences
 
-FORMAT = 3
+FORMAT = 4
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
@@ -68,6 +69,7 @@ class Index:
     deleted: list[frozenset[int]] = field(default_factory=list)  # numbers of each segment's deleted documents
     version: int = -1  # of the store
     stale: int = 0  # documents added or removed since the norms were computed
+    unrelated: Unrelated | None = None  # what unrelated documents have in common, where random pairs were drawn
     _roster: tuple[object, Roster] | None = None  # with the segments and deletions it was made from
     _titles: tuple[Roster, Titles] | None = None  # with the roster they were made from
 
@@ -81,7 +83,8 @@ class Index:
                     break
                 segments = [Segment.open(folder / name) for name in manifest["segments"]]
                 deleted = [frozenset(numbers) for numbers in manifest["dead"]]
-                state = manifest["version"], manifest["stale"]
+                drawn = Unrelated.from_dict(manifest["unrelated"]) if manifest.get("unrelated") else None
+                state = manifest["version"], manifest["stale"], drawn
                 return cls(folder, statistics, fingerprint, segments, deleted, *state)
             except (OSError, ValueError, KeyError, TypeError):
                 continue
@@ -95,6 +98,7 @@ class Index:
             "background": self.fingerprint,
             "version": version,
             "stale": self.stale,
+            "unrelated": self.unrelated.to_dict() if self.unrelated else None,
             "segments": [s.folder.name for s in self.segments],
             "dead": [sorted(numbers) for numbers in self.deleted],
         }
@@ -129,7 +133,7 @@ class Index:
     @property
     def trust(self) -> tuple[float, float]:
         """How well the documents' language is known, and how informative their titles are."""
-        return trust_in(self.familiarity(), self.titles)
+        return trust_in(self.familiarity()[0], self.titles)
 
     def title_terms(self, ids: Sequence[str]) -> Hashes:
         """The title terms of some live documents: (documents, TITLE_TERMS)."""
@@ -165,12 +169,13 @@ class Index:
         """Add documents as a segment. `titles`: (documents, TITLE_TERMS); `means`: (documents, width)."""
         counted = occurrences(terms)
         words = counted["words"]
-        familiar = self.statistics.words(words.term) > 0
+        familiar, known = self.statistics.terms.familiar(words.term), self.statistics.terms.known(words.term)
         columns: dict[str, Array] = {
             "means": means,
             "titles": titles,
             "lengths": np.bincount(words.document, words.count, words.documents),
             "familiar": np.bincount(words.document[familiar], words.count[familiar], words.documents),
+            "known": np.bincount(words.document[known], words.count[known], words.documents),
         }
         for kind in KINDS:
             columns |= frequency_columns(kind, counted[kind])
@@ -189,7 +194,7 @@ class Index:
             deleted | {number for number, id in enumerate(segment.ids) if id in removed}
             for segment, deleted in zip(self.segments, self.deleted, strict=True)
         ]
-        columns: dict[str, Array] = {name: np.empty(0) for name in ("means", "titles", "lengths", "familiar")}
+        columns: dict[str, Array] = {name: np.empty(0) for name in ("means", "titles", "lengths", "familiar", "known")}
         for kind, counted in occurrences(terms).items():
             columns |= frequency_columns(kind, counted, sign=-1) | empty_postings(kind)
             columns[f"{kind}.norms"] = np.empty(0)
@@ -225,10 +230,10 @@ class Index:
             counts += segment.frequencies(kind, ids)
         return Frequencies(len(self) + (more.documents if more else 0), ids, counts)
 
-    def familiarity(self) -> float:
-        """The share of the running words that occur in the background text."""
-        familiar, total = (self.live_column(name).sum() for name in ("familiar", "lengths"))
-        return float(familiar / total) if total else 1.0
+    def familiarity(self) -> tuple[float, float]:
+        """The share of the running words of a language that the backbone knows, and of words of the background text."""
+        familiar, known, total = (self.live_column(name).sum() for name in ("familiar", "known", "lengths"))
+        return (float(familiar / total), float(known / total)) if total else (1.0, 1.0)
 
     @property
     def usual_length(self) -> float:
@@ -243,7 +248,7 @@ class Index:
 
     def blend(self, kind: Kind, terms: Hashes, more: Frequencies | None = None) -> Blend:
         """The rarity of some terms; the background is a prior, as far as it knows the documents' words."""
-        return blend(kind, self.frequencies(kind, terms, more), self.statistics, self.familiarity())
+        return blend(kind, self.frequencies(kind, terms, more), self.statistics, *self.familiarity())
 
     def rarity(self, encodings: Sequence[Encoding]) -> Rarity:
         """The rarity of some documents' words, phrases and title terms in the whole collection."""
@@ -254,7 +259,8 @@ class Index:
     def rarity_of(self, words: Hashes, phrases: Hashes) -> Rarity:
         """The rarity of some words and phrases in the whole collection."""
         blends = self.blend("words", words), self.blend("phrases", phrases)
-        return Rarity(*blends, self.familiarity(), self.titles, self.usual_length)
+        unrelated = self.unrelated or self.statistics.prior.unrelated(1.0)
+        return Rarity(*blends, self.familiarity()[0], self.titles, self.usual_length, unrelated)
 
     def _idf(self, kind: Kind, counted: Occurrences, more: Frequencies | None = None) -> Floats:
         """The idf of each occurrence's term."""

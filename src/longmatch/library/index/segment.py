@@ -26,7 +26,8 @@ DTYPES = {
     "means": "float32",  # (documents, width)
     "titles": "uint64",  # (documents, TITLE_TERMS): hashed title terms
     "lengths": "int64",  # running words
-    "familiar": "int64",  # running words that occur in the background
+    "familiar": "int64",  # running words of a language that the backbone knows
+    "known": "int64",  # running words that the background text has
     **{f"{kind}.norms": "float32" for kind in KINDS},
     **{f"{kind}.terms": "uint64" for kind in KINDS},  # every term, ascending ...
     **{f"{kind}.frequencies": "int32" for kind in KINDS},  # ... and its document frequency
@@ -35,7 +36,7 @@ DTYPES = {
     **{f"{kind}.documents": "int32" for kind in KINDS},
     **{f"{kind}.weights": "float32" for kind in KINDS},  # 1 + ln tf
 }
-PER_DOCUMENT = ("means", "titles", "lengths", "familiar", *(f"{kind}.norms" for kind in KINDS))
+PER_DOCUMENT = ("means", "titles", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
 
 
 @dataclass(frozen=True)

@@ -105,15 +105,17 @@ class StoredComparison:
 
 def score_candidates(
     query: Query, ids: Sequence[str], store: Store, statistics: Statistics
-) -> tuple[list[str], Floats]:
-    """The candidates and their scores, best first; ties break by id."""
+) -> tuple[list[str], Floats, Floats]:
+    """The candidates, best first, their scores and probabilities; ties break by id."""
     rows = store.fetch(ids, SCORE_COLUMNS)
     if not rows:
-        return [], np.zeros(0)
-    calibration = statistics.calibration.trusting(*query.index.trust)
-    scores = calibration.score(similarities(StoredComparison(query, rows), calibration.sides))
+        return [], np.zeros(0), np.zeros(0)
+    comparison = StoredComparison(query, rows)
+    rarity = query.index.rarity([])
+    values = similarities(comparison, rarity.sides(statistics))
+    scores, probabilities = rarity.judge(values, query.words, comparison.candidate_words, statistics)
     order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
-    return [rows[i].id for i in order], scores[order]
+    return [rows[i].id for i in order], scores[order], probabilities[order]
 
 
 def sentence_scores(query: SentenceVectors, rows: Sequence[DocumentRow]) -> Floats:

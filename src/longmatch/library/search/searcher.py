@@ -53,29 +53,32 @@ class Searcher:
         if where is None and len(scope) <= 3 * self.candidates:
             return self._rank_all(query, scope.ids, k)
         ids = find_candidates(query, scope, self.candidates, self.nearest(len(scope), where))
-        best, scores = score_candidates(query, ids, self.store, self.statistics)
+        best, scores, probabilities = score_candidates(query, ids, self.store, self.statistics)
         encodings = self.encodings(best[:k])
         not_lower = np.searchsorted(-scores, -scores[:k], side="right")
         percentiles = 100.0 * (len(scope) - not_lower) / max(1, len(scope))
         rarity = self.index.rarity([query.encoding, *encodings])
-        return self._ranking(query, encodings, scores[:k], percentiles, rarity, len(scope))
+        return self._ranking(query, encodings, scores[:k], probabilities[:k], percentiles, rarity, len(scope))
 
     def _rank_all(self, query: Query, ids: Sequence[str], k: int) -> Ranking:
         encodings = self.encodings(sorted(ids))
         if not encodings:
             return Ranking.empty(query)
-        collection = Collection.of(encodings, self.statistics)
-        scores = collection.scores(query.encoding, self.statistics)
+        collection = Collection.with_rarity(encodings, self.index.rarity([query.encoding, *encodings]))
+        scores, probabilities = collection.judge(query.encoding, self.statistics)
         best = np.argsort(-scores, kind="stable")[:k]
         percentiles = np.array([percentile(scores, int(i)) for i in best])
         candidates = [encodings[i] for i in best]
-        return self._ranking(query, candidates, scores[best], percentiles, collection.rarity, len(encodings))
+        return self._ranking(
+            query, candidates, scores[best], probabilities[best], percentiles, collection.rarity, len(encodings)
+        )
 
     def _ranking(
         self,
         query: Query,
         candidates: Sequence[Encoding],
         scores: Floats,
+        probabilities: Floats,
         percentiles: Floats,
         rarity: Rarity,
         total: int,
@@ -83,7 +86,7 @@ class Searcher:
         def explain(candidate: Encoding) -> tuple[Alignment, ...]:
             return self.explain(query.encoding, candidate, rarity).alignments(PASSAGES)
 
-        return Ranking(query, candidates, scores, percentiles, total, explain)
+        return Ranking(query, candidates, scores, percentiles, total, explain, probabilities)
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the terms of the whole library unless another rarity is given."""

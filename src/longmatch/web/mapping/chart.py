@@ -53,7 +53,7 @@ class Chart:
         examples = [[ids[i] for i in _nearest(vectors, np.flatnonzero(labels == n))] for n in numbers]
         known = self._catalogue.rows()
         documents = [[self._library.show(id) for id in some if id in known] for some in examples]
-        words = weightiest(documents, self._library.statistics.words)
+        words = weightiest(documents, self._library.statistics.terms.words)
         return [Cluster(number=n, words=words[n], size=int((labels == n).sum())) for n in numbers]
 
 

@@ -1,6 +1,7 @@
 """Layers that several models share: words, sentence vectors and what to expect of them by chance, opening vectors."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -83,7 +84,11 @@ class ExpectationLayer(Layer):
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
         """The background vectors."""
-        return {"background": tensors_digest([self.background.vectors]), "code": code_digest("matching/chance.py")}
+        return {
+            "background": tensors_digest([self.background.vectors]),
+            "kinds": self.background.kinds,
+            "code": code_digest("matching/chance.py"),
+        }
 
     @property
     def shapes(self) -> Shapes:
@@ -93,7 +98,7 @@ class ExpectationLayer(Layer):
     def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
         """What chance offers each sentence."""
         device = scoring_device()
-        background = Background(self.background.vectors.to(device))
+        background = replace(self.background, vectors=self.background.vectors.to(device))
         vectors = (torch.from_numpy(under["vectors"]).to(device, torch.float32) for under in below)
         return [{"expectations": background.expectations(each).cpu().numpy()} for each in vectors]
 

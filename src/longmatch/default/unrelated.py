@@ -1,0 +1,151 @@
+"""What unrelated documents have in common: the chance level of every side, by the kind of documents and their lengths.
+
+Documents of one kind are alike though they have nothing to do with each other: papers share the language of papers. So
+a similarity is measured against those of random pairs of the same collection, and where there are few, or none, against
+what random pairs of many kinds of text have (`Prior`).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from longmatch.default.sides import BY_NAME, Floats
+
+Similarities = Mapping[str, Floats]  # by side
+
+USUAL_WORDS = 2_000.0  # of a document, where lengths change nothing
+PRIOR_DOCUMENTS = 12.0  # of a collection that the prior counts for
+SAMPLED_SIDES = frozenset({"words", "phrases", "meaning", "title", "query_title"})  # the others are mostly 0
+SAMPLED = 32  # documents of a collection whose pairs are a sample of its random pairs
+
+
+def log_similarity(side: str, similarity: Floats) -> Floats:
+    """ln(x + floor) of the positive part x: what lies below a side's floor counts little."""
+    return np.asarray(np.log(np.maximum(similarity, 0) + BY_NAME[side].floor))
+
+
+@dataclass(frozen=True)
+class Level:
+    """The logarithm of one side's similarity between unrelated documents of usual length, and how far it varies."""
+
+    mean: float
+    spread: float
+
+    def blend(self, other: "Level", share: float) -> "Level":
+        """A level between two: `share` of the other."""
+        mean = (1 - share) * self.mean + share * other.mean
+        spread = np.sqrt((1 - share) * self.spread**2 + share * other.spread**2)
+        return Level(mean, float(spread))
+
+    @staticmethod
+    def of(values: Floats) -> "Level":
+        """The level of random pairs, a few of which may be related: their median, and the spread around it."""
+        low, middle, high = np.quantile(values, [0.16, 0.5, 0.84])
+        return Level(float(middle), float(min(high - middle, middle - low) + (high - low)) / 3)
+
+
+@dataclass(frozen=True)
+class Unrelated:
+    """The level of each side in a collection, and how it moves with the lengths of two documents."""
+
+    levels: Mapping[str, Level]
+    slopes: Mapping[str, tuple[float, float]]  # per ln of the shorter document's words, and of the longer one's
+    doubt: float = 0.0  # that the documents may be of a kind of their own, from 0 to 1 ...
+    doubtful: Mapping[str, Level] = field(default_factory=dict)  # ... and the levels then
+
+    def expected(self, side: str, shorter: Floats, longer: Floats) -> Floats:
+        """The mean logarithm between unrelated documents of these numbers of words."""
+        slopes = self.slopes.get(side, (0.0, 0.0))
+        logs = (np.log(np.maximum(words, 1.0) / USUAL_WORDS) for words in (shorter, longer))
+        return np.asarray(self.levels[side].mean + sum(s * x for s, x in zip(slopes, logs, strict=True)))
+
+    def surprise(self, similarities: Similarities, shorter: Floats, longer: Floats) -> dict[str, Floats]:
+        """By how many spreads each similarity exceeds that of unrelated documents."""
+        return {
+            side: (log_similarity(side, x) - self.expected(side, shorter, longer)) / self.levels[side].spread
+            for side, x in similarities.items()
+            if side in self.levels
+        }
+
+    def chance(self, side: str) -> float:
+        """The similarity of unrelated documents of usual length."""
+        return float(max(0.0, np.exp(self.levels[side].mean) - BY_NAME[side].floor))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(values: Mapping[str, Any]) -> "Unrelated":
+        """What `to_dict` made."""
+        return Unrelated(
+            _levels(values["levels"]), _slopes(values["slopes"]), values["doubt"], _levels(values["doubtful"])
+        )
+
+    @property
+    def if_doubtful(self) -> "Unrelated":
+        """The same for documents of a kind of their own."""
+        return replace(self, levels=self.doubtful, doubt=0.0)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Random pairs of a collection: their similarities by side, and the words of both documents."""
+
+    similarities: Similarities
+    shorter: Floats
+    longer: Floats
+    documents: int  # of the collection
+
+    def levels(self, slopes: Mapping[str, tuple[float, float]]) -> dict[str, Level]:
+        """The level of each side, the effect of lengths taken out."""
+        flat = Unrelated({side: Level(0.0, 1.0) for side in self.similarities}, slopes)
+        return {
+            side: Level.of(log_similarity(side, x) - flat.expected(side, self.shorter, self.longer))
+            for side, x in self.similarities.items()
+        }
+
+
+@dataclass(frozen=True)
+class Prior:
+    """The levels of documents of kinds that the background text has, and of a kind that it may not have.
+
+    Two documents of general prose may be of a kind of their own, contracts or manuals, that shares far more than prose
+    does: levels of unknown kinds vary widely.
+    """
+
+    known: Mapping[str, Level]
+    unknown: Mapping[str, Level]
+    slopes: Mapping[str, tuple[float, float]]
+
+    def unrelated(self, knowledge: float, sample: Sample | None = None) -> Unrelated:
+        """For documents whose kind is known to that degree (0 to 1), with random pairs of their collection."""
+        share = sample.documents / (sample.documents + PRIOR_DOCUMENTS) if sample else 0.0
+        sampled = sample.levels(self.slopes) if sample else {}
+        known, unknown = (
+            {side: level.blend(sampled.get(side, level), share) for side, level in levels.items()}
+            for levels in (self.known, self.unknown)
+        )
+        return Unrelated(known, self.slopes, (1 - knowledge) * (1 - share), unknown)
+
+    @staticmethod
+    def read(path: Path) -> "Prior":
+        """Read what `write` wrote."""
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return Prior(_levels(content["known"]), _levels(content["unknown"]), _slopes(content["slopes"]))
+
+    def write(self, path: Path) -> None:
+        """Write as JSON."""
+        path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+
+def _levels(values: Mapping[str, Mapping[str, float]]) -> dict[str, Level]:
+    return {side: Level(**level) for side, level in values.items()}
+
+
+def _slopes(values: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
+    return {side: (float(shorter), float(longer)) for side, (shorter, longer) in values.items()}
