@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.distributed.crew import Share
-from longmatch.distributed.on_ray import OnRay
+from longmatch.distributed.indexing import RayBackend
+from longmatch.distributed.worker_pool import WorkerResources
 from longmatch.documents.read import read_all
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.indexing import IndexingProgress
@@ -138,11 +138,13 @@ def run(options: argparse.Namespace, place: Path) -> None:
     rows = place / "rows.jsonl"
     write(options.data, rows, options.documents, options.words)
     cluster = start(options.nodes, options.cpus)
-    share = Share(options.worker_cpus, options.worker_gpus)
+    resources = WorkerResources(options.worker_cpus, options.worker_gpus)
     watch = Watch(notes, None if options.no_kill else options.documents // 5)
     ours = Library(place / "cluster")
     began = time.monotonic()
-    done = ours.add(rows, progress=watch, backend=OnRay(share=share, make=partial(make_and_note, notes)))
+    done = ours.add(
+        rows, progress=watch, backend=RayBackend(resources=resources, make_matcher=partial(make_and_note, notes))
+    )
     total = time.monotonic() - began
     documents, tokens = watch.rates
     workers = len(list(notes.iterdir()))

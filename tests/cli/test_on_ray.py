@@ -42,13 +42,13 @@ def test_what_does_not_go_together_is_said(longmatch, folder, options, word):
 def test_without_ray_one_sentence_says_how_to_get_it(longmatch, folder, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "find_spec", lambda name: None if name == "ray" else find_spec(name))
     said = longmatch("index", tmp_path / "library", folder, "--ray").complaint
-    assert said == "Work on several machines needs Ray. Install it: pip install 'longmatch[ray]'."
+    assert said == "Running on several machines needs Ray. Install it: pip install 'longmatch[ray]'."
 
 
 def test_an_address_where_no_cluster_is_is_named(longmatch, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("RAY_gcs_rpc_server_connect_timeout_s", "1")
     said = longmatch("index", tmp_path / "library", folder, "--ray", "nonsense").complaint
-    assert "no Ray cluster at nonsense" in said
+    assert "No Ray cluster was found at nonsense" in said
 
 
 def test_a_cluster_started_for_the_run_makes_the_library(longmatch, folder, tmp_path):

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.distributed.crew import Share
-from longmatch.distributed.journal import NAME
-from longmatch.distributed.on_ray import OnRay
+from longmatch.distributed.indexing import RayBackend
+from longmatch.distributed.journal import JOURNAL
+from longmatch.distributed.worker_pool import WorkerResources
 from longmatch.errors import LongmatchError
 from longmatch.library.indexing import IndexingProgress
 from longmatch.library.library import Library
-from tests.distributed.seen import assert_equal, make_and_note
+from tests.distributed.comparing import assert_equal, make_and_note
 from tests.library.tiny import made_up_text, write_texts
 
 Make = Callable[[], HybridMatcher]
@@ -41,7 +41,7 @@ def test_a_worker_dies_the_run_is_stopped_goes_on_and_a_machine_dies_and_all_is_
     ours, theirs = Library(tmp_path / "cluster", matcher), Library(tmp_path / "here", matcher)
     notes = tmp_path / "notes"
     notes.mkdir()
-    way = OnRay(make=partial(make_and_note, tiny_bert, notes), step_documents=4)
+    backend = RayBackend(make_matcher=partial(make_and_note, tiny_bert, notes), step_documents=4)
     killed: list[Path] = []
 
     def kill_then_stop(standing: IndexingProgress) -> None:
@@ -52,9 +52,9 @@ def test_a_worker_dies_the_run_is_stopped_goes_on_and_a_machine_dies_and_all_is_
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ours.add(documents, progress=kill_then_stop, backend=way)
+        ours.add(documents, progress=kill_then_stop, backend=backend)
     assert killed and len(ours) == 0
-    with (tmp_path / "cluster" / NAME).open("a") as journal:
+    with (tmp_path / "cluster" / JOURNAL).open("a") as journal:
         journal.write('{"step": 15, "fragm')  # the process was killed while it wrote
 
     lost = [cluster.list_all_nodes()[-1]]
@@ -63,13 +63,13 @@ def test_a_worker_dies_the_run_is_stopped_goes_on_and_a_machine_dies_and_all_is_
         if standing.documents >= 20 and lost:
             cluster.remove_node(lost.pop(), allow_graceful=False)
 
-    done = ours.add(documents, progress=lose_a_machine, backend=way)
+    done = ours.add(documents, progress=lose_a_machine, backend=backend)
     cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
     assert not lost and len(done.added) <= 141 - 60
     theirs.add(documents)
     assert len(ours) == 141
     assert_equal(ours, theirs)
-    assert not (tmp_path / "cluster" / NAME).exists()
+    assert not (tmp_path / "cluster" / JOURNAL).exists()
 
 
 def test_changed_and_vanished_documents_are_replaced_and_removed_in_one_commit(
@@ -86,7 +86,10 @@ def test_changed_and_vanished_documents_are_replaced_and_removed_in_one_commit(
     before = list(ours)
     seen: list[list[str]] = []
     done = ours.add(
-        documents, True, lambda _: seen.append(list(ours)), OnRay(make=make, share=Share(cpus=0.5, workers=1))
+        documents,
+        True,
+        lambda _: seen.append(list(ours)),
+        RayBackend(make_matcher=make, resources=WorkerResources(cpus=0.5, workers=1)),
     )
     assert all(ids == before for ids in seen)  # nothing is seen before the end
     assert done.to_dict() == theirs.add(documents, prune=True).to_dict()
@@ -99,4 +102,4 @@ def test_more_than_a_machine_has_is_refused_in_one_sentence(
 ) -> None:
     library = Library(tmp_path / "cluster", matcher)
     with pytest.raises(LongmatchError, match="No machine of the cluster has 64 CPUs"):
-        library.add(documents, backend=OnRay(make=make, share=Share(cpus=64)))
+        library.add(documents, backend=RayBackend(make_matcher=make, resources=WorkerResources(cpus=64)))

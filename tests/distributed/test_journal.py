@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.distributed.encoding import Encoder, Picked
-from longmatch.distributed.journal import NAME, Finished, Journal, recover
+from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker
+from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, recover
 from longmatch.documents.read import read
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
@@ -29,20 +29,20 @@ def library(tmp_path: Path, texts: Path, matcher: HybridMatcher) -> Library:
 
 def stopped_after(library: Library, texts: Path, make: Callable[[], HybridMatcher], numbers: range) -> None:
     """What a run leaves that encoded these documents, one a step, and was killed."""
-    encoder = Encoder(library.address, make, 1)
+    encoder = EncodeWorker(library.address, make, 1)
     encoder.ready()
-    journal = Journal(Path(library.address) / NAME, library._store.version)
+    journal = Journal(Path(library.address) / JOURNAL, library._store.version)
     for step, number in enumerate(numbers):
         document = read(texts / f"d{number:03}.txt")
-        fragments, tokens = encoder.encode([[Picked(0, document.id, "texts/" + document.id)]], [document])
+        fragments, tokens = encoder.encode([[DocumentToEncode(0, document.id, "texts/" + document.id)]], [document])
         assert tokens > 10
-        journal.note(Finished(step, fragments, [document.id]))
+        journal.append(FinishedStep(step, fragments, [document.id]))
 
 
 def recovered(library: Library) -> list[str]:
     with library._writer() as writer:
-        recover(Path(library.address) / NAME, writer)
-    assert not (Path(library.address) / NAME).exists()
+        recover(Path(library.address) / JOURNAL, writer)
+    assert not (Path(library.address) / JOURNAL).exists()
     return list(library)
 
 
@@ -76,16 +76,16 @@ def test_they_are_left_out_where_their_files_are_gone(
 
 def test_a_cut_off_line_ends_what_is_taken_in(library: Library, texts: Path, make: Callable[[], HybridMatcher]) -> None:
     stopped_after(library, texts, make, range(2, 5))
-    journal = Path(library.address) / NAME
+    journal = Path(library.address) / JOURNAL
     journal.write_text(journal.read_text()[:-9])
     assert recovered(library) == [f"d{number:03}.txt" for number in range(4)]
 
 
 def test_a_worker_with_another_model_is_refused(library: Library, tiny_roberta: Path) -> None:
     with pytest.raises(LibraryError, match="was made with the model"):
-        Encoder(library.address, lambda: tiny_matcher(tiny_roberta), 1).ready()
+        EncodeWorker(library.address, lambda: tiny_matcher(tiny_roberta), 1).ready()
 
 
 def test_a_worker_that_does_not_see_the_library_says_so(tmp_path: Path, make: Callable[[], HybridMatcher]) -> None:
-    with pytest.raises(LibraryError, match="is not there on the machine"):
-        Encoder(str(tmp_path / "elsewhere"), make, 1).ready()
+    with pytest.raises(LibraryError, match="does not exist on the machine"):
+        EncodeWorker(str(tmp_path / "elsewhere"), make, 1).ready()

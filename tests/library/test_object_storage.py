@@ -95,22 +95,22 @@ def test_two_machines_may_add_at_once(tiny: HybridMatcher, tmp_path: Path, monke
 
 @pytest.mark.usefixtures("storage")
 def test_parts_written_by_workers_are_committed_there_too(tiny: HybridMatcher, texts: Path, library: Library) -> None:
-    from longmatch.distributed.encoding import Encoder, Picked
-    from longmatch.distributed.journal import Finished, commit_all
+    from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker
+    from longmatch.distributed.journal import FinishedStep, commit_all
     from longmatch.documents.read import read
 
     far = Library(ADDRESS, tiny)
     for one in (far, library):
         one.add([texts / "d000.txt", texts / "d001.txt"])
     write_texts(texts, range(1, 2), salt=1)
-    encoder = Encoder(ADDRESS, lambda: tiny, 1)
+    encoder = EncodeWorker(ADDRESS, lambda: tiny, 1)
     encoder.ready()
     documents = [read(file) for file in sorted(texts.iterdir())[1:]]
-    picked = [Picked(place, document.id, document.source) for place, document in enumerate(documents)]
+    picked = [DocumentToEncode(place, document.id, document.source) for place, document in enumerate(documents)]
     fragments, _ = encoder.encode([picked], documents)
     assert len(far) == 2  # not to be seen yet
     with far._writer() as writer:
-        commit_all(writer, [Finished(0, fragments, [one.id for one in picked])], ())
+        commit_all(writer, [FinishedStep(0, fragments, [one.id for one in picked])], ())
     library.add(texts)
     assert answers(far) == answers(library)
 

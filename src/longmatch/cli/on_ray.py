@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from longmatch.distributed.cluster import HERE
+from longmatch.distributed.cluster import AUTO
 
 if TYPE_CHECKING:
-    from longmatch.distributed.on_ray import OnRay
+    from longmatch.distributed.indexing import RayBackend
 
 Ray = Annotated[
     str | None,
@@ -33,7 +33,7 @@ class WithRay(TyperCommand):
         """Parse as usual, with the address filled in where it is left out."""
         bare = [place for place, word in enumerate(args) if word == "--ray" and _ends(args[place + 1 : place + 2])]
         for place in reversed(bare):
-            args = [*args[: place + 1], HERE, *args[place + 1 :]]
+            args = [*args[: place + 1], AUTO, *args[place + 1 :]]
         return super().parse_args(ctx, args)
 
 
@@ -41,12 +41,12 @@ def _ends(following: list[str]) -> bool:
     return not following or following[0].startswith("-")
 
 
-def on_ray(address: str, workers: int | None, cpus: float, gpus: float | None) -> "OnRay":
+def on_ray(address: str, workers: int | None, cpus: float, gpus: float | None) -> "RayBackend":
     """The cluster asked for; a sentence where Ray is not installed."""
     from longmatch.distributed.cluster import ray_module
 
     ray_module()
-    from longmatch.distributed.crew import Share
-    from longmatch.distributed.on_ray import OnRay
+    from longmatch.distributed.indexing import RayBackend
+    from longmatch.distributed.worker_pool import WorkerResources
 
-    return OnRay(address, Share(cpus, gpus, workers))
+    return RayBackend(address, WorkerResources(cpus, gpus, workers))

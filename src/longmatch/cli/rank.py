@@ -50,8 +50,8 @@ def rank(
     if each:
         if rerank:
             raise LongmatchError("--rerank reads for one query at a time. Leave out --each, or --rerank.")
-        way = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
-        rank_each(Path(query), folder, k, where, model, way)
+        backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
+        rank_each(Path(query), folder, k, where, model, backend)
         return
     if ray:
         raise LongmatchError("--ray is for many queries: name a folder or a .jsonl file, and --each.")

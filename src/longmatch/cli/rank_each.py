@@ -11,11 +11,11 @@ from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
-    from longmatch.distributed.on_ray import OnRay
+    from longmatch.distributed.indexing import RayBackend
     from longmatch.library.library import By
 
 
-def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str, way: "OnRay | None") -> None:
+def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str, backend: "RayBackend | None") -> None:
     """Print one line of JSON per query, in order; files that cannot be read are named and skipped."""
     from longmatch.documents.read import read_all
 
@@ -26,10 +26,10 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
         )
     by: By = "sdr" if model == "sdr" else "default"
     documents = read_all([queries], warn)
-    if way:
+    if backend:
         from longmatch.distributed.ranking import RankOptions, rank_on_ray
 
-        answers = rank_on_ray(library.address, documents, RankOptions(k, where, by), way)
+        answers = rank_on_ray(library.address, documents, RankOptions(k, where, by), backend)
     else:
         answers = library.rank_many(documents, k, where, by)
     with progress("ranking") as report:

@@ -1,4 +1,4 @@
-"""A connection to a Ray cluster, and its complaints as sentences."""
+"""Connecting to a Ray cluster, and its errors as sentences."""
 
 import logging
 import os
@@ -11,15 +11,15 @@ from typing import Any
 
 from longmatch.errors import LongmatchError
 
-HERE = "auto"  # the cluster this machine belongs to, else one that is started here
+AUTO = "auto"  # the cluster this machine belongs to, else one started here
 
 
 def ray_module() -> Any:
-    """Ray, or a sentence that says how to get it."""
+    """Import Ray; if it is missing, the error says how to install it."""
     for name in ("ray", "lance"):
         if find_spec(name) is None:
-            raise LongmatchError("Work on several machines needs Ray. Install it: pip install 'longmatch[ray]'.")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+            raise LongmatchError("Running on several machines needs Ray. Install it: pip install 'longmatch[ray]'.")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry
     import ray
 
     return ray
@@ -27,7 +27,7 @@ def ray_module() -> Any:
 
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Ray, connected for as long as it is needed; a connection that is there already is used and kept."""
+    """Ray, connected within the `with` block; an existing connection is used and kept."""
     ray = ray_module()
     if ray.is_initialized():
         yield ray
@@ -35,11 +35,11 @@ def connected(address: str | None) -> Iterator[Any]:
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "lancedb fork support")  # Ray's processes are other programs at once
-            ray.init(None if address in {None, HERE} else address, **quiet)
+            warnings.filterwarnings("ignore", "lancedb fork support")  # Ray executes new programs right after it forks
+            ray.init(None if address in {None, AUTO} else address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise LongmatchError(
-            f"There is no Ray cluster at {address or HERE} ({_line(error)}). Start one with ray start --head and name "
+            f"No Ray cluster was found at {address or AUTO} ({_line(error)}). Start one with ray start --head and pass "
             "its address, or leave the address out."
         ) from error
     try:
@@ -48,13 +48,13 @@ def connected(address: str | None) -> Iterator[Any]:
         ray.shutdown()
 
 
-def whole(address: str) -> str:
-    """A library's address as any process understands it, wherever it runs."""
+def absolute_address(address: str) -> str:
+    """A library's address, valid in any working directory."""
     return address if "://" in address else str(Path(address).absolute())
 
 
-def own_error(error: Any) -> LongmatchError:
-    """What went wrong inside a worker, as the worker said it."""
+def worker_error(error: Any) -> LongmatchError:
+    """The error a worker raised; if it is not one of ours, a sentence about it."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, LongmatchError):
         return cause

@@ -1,4 +1,4 @@
-"""The worker that encodes: it opens a model and writes what it encodes straight into the library's store."""
+"""The worker that encodes: it loads the model and writes encoded documents directly into the library's store."""
 
 import socket
 from collections.abc import Callable, Sequence
@@ -11,45 +11,45 @@ from longmatch.library.errors import LibraryError, NotALibrary
 if TYPE_CHECKING:
     from longmatch.default.matcher import HybridMatcher
 
-Make = Callable[[], "HybridMatcher"]
+MakeMatcher = Callable[[], "HybridMatcher"]
 
-TOGETHER = 64  # documents encoded at a time
+BATCH = 64  # documents encoded together
 
 
 @dataclass(frozen=True)
-class Picked:
-    """A document of a block that has to be encoded, under the id it goes by."""
+class DocumentToEncode:
+    """A document to encode: its position in its block, and its id and source in the library."""
 
-    place: int
+    position: int
     id: str
     source: str
 
 
 @dataclass
-class Step:
-    """Documents that one worker encodes and writes as one part of the store."""
+class EncodingStep:
+    """Documents that one worker encodes and writes as fragments of the store."""
 
     number: int = 0
-    blocks: list[Any] = field(default_factory=list)  # references to the documents of whole blocks
-    picked: list[list[Picked]] = field(default_factory=list)  # of each block
+    blocks: list[Any] = field(default_factory=list)  # Ray references to the documents of whole blocks
+    selected: list[list[DocumentToEncode]] = field(default_factory=list)  # of each block
     documents: int = 0
     characters: int = 0
-    files: list[dict[str, Any]] = field(default_factory=list)  # that end here
+    files: list[dict[str, Any]] = field(default_factory=list)  # complete with this step
 
     @property
     def ids(self) -> list[str]:
-        """The documents."""
-        return [one.id for some in self.picked for one in some]
+        """Ids of the documents."""
+        return [document.id for block in self.selected for document in block]
 
 
-class Encoder:
-    """An actor; nothing is loaded before `ready`, so that what goes wrong there is said as it is."""
+class EncodeWorker:
+    """A Ray actor. Nothing is loaded before `ready`, so that its errors reach the user as they are."""
 
-    def __init__(self, address: str, make: Make, threads: int) -> None:
-        self._address, self._make, self._threads = address, make, threads
+    def __init__(self, address: str, make_matcher: MakeMatcher, threads: int) -> None:
+        self._address, self._make_matcher, self._threads = address, make_matcher, threads
 
     def ready(self) -> None:
-        """Load the model, and see that it is the library's."""
+        """Load the model and check that it is the library's."""
         from longmatch.encoders.threads import limit_threads
         from longmatch.library.model import checked_matcher
         from longmatch.library.store import Store
@@ -59,27 +59,29 @@ class Encoder:
             store = Store.open(self._address)
         except NotALibrary as error:
             raise LibraryError(
-                f"{self._address} is not there on the machine {socket.gethostname()}. Put the library where all "
-                "machines of the cluster find it: a shared folder, or an address of object storage."
+                f"{self._address} does not exist on the machine {socket.gethostname()}. Put the library where all "
+                "machines of the cluster can reach it: a shared folder or object storage."
             ) from error
-        self._matcher = checked_matcher(self._make(), store)
+        self._matcher = checked_matcher(self._make_matcher(), store)
         self._vector_type = store.model.vectors
 
-    def encode(self, picked: Sequence[Sequence[Picked]], *blocks: Sequence[Document]) -> tuple[list[str], int]:
-        """Encode and write documents; the parts of the store that hold them, and how many tokens they have."""
+    def encode(
+        self, selected: Sequence[Sequence[DocumentToEncode]], *blocks: Sequence[Document]
+    ) -> tuple[list[str], int]:
+        """Encode and write the selected documents of some blocks; returns the fragments and the number of tokens."""
         import pyarrow as pa
 
         from longmatch.distributed.fragments import write_fragments
         from longmatch.library.rows import to_table
 
         documents = [
-            replace(block[one.place], id=one.id, source=one.source)
-            for block, some in zip(blocks, picked, strict=True)
-            for one in some
+            replace(block[document.position], id=document.id, source=document.source)
+            for block, chosen in zip(blocks, selected, strict=True)
+            for document in chosen
         ]
         tables, tokens = [], 0
-        for start in range(0, len(documents), TOGETHER):
-            encodings = self._matcher.encode(documents[start : start + TOGETHER])
+        for start in range(0, len(documents), BATCH):
+            encodings = self._matcher.encode(documents[start : start + BATCH])
             tables.append(to_table(encodings, self._vector_type))
             tokens += sum(int(encoding.sentences.lengths.sum()) for encoding in encodings)
         return write_fragments(self._address, pa.concat_tables(tables)), tokens

@@ -1,4 +1,4 @@
-"""Parts of the store that are written apart and become visible together, in one commit."""
+"""Fragments of the store: written separately by workers, made visible together in one commit."""
 
 import json
 from collections.abc import Sequence
@@ -9,61 +9,61 @@ import pyarrow as pa
 from longmatch.library.errors import storage_errors
 from longmatch.library.store import DOCUMENTS, Store, sql_in
 
-Fragment = str  # JSON, as the store's format describes a part
+Fragment = str  # JSON, as Lance describes a fragment
 
 
 def write_fragments(address: str, rows: pa.Table) -> list[Fragment]:
-    """Write rows beside those of the library. Nobody sees them before they are committed."""
+    """Write rows into the library's store; they stay invisible until they are committed."""
     import lance
     from lance.fragment import write_fragments as write
 
     with storage_errors(address):
-        known = lance.dataset(_place(address)).schema.names  # a library made before may lack some
+        known = lance.dataset(_dataset_address(address)).schema.names  # an older library may lack some columns
         rows = rows.select([name for name in rows.column_names if name in known])
-        return [json.dumps(fragment.to_json()) for fragment in write(rows, _place(address), mode="append")]
+        return [json.dumps(fragment.to_json()) for fragment in write(rows, _dataset_address(address), mode="append")]
 
 
-def commit(store: Store, fragments: Sequence[Fragment], gone: Sequence[str]) -> None:
-    """Make fragments part of the library and take documents away, in one commit."""
+def commit(store: Store, fragments: Sequence[Fragment], removed: Sequence[str]) -> None:
+    """Add fragments to the library and remove documents (ids), in one commit."""
     import lance
 
     with storage_errors(store.address):
-        dataset = lance.dataset(_place(store.address), version=store.version)
+        dataset = lance.dataset(_dataset_address(store.address), version=store.version)
         new = [lance.FragmentMetadata.from_json(fragment) for fragment in fragments]
-        changed, emptied = _without(dataset, gone) if gone else ([], [])
+        changed, emptied = _without(dataset, removed) if removed else ([], [])
         operation = lance.LanceOperation.Update(
             removed_fragment_ids=emptied, updated_fragments=changed, new_fragments=new
         )
-        lance.LanceDataset.commit(_place(store.address), operation, read_version=store.version)
+        lance.LanceDataset.commit(_dataset_address(store.address), operation, read_version=store.version)
     store.refresh()
 
 
-def are_there(store: Store, fragments: Sequence[Fragment]) -> bool:
-    """Whether the files of fragments written before are still there, and whole."""
+def are_readable(store: Store, fragments: Sequence[Fragment]) -> bool:
+    """Whether the files of fragments still exist and are intact."""
     import lance
     from lance.file import LanceFileReader
 
     try:
         for fragment in fragments:
-            known = lance.FragmentMetadata.from_json(fragment)
-            for file in known.files:
-                LanceFileReader(f"{_place(store.address)}/data/{file.path}").num_rows()
+            metadata = lance.FragmentMetadata.from_json(fragment)
+            for file in metadata.files:
+                LanceFileReader(f"{_dataset_address(store.address)}/data/{file.path}").num_rows()
     except (OSError, ValueError):
         return False
     return True
 
 
 def _without(dataset: Any, ids: Sequence[str]) -> tuple[list[Any], list[int]]:
-    """The fragments that lose documents, and the numbers of those that lose all."""
+    """Delete documents: the fragments that lose some, and the ids of those that lose all."""
     changed, emptied = [], []
     for fragment in dataset.get_fragments():
-        left = fragment.delete(sql_in("id", ids))
-        if left is None:
+        remaining = fragment.delete(sql_in("id", ids))
+        if remaining is None:
             emptied.append(fragment.fragment_id)
-        elif left.deletion_file != fragment.metadata.deletion_file:
-            changed.append(left)
+        elif remaining.deletion_file != fragment.metadata.deletion_file:
+            changed.append(remaining)
     return changed, emptied
 
 
-def _place(address: str) -> str:
+def _dataset_address(address: str) -> str:
     return f"{address.rstrip('/')}/{DOCUMENTS}.lance"

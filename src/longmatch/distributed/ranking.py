@@ -1,23 +1,23 @@
-"""Many queries at once on a Ray cluster: every worker opens the library and ranks for some of them."""
+"""Ranking for many queries on a Ray cluster: every worker opens the library and takes some of them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from longmatch.distributed.cluster import connected, whole
-from longmatch.distributed.crew import Crew
-from longmatch.distributed.encoding import Make
-from longmatch.distributed.on_ray import OnRay
+from longmatch.distributed.cluster import absolute_address, connected
+from longmatch.distributed.encoding import MakeMatcher
+from longmatch.distributed.indexing import RayBackend
+from longmatch.distributed.worker_pool import WorkerPool
 from longmatch.documents.document import Document
 from longmatch.library.library import By
 from longmatch.matching.matcher import Hit
 
-TOGETHER = 16  # queries a worker takes at a time
+BATCH = 16  # queries per job
 
 
 @dataclass(frozen=True)
 class RankOptions:
-    """How every query is ranked."""
+    """Options of `Library.rank_many`, for every query."""
 
     k: int = 10
     where: str | None = None
@@ -25,50 +25,50 @@ class RankOptions:
 
 
 class RankWorker:
-    """An actor that ranks; nothing is loaded before `ready`, so that its errors are reported as they are."""
+    """A Ray actor. Nothing is loaded before `ready`, so that its errors reach the user as they are."""
 
-    def __init__(self, address: str, make: Make, threads: int, options: RankOptions) -> None:
-        self._address, self._make, self._threads, self._options = address, make, threads, options
+    def __init__(self, address: str, make_matcher: MakeMatcher, threads: int, options: RankOptions) -> None:
+        self._address, self._make_matcher, self._threads, self._options = address, make_matcher, threads, options
 
     def ready(self) -> None:
-        """Open the library and the model."""
+        """Load the model and open the library."""
         from longmatch.encoders.threads import limit_threads
         from longmatch.library.library import Library
 
         limit_threads(self._threads)
-        self._library = Library(self._address, self._make(), create=False)
+        self._library = Library(self._address, self._make_matcher(), create=False)
 
-    def answer(self, queries: Sequence[Document]) -> list[list[Hit]]:
-        """The best for each query."""
+    def rank(self, queries: Sequence[Document]) -> list[list[Hit]]:
+        """The best matches of each query."""
         options = self._options
         return [hits for _, hits in self._library.rank_many(queries, options.k, options.where, options.by)]
 
 
 def rank_on_ray(
-    address: str, queries: Iterable[Document], options: RankOptions, way: OnRay
+    address: str, queries: Iterable[Document], options: RankOptions, backend: RayBackend
 ) -> Iterator[tuple[Document, list[Hit]]]:
-    """Each query with the documents that belong most with it, in the order of the queries."""
-    with connected(way.address) as ray:
-        share = way.share.among(ray.nodes())
-        actor = ray.remote(**share.resources)(RankWorker)
-        crew: Crew[tuple[int, list[Document]]] = Crew(
+    """Each query with its best matches in the library at `address`, in the order of the queries."""
+    with connected(backend.address) as ray:
+        allocation = backend.resources.allocate(ray.nodes())
+        actor = ray.remote(**allocation.resources)(RankWorker)
+        pool: WorkerPool[tuple[int, list[Document]]] = WorkerPool(
             ray,
-            share.workers,
-            lambda: actor.remote(whole(address), way.make, share.threads, options),
-            lambda worker, job: worker.answer.remote(job[1]),
+            allocation.workers,
+            lambda: actor.remote(absolute_address(address), backend.make_matcher, allocation.threads, options),
+            lambda worker, job: worker.rank.remote(job[1]),
         )
-        early: dict[int, list[tuple[Document, list[Hit]]]] = {}
-        turn = 0
-        with crew:
-            for (number, some), answers in crew.work(_numbered(queries)):
-                early[number] = list(zip(some, answers, strict=True))
-                while turn in early:
-                    yield from early.pop(turn)
-                    turn += 1
+        finished: dict[int, list[tuple[Document, list[Hit]]]] = {}
+        upcoming = 0
+        with pool:
+            for (number, batch), hits in pool.work(_numbered_batches(queries)):
+                finished[number] = list(zip(batch, hits, strict=True))
+                while upcoming in finished:
+                    yield from finished.pop(upcoming)
+                    upcoming += 1
 
 
-def _numbered(queries: Iterable[Document]) -> Iterator[tuple[int, list[Document]]]:
-    left, number = iter(queries), 0
-    while some := list(islice(left, TOGETHER)):
-        yield number, some
+def _numbered_batches(queries: Iterable[Document]) -> Iterator[tuple[int, list[Document]]]:
+    remaining, number = iter(queries), 0
+    while batch := list(islice(remaining, BATCH)):
+        yield number, batch
         number += 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from longmatch.distributed.reading import blocks_of, read_block
+from longmatch.distributed.reading import file_blocks, read_block
 from longmatch.errors import LongmatchError
 from longmatch.library.files import SourceFile, SourcePaths, read_files, survey
 from tests.library.tiny import made_up_text, write_texts
@@ -26,11 +26,11 @@ def files(tmp_path: Path) -> list[SourceFile]:
 @pytest.mark.parametrize("size", [1, 2_000, 10_000_000])
 def test_blocks_hold_what_the_files_hold_in_their_order(files: list[SourceFile], size: int) -> None:
     found: dict[str, tuple[list[str], list[str]]] = {}
-    for block in blocks_of(files, size):
+    for block in file_blocks(files, size):
         seen, documents = read_block(block)
         for one in seen:
             ids, problems = found.setdefault(one.file.source, ([], []))
-            ids += [documents[document.place].text for document in one.documents]
+            ids += [documents[document.position].text for document in one.documents]
             problems += map(str, one.problems)
     expected = {}
     for reading in read_files(files, processes=1):
@@ -42,7 +42,7 @@ def test_blocks_hold_what_the_files_hold_in_their_order(files: list[SourceFile],
 
 def test_a_small_block_size_cuts_json_lines_between_lines(files: list[SourceFile]) -> None:
     rows = [file for file in files if file.path.name.startswith("rows")]
-    blocks = list(blocks_of(rows, 2_000))
+    blocks = list(file_blocks(rows, 2_000))
     assert len(blocks) > 2
     assert [block.last for block in blocks] == [False] * (len(blocks) - 1) + [True]
 
@@ -51,6 +51,6 @@ def test_documents_that_a_machine_does_not_see_are_named_with_the_way_out(
     files: list[SourceFile], tmp_path: Path
 ) -> None:
     (tmp_path / "texts").rename(tmp_path / "moved")
-    block = next(block for block in blocks_of(files) if block.lines is None)
+    block = next(block for block in file_blocks(files) if block.lines is None)
     with pytest.raises(LongmatchError, match="where all machines of the cluster find them"):
         read_block(block)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longmatch.distributed.crew import Crew, Share
+from longmatch.distributed.worker_pool import WorkerPool, WorkerResources
 from longmatch.errors import LongmatchError
 
 
@@ -30,35 +30,35 @@ class Doubler:
 
 
 @pytest.fixture
-def crew(cluster: Any, tmp_path: Path) -> Crew[int]:
+def pool(cluster: Any, tmp_path: Path) -> WorkerPool[int]:
     import ray
 
     actor = ray.remote(num_cpus=0.5)(Doubler)
-    return Crew(ray, 3, lambda: actor.remote(tmp_path), lambda worker, number: worker.do.remote(number))
+    return WorkerPool(ray, 3, lambda: actor.remote(tmp_path), lambda worker, number: worker.do.remote(number))
 
 
-def test_every_job_is_done_once_though_workers_die(crew: Crew[int], tmp_path: Path) -> None:
+def test_every_job_is_done_once_though_workers_die(pool: WorkerPool[int], tmp_path: Path) -> None:
     (tmp_path / "3").write_text("2")
     (tmp_path / "7").write_text("1")
-    with crew:
-        assert sorted(crew.work(iter(range(12)))) == [(number, 2 * number) for number in range(12)]
+    with pool:
+        assert sorted(pool.work(iter(range(12)))) == [(number, 2 * number) for number in range(12)]
 
 
-def test_a_job_that_kills_every_worker_is_given_up_in_one_sentence(crew: Crew[int], tmp_path: Path) -> None:
+def test_a_job_that_kills_every_worker_is_given_up_in_one_sentence(pool: WorkerPool[int], tmp_path: Path) -> None:
     (tmp_path / "3").write_text("99")
-    with crew, pytest.raises(LongmatchError, match="4 workers died over the same documents") as error:
-        list(crew.work(iter(range(5))))
+    with pool, pytest.raises(LongmatchError, match="4 workers died over the same documents") as error:
+        list(pool.work(iter(range(5))))
     assert "\n" not in str(error.value)
 
 
-def test_what_a_worker_complains_about_is_said_as_it_said_it(crew: Crew[int]) -> None:
-    with crew, pytest.raises(LongmatchError, match=r"^Thirteen is not doubled\.$"):
-        list(crew.work(iter([1, 13])))
+def test_what_a_worker_complains_about_is_said_as_it_said_it(pool: WorkerPool[int]) -> None:
+    with pool, pytest.raises(LongmatchError, match=r"^Thirteen is not doubled\.$"):
+        list(pool.work(iter([1, 13])))
 
 
 def test_a_whole_gpu_goes_to_a_worker_where_there_are_some() -> None:
     nodes = [{"Alive": True, "Resources": {"CPU": 16.0, "GPU": 2.0}}, {"Alive": True, "Resources": {"CPU": 8.0}}]
-    assert Share().among(nodes).workers == 2
-    assert Share(gpus=0.25).among(nodes).workers == 8
-    assert Share(gpus=0).among(nodes).workers == 24
-    assert Share(cpus=0.5, gpus=0).among(nodes).workers == 48
+    assert WorkerResources().allocate(nodes).workers == 2
+    assert WorkerResources(gpus=0.25).allocate(nodes).workers == 8
+    assert WorkerResources(gpus=0).allocate(nodes).workers == 24
+    assert WorkerResources(cpus=0.5, gpus=0).allocate(nodes).workers == 48

@@ -1,0 +1,163 @@
+"""Indexing on a Ray cluster: workers read, encode and write; this process decides and makes the one commit.
+
+    Library("s3://bucket/papers").add("documents/", backend=RayBackend("10.0.0.1:6379"))
+
+Stateless tasks read files, some blocks in advance, and send back summaries (ids and content hashes, no text). The same
+rules as on one machine then decide which documents are new and which ids they get. A step of new documents goes to an
+encoding worker, which fetches the texts from where they were read and writes texts and vectors as fragments of the
+store. When all steps are finished, one commit makes everything visible, and the index is updated.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longmatch.default.matcher import HybridMatcher
+from longmatch.distributed.cluster import absolute_address, connected, worker_error
+from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker, EncodingStep, MakeMatcher
+from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, commit_all, recover
+from longmatch.distributed.reading import BLOCK_BYTES, FileSummary, file_blocks, read_blocks
+from longmatch.distributed.worker_pool import WorkerPool, WorkerResources
+from longmatch.library.files import SourcePaths, Survey, survey
+from longmatch.library.indexing import Changes, IndexingProgress, IndexingSummary, OnProgress
+from longmatch.library.writer import Writer
+
+STEP_DOCUMENTS = 512
+MIN_CHARACTERS, MAX_CHARACTERS = 100_000, 16_000_000  # per step: few steps per worker, none too large
+
+
+@dataclass(frozen=True)
+class RayBackend:
+    """A backend of `Library.add`: reads and encodes on the cluster at `address`, or on one started here."""
+
+    address: str | None = None
+    resources: WorkerResources = field(default_factory=WorkerResources)
+    make_matcher: MakeMatcher = HybridMatcher  # called by every worker
+    step_documents: int = STEP_DOCUMENTS
+
+    def add(
+        self,
+        writer: Writer,
+        source_paths: SourcePaths,
+        on_progress: OnProgress | None,
+        prune: bool,
+        paths: Iterable[Path],
+    ) -> IndexingSummary:
+        """Update a library with the files under `paths`."""
+        journal = writer.index.folder.parent / JOURNAL
+        with connected(self.address) as ray:
+            recover(journal, writer)
+            run = _Run(ray, self, writer, Changes(writer.store, source_paths, prune), on_progress)
+            return run.run(survey([path.absolute() for path in paths], writer.store.files(), source_paths), journal)
+
+
+class _Run:
+    """One run of indexing."""
+
+    def __init__(
+        self, ray: Any, backend: RayBackend, writer: Writer, changes: Changes, on_progress: OnProgress | None
+    ) -> None:
+        self.ray, self.backend, self.writer, self.changes, self.on_progress = ray, backend, writer, changes, on_progress
+        self.removed: list[str] = []
+        self.files = self.total_files = self.documents = self.tokens = 0
+        self.start = time.monotonic()
+
+    def run(self, files: Survey, journal_path: Path) -> IndexingSummary:
+        """Read, encode, commit."""
+        self.changes.begin(files)
+        self.total_files = len(files.to_read)
+        records: list[dict[str, Any]] = []
+        journal = Journal(journal_path, self.writer.store.version)
+        if files.to_read:
+            for step in self._finished_steps(files, journal):
+                records += step.files
+        self.removed += self.changes.finish(files)
+        commit_all(self.writer, journal.finished, self.removed)
+        self.writer.store.put_files(records)
+        if self.changes.prune:
+            self.writer.store.delete_files(files.gone)
+        journal.delete()
+        return self.changes.summary
+
+    def _finished_steps(self, files: Survey, journal: Journal) -> Iterator[EncodingStep]:
+        """The steps, as the workers finish them."""
+        ray, backend = self.ray, self.backend
+        allocation = backend.resources.allocate(ray.nodes())
+        size = sum(file.size for file in files.to_read) // (8 * allocation.workers)
+        size = min(MAX_CHARACTERS, max(MIN_CHARACTERS, size))
+        address = absolute_address(self.writer.store.address)
+        actor = ray.remote(**allocation.resources)(EncodeWorker)
+        pool: WorkerPool[EncodingStep] = WorkerPool(
+            ray,
+            allocation.workers,
+            lambda: actor.remote(address, backend.make_matcher, allocation.threads),
+            lambda worker, step: worker.encode.remote(step.selected, *step.blocks),
+        )
+        last = EncodingStep()
+        with pool:
+            for step, (fragments, tokens) in pool.work(self._steps(files, allocation.workers, size, last)):
+                journal.append(FinishedStep(step.number, fragments, step.ids, [] if self.removed else step.files))
+                self.tokens += tokens
+                self._report(step.documents)
+                yield step
+        yield last
+
+    def _steps(self, files: Survey, workers: int, size: int, last: EncodingStep) -> Iterator[EncodingStep]:
+        """Steps of about `size` characters; `last` gets the files that follow the last document to encode."""
+        step = EncodingStep()
+        blocks = file_blocks(files.to_read, min(size, BLOCK_BYTES))
+        before: set[str] = set()
+        problems: list[Any] = []
+        source = None
+        for summaries, documents in self._read(blocks, workers):
+            for summary in summaries:
+                if summary.file.source != source:
+                    source, problems = summary.file.source, []
+                    before = set(self.changes.ids_by_source.get(source, ()))
+                for next_step in self._select(summary, documents, before, step, size):
+                    yield step
+                    step = next_step
+                problems += summary.problems
+                if summary.last:
+                    record, removed = self.changes.finish_file(summary.file, problems, before)
+                    step.files.append(record)
+                    self.removed += removed
+                    self.files += 1
+            self._report(0)
+        if step.documents:
+            yield step
+        else:
+            last.files = step.files
+
+    def _select(
+        self, summary: FileSummary, block: Any, before: set[str], step: EncodingStep, size: int
+    ) -> Iterator[EncodingStep]:
+        """Add the documents of a file that need encoding to `step`; yields a new step whenever one is full."""
+        for document in summary.documents:
+            id, is_new = self.changes.assign(document.id, document.hash, summary.file.source)
+            before.discard(id)
+            if not is_new:
+                continue
+            if not step.blocks or step.blocks[-1] is not block:
+                step.blocks.append(block)
+                step.selected.append([])
+            step.selected[-1].append(DocumentToEncode(document.position, id, summary.file.source))
+            step.documents += 1
+            step.characters += document.characters
+            if step.characters >= size or step.documents >= self.backend.step_documents:
+                step = EncodingStep(step.number + 1)
+                yield step
+
+    def _read(self, blocks: Iterable[Any], workers: int) -> Iterator[tuple[list[FileSummary], Any]]:
+        try:
+            yield from read_blocks(self.ray, blocks, ahead=2 * workers + 2, at_once=workers // 2 + 1)
+        except self.ray.exceptions.RayTaskError as error:
+            raise worker_error(error) from error
+
+    def _report(self, documents: int) -> None:
+        self.documents += documents
+        if self.on_progress:
+            seconds = time.monotonic() - self.start
+            self.on_progress(IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds))
