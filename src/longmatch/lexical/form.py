@@ -23,7 +23,7 @@ def content_words(text: str) -> list[str]:
     """
     words = words_of(text)
     blanked = _blank(text, words)
-    return words if blanked == text else words_of(blanked)
+    return words if blanked is text or blanked == text else words_of(blanked)
 
 
 def title_words(title: str) -> list[str]:
@@ -38,12 +38,17 @@ def without_form(text: str) -> str:
 
 def _blank(text: str, words: Sequence[str]) -> str:
     """Run each pattern only on texts that can match it: most sentences have neither a digit nor any of the words."""
-    has_digit = _has_digit(text, words)
+    if text.isascii() and "[" not in text:
+        has_digit = bool(words) and min(words) < ":"  # numbers sort first, which is faster to see than any digit
+    else:
+        has_digit = _DIGIT.search(text) is not None
     if not has_digit and _HINTS.isdisjoint(words):
         return text
     if has_digit and not _MONTH_WORDS.isdisjoint(words):
         text = _DATE.sub(_blank_date, text)
-    if not (_LABELS if has_digit else _LETTERED).isdisjoint(words) or (has_digit and _UNSPLIT.search(text)):
+    if not (_LABELS if has_digit else _LETTERED).isdisjoint(words) or (
+        has_digit and any(mark in text for mark in _UNSPLIT)
+    ):
         text = _REFERENCE.sub(_blank_reference, text)
     if has_digit:
         text = _NUMERIC.sub(_spaces, text)
@@ -52,13 +57,6 @@ def _blank(text: str, words: Sequence[str]) -> str:
     if not _CJK_WORDS.isdisjoint(words):
         text = _CJK.sub(_spaces, text)
     return text
-
-
-def _has_digit(text: str, words: Sequence[str]) -> bool:
-    """Whether a text has a digit that matters. Numbers come first in order, which is faster to see than any digit."""
-    if text.isascii() and "[" not in text:
-        return bool(words) and min(words) < ":"
-    return _DIGIT.search(text) is not None
 
 
 def _spaces(match: re.Match[str]) -> str:
@@ -96,7 +94,7 @@ _DOTTED = _LABELS - _UNDOTTED - {"nr", "nrs"}
 _LETTERED = _UNDOTTED - {"pp", "vol", "vols"}  # "Appendix A", "Table IV"
 
 _DIGIT = re.compile(r"[\d¹²³⁰⁴-⁹]")
-_UNSPLIT = re.compile(r"[§dlDL](?:(?<=§)|['’])")  # l'article is one word
+_UNSPLIT = ("§", "l'", "l’", "d'", "d’", "L'", "L’")  # l'article is one word
 _CJK_RANGE = r"\u3040-\u30ff\u3400-\u9fff"
 _END = rf"(?![^\W_{_CJK_RANGE}])"  # the end of a word; a Chinese character may follow
 _UPPER = "A-ZÀ-ÖØ-ÞĄĆĘŁŃŚŹŻŞÇİА-ЯЁ"
