@@ -1,9 +1,13 @@
 """`longmatch rank`."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from shutil import copy
 
 import pytest
+
+from longmatch.library.library import Library
 
 every_model = pytest.mark.parametrize("model", ["default", "tfidf"])
 
@@ -80,3 +84,46 @@ def test_words_that_no_document_holds_are_named(longmatch, folder):
     longmatch("rank", folder / "bank.md", folder)
     ran = longmatch("show", folder, "--find", "submarine")
     assert ran.out == f"No document of {folder} holds these words: submarine\n"
+
+
+@pytest.fixture
+def likely(monkeypatch):
+    """Sets the probabilities of the hits of every library, best first."""
+    rank = Library.rank
+
+    def set_to(*probabilities: float | None) -> None:
+        def ranked(*asked, **more):
+            hits = rank(*asked, **more)
+            return [replace(hit, probability=p) for hit, p in zip(hits, probabilities, strict=True)]
+
+        monkeypatch.setattr(Library, "rank", ranked)
+
+    return set_to
+
+
+def test_a_hit_says_how_likely_it_belongs(longmatch, folder, likely):
+    likely(0.97, 0.8, 0.2, 0.001)
+    out = longmatch("rank", folder / "bank.md", folder).out
+    said = ["almost certainly (97%)", "probably (80%)", "probably not (20%)", "almost certainly not (below 1%)"]
+    assert [out.index(words) for words in said] == sorted(out.index(words) for words in said)
+    found = longmatch("rank", folder / "bank.md", folder, "--json").json
+    assert [hit["probability"] for hit in found["hits"]] == [0.97, 0.8, 0.2, 0.001]
+    assert [f"{hit['verdict']} (" for hit in found["hits"]] == [words.partition("(")[0] + "(" for words in said]
+    assert found["remarks"] == [] and "Nothing here" not in out
+
+
+def test_a_ranking_of_nothing_close_says_so(longmatch, folder, likely):
+    likely(0.2, 0.1, 0.01, 0.01)
+    sentence = "Nothing here shares more than such documents always do; the closest are listed."
+    assert longmatch("rank", folder / "bank.md", folder).out.startswith(f"{sentence}\n")
+    assert longmatch("rank", folder / "bank.md", folder, "--json").json["remarks"] == [sentence]
+    ran = longmatch("rank", folder / "bank.md", folder, "--each")
+    assert [json.loads(line)["remarks"] for line in ran.out.splitlines()] == [[sentence]]
+
+
+def test_hits_without_probabilities_say_nothing_of_them(longmatch, folder, likely):
+    likely(None, None, None, None)
+    ran = longmatch("rank", folder / "bank.md", folder)
+    assert not any(words in ran.out for words in ("certainly", "probably", "Nothing here"))
+    found = longmatch("rank", folder / "bank.md", folder, "--json").json
+    assert found["remarks"] == [] and {hit["verdict"] for hit in found["hits"]} == {None}

@@ -1,13 +1,17 @@
 """The default matcher on the example collection: what belongs together, by the answer key."""
 
+import json
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from longmatch.default.explanation import Explanation
+from longmatch.documents.read import read
 from longmatch.lexical.matcher import tfidf_matcher
 from longmatch.matching.matcher import Encoder
+from tests.conftest import EXAMPLES
 
 
 def places(matcher: Encoder, encodings: dict, key: dict) -> float:
@@ -61,3 +65,12 @@ def test_the_score_of_a_rank_is_that_of_the_explanation_within_the_collection(ma
     collection = matcher.collect(others)
     explained = [matcher.explain(query, other, collection).score for other in others]
     assert matcher.score(query, collection).tolist() == pytest.approx(explained, abs=1e-6)
+
+
+def test_the_german_key_names_exactly_the_files_of_its_folder_three_per_subject():
+    folder = EXAMPLES / "german"
+    key = json.loads((folder / "answer-key.json").read_text(encoding="utf-8"))
+    documents = sorted(path.name for path in folder.iterdir() if path.name != "answer-key.json")
+    assert [row["file"] for row in key] == documents
+    assert list(Counter(row["group"] for row in key).values()) == [3] * 4
+    assert all(500 <= len(read(folder / name).text.split()) <= 800 for name in documents)

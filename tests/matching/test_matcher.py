@@ -80,6 +80,15 @@ def test_a_hit_says_why_and_how_much_of_the_collection_scores_lower():
     assert best["passages"][0]["a"]["text"] == BANK and best["passages"][0]["b"]["text"] == QUEUE
 
 
+def test_a_hit_says_how_likely_it_belongs_where_the_model_can_tell():
+    query, other = documents(query=BANK, queue=QUEUE)
+    (hit,) = tfidf_matcher().rank(query, [other])
+    assert (hit.probability, hit.verdict) == (None, None)
+    assert {"probability": None, "verdict": None}.items() <= hit.to_dict().items()
+    likely = replace(hit, probability=0.12345678)
+    assert {"probability": 0.123457, "verdict": "probably not"}.items() <= likely.to_dict().items()
+
+
 def test_nothing_else_than_the_query_ranks_nothing():
     query = read_text_string(BANK, "a")
     assert tfidf_matcher().rank(query, [query]) == []

@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from fastapi.testclient import TestClient
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
+from longmatch.matching.matcher import Hit
 from longmatch.web.app import create_app
 from tests.library.tiny import made_up_text, tiny_matcher
 
@@ -110,3 +113,15 @@ def waited(client: Any, job: str, base: str = API) -> dict[str, Any]:
 def upload(client: Any, content: str | bytes, name: str = "note.md", base: str = API) -> Any:
     """Send a file."""
     return client.post(f"{base}/uploads", files={"file": (name, content)})
+
+
+def set_probabilities(monkeypatch: pytest.MonkeyPatch, library: Library, *probabilities: float | None) -> None:
+    """Give the hits of a library's rankings probabilities by hand, best first; further hits have the last one."""
+    rank = library.rank
+
+    def ranked(*asked: Any, **more: Any) -> list[Hit]:
+        hits = rank(*asked, **more)
+        padded = chain(probabilities, repeat(probabilities[-1]))
+        return [replace(hit, probability=p) for hit, p in zip(hits, padded, strict=False)]
+
+    monkeypatch.setattr(library, "rank", ranked)

@@ -1,6 +1,7 @@
 """Comparisons at every level, within one document, and as files."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -116,3 +117,16 @@ def test_the_exported_json_is_what_the_command_line_prints(client, shelf):
 def test_scores_of_the_library_do_not_depend_on_the_order_of_the_two(client):
     there, back = asked(client, "compare", **PAIR), asked(client, "compare", a=PAIR["b"], b=PAIR["a"])
     assert there["score"] == pytest.approx(back["score"], abs=1e-6)
+
+
+def test_a_comparison_says_where_its_verdict_is_less_certain(client, shelf, monkeypatch):
+    match = replace(shelf.compare(PAIR["a"], PAIR["b"]), probability=0.1, score=0.01)
+    for known, first_words in ((True, ["Nothing beyond"]), (False, ["longmatch does", "Nothing beyond"])):
+        state = client.app.state.longmatch
+        monkeypatch.setattr(state, "_compare_now", lambda *asked, k=known: replace(match, known_kind=k))
+        found = asked(client, "compare", **PAIR)
+        assert (found["known_kind"], found["verdict"]) == (known, "The two probably do not belong together")
+        assert [" ".join(sentence.split()[:2]) for sentence in found["remarks"]] == first_words
+        view = client.get(f"{API}/compare/view", params=PAIR).text
+        assert all(sentence in view for sentence in found["remarks"])
+        assert ("less certain" in view) is not known

@@ -6,7 +6,7 @@ import pytest
 
 from longmatch.library.errors import LibraryError
 from longmatch.web.limits import Limits
-from tests.web.conftest import API, LONG, calling, upload, waited
+from tests.web.conftest import API, LONG, calling, set_probabilities, upload, waited
 
 
 def ranked(client, **asked):
@@ -27,6 +27,23 @@ def test_a_hit_says_what_it_is_and_why(client, shelf):
     document = shelf.show(hit["id"])
     assert (hit["language"], hit["words"]) == (document.language, document.words)
     assert all(pair["b"]["text"] == document.readable[pair["b"]["start"] : pair["b"]["end"]] for pair in hit["why"])
+
+
+def test_a_hit_says_how_likely_it_belongs_at_once_and_as_a_job(client, shelf, monkeypatch):
+    set_probabilities(monkeypatch, shelf, 0.97, 0.12345678, None)
+    found = ranked(client, document="report-1.md", k=3)
+    said = [(hit["probability"], hit["verdict"]) for hit in found["hits"]]
+    assert said == [(0.97, "almost certainly"), (0.123457, "probably not"), (None, None)]
+    assert found["remarks"] == []
+    job = client.post(f"{API}/rank", json={"document": "report-1.md", "k": 3}).json()["job"]
+    assert waited(client, job)["result"] == found
+
+
+@pytest.mark.parametrize(("likely", "said"), [((0.29, 0.01), True), ((0.3, 0.01), False), ((None, None), False)])
+def test_a_ranking_of_nothing_close_says_so(client, shelf, monkeypatch, likely, said):
+    set_probabilities(monkeypatch, shelf, *likely)
+    sentence = "Nothing here shares more than such documents always do; the closest are listed."
+    assert ranked(client, document="report-1.md", k=2)["remarks"] == ([sentence] if said else [])
 
 
 def test_the_document_itself_is_no_hit(client):

@@ -56,6 +56,7 @@ def rank(
     if ray:
         raise LongmatchError("--ray is for many queries: name a folder or a .jsonl file, and --each.")
     from longmatch.matching.render.terminal import print_ranking
+    from longmatch.matching.render.wording import ranking_remarks
 
     refuse_missing(query, folder)
     second = load_model(rerank) if rerank else None
@@ -79,6 +80,7 @@ def rank(
             "model": name,
             **({"rerank": rerank} if rerank else {}),
             "documents": documents,
+            "remarks": ranking_remarks(hit.probability for hit in hits),
             "unreadable": [{"file": file, "problem": problem} for file, problem in unreadable],
             "hits": [hit.to_dict() for hit in hits],
         }

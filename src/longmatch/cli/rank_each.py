@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str, backend: "RayBackend | None") -> None:
     """Print one line of JSON per query, in order; files that cannot be read are named and skipped."""
     from longmatch.documents.read import read_all
+    from longmatch.matching.render.wording import ranking_remarks
 
     library, _ = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is None:
@@ -35,5 +36,10 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
     with progress("ranking") as report:
         for query, hits in answers:
             facts = {"id": query.id, "title": query.title, "words": query.words}
-            typer.echo(json.dumps({"query": facts, "hits": [hit.to_dict() for hit in hits]}, ensure_ascii=False))
+            answer = {
+                "query": facts,
+                "remarks": ranking_remarks(hit.probability for hit in hits),
+                "hits": [hit.to_dict() for hit in hits],
+            }
+            typer.echo(json.dumps(answer, ensure_ascii=False))
             report(1)

@@ -113,6 +113,7 @@ class Match:
     probability: float | None = None  # that the two belong together, where the model can tell
     threshold: float | None = None  # the score from which they do, where a trained model has chosen one
     measured: bool = False  # whether a score means the same for any two documents
+    known_kind: bool = True  # False: no statistics of this kind of document, so the probability is less certain
     coverage: Coverage = Coverage()
     parts: dict[str, float] = field(default_factory=dict)  # each side's share of the score: words, meaning, ...
     labels: Mapping[str, str] = field(default_factory=dict)  # of the sides, for people
@@ -137,12 +138,17 @@ class Match:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON; every aligned passage is listed, so that contributions sum to 1."""
+        from longmatch.matching.render.wording import remarks, verdict
+
         return {
             "a": _describe(self.a),
             "b": _describe(self.b),
             "model": self.model,
             "score": round(self.score, 6),
             "probability": None if self.probability is None else round(self.probability, 6),
+            "known_kind": self.known_kind,
+            "verdict": verdict(self),
+            "remarks": remarks(self),
             "threshold": self.threshold,
             "coverage": self.coverage.to_dict(),
             "parts": {name: round(share, 4) for name, share in self.parts.items()},

@@ -13,6 +13,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.read import JSONL_SUFFIXES
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, Match
+from longmatch.matching.render.wording import likelihood
 
 Scores = npt.NDArray[np.float64]
 Progress = Callable[[int], None]  # called with the number of documents done since the last call
@@ -29,6 +30,7 @@ class Hit:
     score: float
     percentile: float  # share of the collection that scores lower, in percent
     why: tuple[Alignment, ...] = ()  # the passages that carry most of the score
+    probability: float | None = None  # that it belongs with the query, where the model can tell
 
     @property
     def id(self) -> str:
@@ -40,12 +42,19 @@ class Hit:
         """The document's title."""
         return self.document.title
 
+    @property
+    def verdict(self) -> str | None:
+        """The probability in a word or two, as `almost certainly`."""
+        return None if self.probability is None else likelihood(self.probability)
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "id": self.id,
             "title": self.title,
             "score": round(self.score, 6),
+            "probability": None if self.probability is None else round(self.probability, 6),
+            "verdict": self.verdict,
             "percentile": round(self.percentile, 2),
             "passages": [alignment.to_dict() for alignment in self.why],
         }

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
+from longmatch.matching.render.wording import ranking_remarks
 from longmatch.web.jobs import Job
 from longmatch.web.schema import Found, Ranking, RankRequest
 from longmatch.web.state import State
@@ -55,6 +56,7 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
         query=state.described(asked.document),
         by=asked.rerank or asked.by,
         documents=len(rows),
+        remarks=ranking_remarks(hit.probability for hit in hits),
         hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
     )
 

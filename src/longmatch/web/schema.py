@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from longmatch.documents.document import Document, Span
 from longmatch.matching.match import Alignment, Grid, Match, Passage
 from longmatch.matching.matcher import Hit
-from longmatch.matching.render.wording import carried_by, unread, verdict
+from longmatch.matching.render.wording import carried_by, remarks, unread, verdict
 
 By = Literal["default", "sdr"]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]  # the first character and the one after the last
@@ -172,6 +172,8 @@ class Found(Described):
     """A document that belongs with the one asked about."""
 
     score: float
+    probability: float | None = Field(description="That it belongs with the one asked about, where the score can tell.")
+    verdict: str | None = Field(description="The probability in a word or two.", examples=["almost certainly"])
     percentile: float = Field(description="The share of the library that scores lower, in percent.")
     why: list[Aligned] = Field(description="The passages that carry most of the score.")
 
@@ -181,6 +183,8 @@ class Found(Described):
         return Found(
             **(known or Described.of(hit.document)).model_dump(),
             score=round(hit.score, 6),
+            probability=None if hit.probability is None else round(hit.probability, 6),
+            verdict=hit.verdict,
             percentile=round(hit.percentile, 2),
             why=[Aligned.of(pair) for pair in hit.why],
         )
@@ -192,6 +196,7 @@ class Ranking(Answer):
     query: Described
     by: str = Field(description="The score they are ranked by.")
     documents: int = Field(description="How many the library holds.")
+    remarks: list[str] = Field(description="What to know before reading the hits, as that none of them is close.")
     hits: list[Found]
 
 
@@ -271,8 +276,10 @@ class Comparison(Answer):
     model: str
     score: float
     probability: float | None = Field(description="That the two belong together, where the model can tell.")
+    known_kind: bool = Field(description="False where the probability of such documents is less certain.")
     threshold: float | None
     verdict: str = Field(description="Whether the two belong together, in words.")
+    remarks: list[str] = Field(description="Sentences that qualify the verdict.")
     carried_by: str
     unread: list[str] = Field(description="A sentence for each document that was read only in part.")
     coverage: dict[str, float]
@@ -291,8 +298,10 @@ class Comparison(Answer):
             model=match.model,
             score=round(match.score, 6),
             probability=match.probability,
+            known_kind=match.known_kind,
             threshold=match.threshold,
             verdict=verdict(match),
+            remarks=remarks(match),
             carried_by=carried_by(match),
             unread=unread(match),
             coverage=match.coverage.to_dict(),

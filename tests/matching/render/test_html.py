@@ -142,6 +142,21 @@ def test_the_score_and_its_meaning_are_told_in_words(pair):
     assert "57% meaning 31% shared words 12% shared phrases" in header
 
 
+def test_a_verdict_on_an_unknown_kind_of_document_is_said_to_be_less_certain(pair):
+    pages = [Page.of(render_html(match)) for match in (replace(pair, known_kind=False), pair)]
+    shown = [" ".join(page.find("header")[0].text.split()) for page in pages]
+    sentence = "longmatch does not know this kind of document well, so this is less certain; index a folder of such"
+    assert f"is 31%. {sentence} documents to be surer." in shown[0] and "less certain" not in shown[1]
+
+
+def test_a_match_of_nothing_distinctive_says_so_above_the_passages(pair):
+    html = render_html(replace(pair, probability=0.1, score=0.02))
+    (said,) = [e for e in Page.of(html).find("p", class_="notice") if any("strongest" in c for c in e.inside)]
+    assert said.text == "Nothing beyond what such documents always share."
+    assert html.index(said.text) < html.index('<ol class="cards">')
+    assert said.text not in render_html(pair)
+
+
 def test_the_shares_of_the_shared_words_told_and_of_the_others_sum_to_1(pair):
     terms = (Term("silt", 0.5), Term("loam", 0.25))
     listed = [

@@ -24,6 +24,7 @@ class Hit:
     score: float
     percentile: float
     why: tuple[Alignment, ...]
+    probability: float | None = None
 
 
 @pytest.mark.parametrize("width", [80, 160])
@@ -86,6 +87,22 @@ def test_a_document_read_in_part_is_said_to_be(pair):
     assert f"Only 50% of “{pair.b.title}” was read." in flat
 
 
+def test_a_verdict_on_an_unknown_kind_of_document_is_said_to_be_less_certain(pair):
+    flat = " ".join(printed(print_match, replace(pair, known_kind=False), 80).split())
+    assert (
+        "The two may belong together (chance: 31%). longmatch does not know this kind of document well, so this is "
+        "less certain; index a folder of such documents to be surer." in flat
+    )
+    assert "less certain" not in printed(print_match, pair)
+
+
+def test_a_match_of_nothing_distinctive_says_so_above_the_passages(pair):
+    text = printed(print_match, replace(pair, probability=0.1, score=0.02))
+    said = text.index("Nothing beyond what such documents always share.")
+    assert said < text.index("The passages that carry most")
+    assert "Nothing beyond" not in printed(print_match, replace(pair, probability=0.1, score=0.2))
+
+
 def test_a_match_without_alignments_says_so():
     match = matched(made("A", {"One": ["Rain."]}), made("B", {"Two": ["Sun."]}), 0.0)
     assert "No passage of one answers a passage of the other." in printed(print_match, match)
@@ -118,6 +135,32 @@ def test_a_ranking_lists_hits_in_order_with_title_score_and_passage(pair):
     assert [text.index(f"Title {n}\n") for n in range(12)] == sorted(text.index(f"Title {n}\n") for n in range(12))
     assert " 1. 0.90" in text and "12. -0.20" in text and "0.md, above 99% of the collection" in text
     assert " ".join(pair.best(1)[0].b.text.split())[:40] in " ".join(text.split())
+
+
+def test_each_hit_of_a_ranking_says_how_likely_it_belongs_beside_its_score(pair):
+    likely = [0.999, 0.8, 0.43, 0.12, 0.001]
+    long = "A title as long as they are in proceedings, where each author wants to say everything at once"
+    hits = [Hit(f"{n}.md", f"{n} {long}", 0.9 - n / 5, 99 - n, pair.best(1), p) for n, p in enumerate(likely)]
+    text = printed(print_ranking, hits, 80)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    heads = [line.partition("  ")[2] for line in lines if "█" in line or "░" in line]
+    assert heads == [
+        "almost certainly (above 99%)",
+        "probably (80%)",
+        "may (43%)",
+        "probably not (12%)",
+        "almost certainly not (below 1%)",
+    ]
+    assert all(f"{n} {long}" in " ".join(text.split()) for n in range(5))
+    assert "Nothing here shares" not in text
+
+
+def test_a_ranking_of_nothing_close_says_so_first(pair):
+    hits = [Hit(f"{n}.md", f"Title {n}", 0.02, 99 - n, pair.best(1), 0.2 - n / 10) for n in range(2)]
+    first, blank, head, *_ = printed(print_ranking, hits, 80).splitlines()
+    assert first == "Nothing here shares more than such documents always do; the closest are listed."
+    assert blank == "" and head.startswith("1. 0.02") and head.endswith("probably not (20%)")
 
 
 def test_an_empty_ranking_says_so():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from longmatch.matching.render.wording import verdict
+from longmatch.matching.render.wording import likelihood, nothing_distinctive, ranking_remarks, remarks, verdict
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,53 @@ from longmatch.matching.render.wording import verdict
 def test_the_verdict_goes_by_the_probability_and_not_by_the_score(pair, probability, words):
     for score in (0.0, 0.42, 1.0):
         assert verdict(replace(pair, score=score, probability=probability)) == words
+
+
+@pytest.mark.parametrize(
+    ("probability", "words"),
+    [
+        (0.95, "almost certainly"),
+        (0.70, "probably"),
+        (0.30, "may"),
+        (0.29, "probably not"),
+        (0.05, "probably not"),
+        (0.04, "almost certainly not"),
+    ],
+)
+def test_a_list_says_in_short_what_the_verdict_says(pair, probability, words):
+    assert likelihood(probability) == words
+    sentence = verdict(replace(pair, probability=probability)).replace(" do not", "")
+    assert sentence == f"The two {words.removesuffix(' not')} belong together"
+
+
+def test_a_kind_of_document_without_statistics_is_said_to_be_less_certain(pair):
+    unknown = replace(pair, known_kind=False)
+    assert remarks(pair) == []
+    assert remarks(unknown) == [
+        "longmatch does not know this kind of document well, so this is less certain; "
+        "index a folder of such documents to be surer."
+    ]
+    assert remarks(replace(unknown, probability=None)) == []  # then there is nothing to be sure of
+
+
+@pytest.mark.parametrize(
+    ("probability", "score", "said"),
+    [(0.29, 0.049, True), (0.30, 0.049, False), (0.29, 0.05, False), (None, 0.0, False)],
+)
+def test_two_that_share_nothing_distinctive_are_said_to(pair, probability, score, said):
+    match = replace(pair, probability=probability, score=score)
+    assert nothing_distinctive(match) == ("Nothing beyond what such documents always share." if said else "")
+    assert nothing_distinctive(replace(match, measured=False)) == ""  # such a score has a scale of its own
+
+
+def test_a_ranking_in_which_nothing_may_belong_says_so():
+    sentence = "Nothing here shares more than such documents always do; the closest are listed."
+    assert ranking_remarks([0.29, 0.0]) == ranking_remarks([None, 0.1]) == [sentence]
+    assert ranking_remarks([0.0, 0.30]) == ranking_remarks([None]) == ranking_remarks([]) == []
+
+
+def test_json_says_what_the_page_says(pair):
+    found = replace(pair, known_kind=False, probability=0.2, score=0.01).to_dict()
+    assert found["verdict"] == "The two probably do not belong together" and found["known_kind"] is False
+    assert [sentence.split()[0] for sentence in found["remarks"]] == ["longmatch", "Nothing"]
+    assert pair.to_dict()["known_kind"] and pair.to_dict()["remarks"] == []

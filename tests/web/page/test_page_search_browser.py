@@ -5,7 +5,7 @@ import time
 import pytest
 
 from longmatch.library.library import Library
-from tests.web.conftest import real_server
+from tests.web.conftest import real_server, set_probabilities
 from tests.web.page.conftest import EXAMPLES, A, B, root_of
 
 PASTED = (
@@ -116,6 +116,31 @@ def test_a_document_of_the_collection_is_a_start_too_and_the_cards_say_why(visit
     why = known[0]["why"][0]
     assert " ".join(why["b"]["text"].split()) in card.locator(".quotes p").nth(1).text_content()
     assert set(why["words"]) <= {word.lower() for word in card.locator(".quotes b").all_text_contents()}
+
+
+def test_a_card_says_how_likely_the_document_belongs(visit, examples_library, monkeypatch):
+    set_probabilities(monkeypatch, examples_library, 0.999, 0.43, 0.004, None)
+    page = visit().open(f"#/search?document={A}")
+    page.wait_for_selector(".hit")
+    scores = page.locator(".hit-score")
+    said = [scores.nth(n).locator(".likely").all_text_contents() for n in range(4)]
+    assert said == [["almost certainly (above 99%)"], ["may (43%)"], ["almost certainly not (below 1%)"], []]
+    assert page.locator(".results > .notice").count() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_results_of_nothing_close_say_so_above_the_first(visit, examples_library, monkeypatch, width):
+    set_probabilities(monkeypatch, examples_library, 0.2, 0.01)
+    page = visit(width=width).open(f"#/search?document={A}")
+    page.wait_for_selector(".hit")
+    notice = page.locator(".results > .notice")
+    assert notice.text_content() == "Nothing here shares more than such documents always do; the closest are listed."
+    top = notice.bounding_box()
+    assert top["y"] + top["height"] <= page.locator(".hit").first.bounding_box()["y"]
+    boxes = [page.locator(f".hit-score {part}").first.bounding_box() for part in (".number", ".likely", ".hint")]
+    number, likely, hint = boxes
+    assert likely["y"] + likely["height"] <= hint["y"] + 1
+    assert likely["x"] + likely["width"] <= width and (likely["x"] > number["x"]) == (width == 390)
 
 
 def test_results_are_filtered_and_sorted_and_the_address_keeps_it(visit):

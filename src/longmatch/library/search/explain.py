@@ -27,6 +27,7 @@ class Ranking:
     percentiles: Floats  # share of the documents searched that score lower, in percent
     total: int  # documents searched
     explain: Callable[[Encoding], tuple[Alignment, ...]]
+    probabilities: Floats | None = None  # that each belongs with the query; None where the score has none
 
     @staticmethod
     def empty(query: Query) -> "Ranking":
@@ -34,7 +35,7 @@ class Ranking:
         return Ranking(query, (), np.zeros(0), np.zeros(0), 0, lambda candidate: ())
 
     def reranked(self, matcher: Matcher, k: int, progress: Progress | None = None) -> "Ranking":
-        """The k best by the score of another model, which reads the texts; what explains them stays."""
+        """The k best by the score of another model, which reads the texts; probabilities and passages stay."""
         query = self.query.encoding.document
         documents = [candidate.document for candidate in self.candidates]
         for document in (query, *documents):
@@ -44,17 +45,21 @@ class Ranking:
                     "Remove it and index its file again, or rank without a second model."
                 )
         best = rerank(matcher, query, documents, k, self.total, progress)
+        likely = self.probabilities
         return replace(
             self,
             candidates=[self.candidates[ranked.place] for ranked in best],
             scores=np.array([ranked.score for ranked in best]),
             percentiles=np.array([ranked.percentile for ranked in best]),
+            probabilities=None if likely is None else np.array([likely[ranked.place] for ranked in best]),
         )
 
     def hits(self, present: Callable[[Document], Document]) -> list[Hit]:
         """The hits with their passages; `present` makes a stored document one that a user can open."""
-        rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), strict=True)
+        known = self.probabilities
+        likely: list[float | None] = [None] * len(self.candidates) if known is None else list(known.tolist())
+        rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), likely, strict=True)
         return [
-            Hit(present(candidate.document), score, percentile, self.explain(candidate))
-            for candidate, score, percentile in rows
+            Hit(present(candidate.document), score, percentile, self.explain(candidate), probability)
+            for candidate, score, percentile, probability in rows
         ]

@@ -9,7 +9,16 @@ from longmatch.documents.document import Document, Span
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.matching.render.marking import Run, cut, mark_words
 from longmatch.matching.render.matrix import Matrix
-from longmatch.matching.render.wording import both_name, carried_by, facts, shares, unread, verdict
+from longmatch.matching.render.wording import (
+    both_name,
+    carried_by,
+    caution,
+    facts,
+    nothing_distinctive,
+    shares,
+    unread,
+    verdict,
+)
 
 STRENGTHS = 5  # shades of a highlight
 TERMS = 18  # shared words and phrases shown
@@ -109,6 +118,16 @@ class MatchView:
     def verdict(self) -> str:
         """What the score means."""
         return verdict(self.match)
+
+    @property
+    def caution(self) -> str:
+        """Why the verdict is less certain than others."""
+        return caution(self.match)
+
+    @property
+    def nothing_distinctive(self) -> str:
+        """That the passages say nothing about these two."""
+        return nothing_distinctive(self.match)
 
     @property
     def carried_by(self) -> str:

@@ -1,17 +1,19 @@
 """How scores are put into words, the same in the terminal and on the page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from longmatch.documents.document import Document
 from longmatch.matching.match import Match
 
-_VERDICTS = (  # the least chance that they do, and how it is said
-    (0.95, "The two almost certainly belong together"),
-    (0.70, "The two probably belong together"),
-    (0.30, "The two may belong together"),
-    (0.05, "The two probably do not belong together"),
-    (0.00, "The two almost certainly do not belong together"),
+_MAY = 0.30  # the probability from which two documents may belong together
+_VERDICTS = (  # from this probability on, how sure, and whether they do
+    (0.95, "almost certainly", True),
+    (0.70, "probably", True),
+    (_MAY, "may", True),
+    (0.05, "probably", False),
+    (0.00, "almost certainly", False),
 )
+_NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _LANGUAGES = {
     **{
         "ar": "Arabic",
@@ -49,14 +51,65 @@ def chance(probability: float) -> str:
     return f"{probability:.0%}"
 
 
+def likelihood(probability: float) -> str:
+    """Whether two documents belong together, in a word or two for lists; `verdict` says it in a sentence.
+
+    >>> likelihood(0.96), likelihood(0.4), likelihood(0.1)
+    ('almost certainly', 'may', 'probably not')
+    """
+    how, positive = _likelihood(probability)
+    return how if positive else f"{how} not"
+
+
+def _likelihood(probability: float) -> tuple[str, bool]:
+    return next((how, positive) for least, how, positive in _VERDICTS if probability >= least)
+
+
 def verdict(match: Match) -> str:
     """Whether the two belong together, without the full stop; or that the model cannot say."""
     if match.measured and match.probability is not None:
-        return next(words for least, words in _VERDICTS if match.probability >= least)
+        how, positive = _likelihood(match.probability)
+        return f"The two {how} {'' if positive else 'do not '}belong together"
     if match.threshold is None:
         return "This model's scores are not calibrated; compare them only with each other"
     belong = "belong together" if match.score >= match.threshold else "do not belong together"
     return f"The two {belong} (this model's threshold is {match.threshold:.2f})"
+
+
+def caution(match: Match) -> str:
+    """Why the verdict is less certain than others; empty where it is not."""
+    if match.known_kind or match.probability is None:
+        return ""
+    return (
+        "longmatch does not know this kind of document well, so this is less certain; "
+        "index a folder of such documents to be surer."
+    )
+
+
+def nothing_distinctive(match: Match) -> str:
+    """That the passages below say nothing about these two; empty where they do."""
+    if not match.measured or match.probability is None or match.probability >= _MAY or match.score >= _NO_MATCH:
+        return ""
+    return "Nothing beyond what such documents always share."
+
+
+def remarks(match: Match) -> list[str]:
+    """The sentences that qualify a verdict."""
+    return [sentence for sentence in (caution(match), nothing_distinctive(match)) if sentence]
+
+
+def ranking_remarks(probabilities: Iterable[float | None]) -> list[str]:
+    """What to know before reading a ranking: that none of its documents may belong with the query.
+
+    >>> ranking_remarks([0.2, 0.04])
+    ['Nothing here shares more than such documents always do; the closest are listed.']
+    >>> ranking_remarks([0.9, 0.04]), ranking_remarks([None, None])
+    ([], [])
+    """
+    known = [probability for probability in probabilities if probability is not None]
+    if not known or max(known) >= _MAY:
+        return []
+    return ["Nothing here shares more than such documents always do; the closest are listed."]
 
 
 def shares(parts: Mapping[str, float], labels: Mapping[str, str]) -> list[tuple[str, float]]:

@@ -8,7 +8,7 @@ from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.terminal.matrix import print_matrix
 from longmatch.matching.render.terminal.passages import print_passages
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import both_name, carried_by, chance, facts, unread, verdict
+from longmatch.matching.render.wording import both_name, carried_by, caution, chance, facts, unread, verdict
 
 BAR = 30  # characters
 
@@ -19,7 +19,8 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
     _print_titles(match, console, within)
     if not within:
         _print_score(match, console)
-    for sentence in ("" if within else carried_by(match), _words(match), printable(both_name(match)), *unread(match)):
+    about_two = ("", "") if within else (caution(match), carried_by(match))
+    for sentence in (*about_two, _words(match), printable(both_name(match)), *unread(match)):
         if sentence:
             console.print(Text(sentence))
     console.print()

@@ -8,7 +8,7 @@ from longmatch.documents.document import Document
 from longmatch.matching.match import Alignment, Match, Passage
 from longmatch.matching.render.marking import mark_words
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import count, percent
+from longmatch.matching.render.wording import count, nothing_distinctive, percent
 
 KINDS = {"keyword": "same words", "meaning": "same meaning"}
 LONGEST = 600  # characters of a passage shown; the page shows all of it
@@ -16,6 +16,9 @@ LONGEST = 600  # characters of a passage shown; the page shows all of it
 
 def print_passages(match: Match, console: Console, most: int) -> None:
     """Print the pairs that carry most of the score."""
+    if nothing := nothing_distinctive(match):
+        console.print(Text(nothing))
+        console.print()
     shown = match.best(most)
     if not shown:
         console.print(Text("No passage of one answers a passage of the other."))

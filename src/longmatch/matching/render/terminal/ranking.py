@@ -1,4 +1,4 @@
-"""A ranking: one line a document, and under it the passages that speak for it."""
+"""A ranking: each document's score, how likely it belongs with the query, and the passages that speak for it."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -10,6 +10,7 @@ from rich.text import Text
 from longmatch.matching.match import Alignment
 from longmatch.matching.render.terminal.passages import marked
 from longmatch.matching.render.terminal.printable import printable
+from longmatch.matching.render.wording import chance, likelihood, ranking_remarks
 
 BAR = 12  # characters
 PASSAGES = 1  # shown for each document
@@ -27,33 +28,36 @@ class Ranked(Protocol):
     @property
     def percentile(self) -> float: ...  # noqa: D102
     @property
+    def probability(self) -> float | None: ...  # noqa: D102
+    @property
     def why(self) -> tuple[Alignment, ...]: ...  # noqa: D102
 
 
 def print_ranking(hits: Iterable[Ranked], console: Console) -> None:
-    """Print documents in the order given, each with its score, its percentile and its best passage."""
+    """Print documents in the order given, each with its score, probability, percentile and best passage."""
     found = list(hits)
     if not found:
         console.print(Text("Nothing found."))
         return
+    for sentence in ranking_remarks(hit.probability for hit in found):
+        console.print(Text(sentence))
+        console.print()
     digits = len(str(len(found)))
     for number, hit in enumerate(found, 1):
-        full = round(min(max(hit.score, 0.0), 1.0) * BAR)
-        line = Text.assemble(
-            (f"{number:>{digits}}. ", "bold"),
-            (f"{hit.score:.2f} ", "bold"),
-            ("█" * full, "blue"),
-            ("░" * (BAR - full), "dim"),
-            "  ",
-            (printable(hit.title), "bold"),
-        )
-        console.print(line)
-        indent = digits + 2
-        console.print(
-            Padding(
-                Text(f"{printable(hit.id)}, above {hit.percentile:.0f}% of the collection", "dim"), (0, 0, 0, indent)
-            )
-        )
-        for pair in hit.why[:PASSAGES]:
-            quote = marked(pair.b.shown, pair.words)
-            console.print(Padding(Text.assemble("“", quote, "”"), (0, 0, 0, indent)))
+        _print_hit(f"{number:>{digits}}. ", hit, console)
+
+
+def _print_hit(number: str, hit: Ranked, console: Console) -> None:
+    full = round(min(max(hit.score, 0.0), 1.0) * BAR)
+    bar = [("█" * full, "blue"), ("░" * (BAR - full), "dim")]
+    head = Text.assemble((number, "bold"), (f"{hit.score:.2f} ", "bold"), *bar, "  ")
+    title = Text(printable(hit.title), "bold")
+    below = [Text(f"{printable(hit.id)}, above {hit.percentile:.0f}% of the collection", "dim")]
+    below += [Text.assemble("“", marked(pair.b.shown, pair.words), "”") for pair in hit.why[:PASSAGES]]
+    if hit.probability is None:
+        console.print(head.append_text(title))
+    else:
+        console.print(head.append(f"{likelihood(hit.probability)} ({chance(hit.probability)})"))
+        below.insert(0, title)
+    for line in below:
+        console.print(Padding(line, (0, 0, 0, len(number))))

@@ -31,6 +31,12 @@ export function rendered(html) {
   return [...parsed.body.children].map((element) => document.adoptNode(element));
 }
 
+/* A probability as people write it, no finer than whole percents; the same as `chance` in wording.py. */
+export function chance(probability) {
+  if (probability < 0.01) return "below 1%";
+  return probability > 0.99 ? "above 99%" : `${Math.round(probability * 100)}%`;
+}
+
 export const number = (value) => value.toLocaleString("en");
 export const count = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 

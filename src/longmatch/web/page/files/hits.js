@@ -1,6 +1,6 @@
 /* One document found: how well it belongs, and the passages that say so. */
 import { to } from "./addresses.js";
-import { count, h, language, svg, withWords } from "./dom.js";
+import { chance, count, h, language, svg, withWords } from "./dom.js";
 
 export function hitCard(query, hit, place, top) {
   const compare = to("compare", { a: query.id, b: hit.id });
@@ -10,6 +10,7 @@ export function hitCard(query, hit, place, top) {
       h("span", { class: "rank" }, String(place)),
       h("span", { class: "number" }, hit.score.toFixed(2)),
       bar(hit.score, top),
+      hit.probability === null ? null : h("span", { class: "likely" }, `${hit.verdict} (${chance(hit.probability)})`),
       h("span", { class: "hint" }, `above ${Math.round(hit.percentile)}% of the collection`)),
     h("div", { class: "hit-body" },
       h("header", { class: "hit-head" },

@@ -114,7 +114,8 @@ function found(ranking, parameters, k) {
   const next = STEPS.find((step) => step > k);
   const more = next && hits.length >= k && ranking.documents > k
     ? h("div", { class: "list-foot" }, h("a", { class: "button", href: to("search", { ...parameters, k: next }) }, `Show the best ${next}`)) : null;
-  return [bar, list, ...(more ? [more] : [])];
+  const remarks = ranking.remarks.map((sentence) => h("p", { class: "notice" }, sentence));
+  return [bar, ...remarks, list, ...(more ? [more] : [])];
 }
 
 /* What needs another request: the score, and a condition on the documents. */
