@@ -27,7 +27,7 @@ from longmatch.lab.datasets.records import Split
 from longmatch.lab.default.features import BEST, DEPTH, FLOORS, QueryLists
 from longmatch.lab.default.weights import fit_weights, ndcg
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
+from longmatch.lab.evaluation.encodings.layers import ContentWordLayer, restore_stream
 from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.scorer import no_sentences
 from longmatch.lab.store.store import LayerStore
@@ -148,7 +148,7 @@ def _lists(columns: Columns, similarity: Similarity | None) -> QueryLists:
 def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> Iterator[tuple[Split, Columns]]:
     """The lists of a set's queries."""
     corpus = Corpus(DataFolder(path))
-    (stored,) = LayerStore.of(layers, corpus.source).build([WordLayer()])
+    (stored,) = LayerStore.of(layers, corpus.source).build([ContentWordLayer()])
     titles = {record.id: record.title for record in corpus.folder.records()}
     nothing = SentenceVectors(torch.empty(0), torch.empty(0))
     streams = (restore_stream(arrays) for arrays in stored.documents("words", "bounds"))

@@ -1,8 +1,10 @@
 """The language is told well enough to split sentences."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from longmatch.documents.language import count_words, detect_language
+from longmatch.documents.language import count_words, detect_language, words_of
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,8 @@ def test_a_few_foreign_names_do_not_change_the_language():
 
 def test_chinese_characters_count_as_words():
     assert count_words("Don't say 本院认为 twice") == 7
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_ascii_text_has_the_same_words_beside_other_letters(text):
+    assert [*words_of(text), "é"] == words_of(f"{text} é")

@@ -98,8 +98,8 @@ class Rarity:
 def blend(kind: Kind, frequencies: Frequencies, statistics: Statistics, familiarity: float, known: float) -> Blend:
     """A collection's document frequencies with the background's as a prior, as far as it has the collection's words.
 
-    In a language that the backbone knows, rare phrases count by a power of their rarity, and no term is rarer than one of
-    BACKGROUND_DOCUMENTS has: names and misspellings that a large collection has once would outweigh all else.
+    In a language that the backbone knows, rare phrases count by a power of their rarity, and rarity ends at one in
+    BACKGROUND_DOCUMENTS: names and misspellings that a large collection has once would outweigh all else.
     """
     worth = max(LEAST_BACKGROUND, BACKGROUND_DOCUMENTS * known)
     power = phrase_power(familiarity) if kind == "phrases" else 1.0

@@ -33,6 +33,7 @@ _COMMON_WORDS = {
 
 _COMMON = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)*")
+_ASCII_WORD = re.compile(r"[0-9a-z]++(?:'[0-9a-z]++)*+")  # the same words of lower-case ASCII text, twice as fast
 
 
 def detect_language(text: str) -> str:
@@ -59,7 +60,7 @@ def words_of(text: str) -> list[str]:
     >>> words_of("Don't panic: 本院认为.")
     ["don't", 'panic', '本', '院', '认', '为']
     """
-    return _WORD.findall(text.lower())
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text.lower())
 
 
 def count_words(text: str) -> int:

@@ -1,4 +1,4 @@
-"""TF-IDF over words, TF-IDF over phrases, and BM25 as matchers."""
+"""TF-IDF over words, TF-IDF over phrases, and BM25 as matchers: baselines, so all words count, those of form too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from longmatch.documents.document import Document
+from longmatch.documents.language import words_of
 from longmatch.lexical.background import shipped_background
 from longmatch.lexical.cosines import group_grid, sentence_cosines
 from longmatch.lexical.frequencies import Frequencies
@@ -49,7 +50,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
         """Hash the terms of each document."""
         encodings = []
         for document in documents:
-            terms = terms_of(document)
+            terms = terms_of(document, split=words_of)
             encodings.append(LexicalEncoding(Sentences.of_document(document), terms.of(self.kind)))
             if progress:
                 progress(1)
@@ -74,7 +75,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
         frequencies = collection.frequencies if collection else shipped_background().frequencies(self.kind)
         first, second = (tfidf(e.stream.counts, frequencies) for e in (a, b))
         shared = shared_terms(first, second)
-        words = terms_of(a.sentences.document).words
+        words = terms_of(a.sentences.document, split=words_of).words
         forward, backward = link_sentences([(a.stream, b.stream)], [shared], [1.0])
         return Match(
             a=a.sentences.document,

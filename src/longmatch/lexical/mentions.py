@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from longmatch.documents.language import words_of
+from longmatch.lexical.form import title_words
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.terms import PHRASE_LENGTHS, Hashes, Ints, Stream, hash_word, lookup, phrases_of
 
@@ -40,7 +40,7 @@ def title_terms(title: str) -> Hashes:
 
     A title without letters cannot be mentioned, as numbers are found everywhere.
     """
-    words = words_of(bare_title(title))
+    words = title_words(bare_title(title))
     if not any(letter.isalpha() for word in words for letter in word):
         return np.full(TITLE_TERMS, NO_TERM, dtype=np.uint64)
     ids = np.array([hash_word(word) for word in words], dtype=np.uint64)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from longmatch.documents.language import words_of
+from longmatch.lexical.form import content_words, without_form
 from longmatch.lexical.terms import PHRASE_LENGTHS, Hashes, Stream, hash_word, phrases_of
 
 
@@ -15,11 +16,11 @@ def spell(wanted: Hashes, sentences: list[str]) -> dict[int, str]:
     for sentence in sentences:
         if not missing:
             break
-        words = words_of(sentence)
-        for term, text in _terms(words):
-            if term in missing:
-                missing.discard(term)
-                found[term] = text
+        for split in (content_words, words_of):  # the default's terms, the baselines' terms
+            for term, text in _terms(split(sentence)) if missing else ():
+                if term in missing:
+                    missing.discard(term)
+                    found[term] = text
     return found
 
 
@@ -28,8 +29,11 @@ def written(first: int, last: int, sentence: str) -> str:
 
     >>> written(hash_word("alan"), hash_word("turing"), "It was Alan Turing who came.")
     'Alan Turing'
+    >>> written(hash_word("alan"), hash_word("turing"), "It was Alan [12] Turing who came.")
+    'Alan [12] Turing'
     """
-    words = words_of(sentence)
+    content = without_form(sentence)
+    words = words_of(content)
     places = [(i, i) for i in range(len(words))]
     places += [(i, i + length - 1) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))]
     terms = [term for term, _ in _terms(words)]
@@ -40,7 +44,7 @@ def written(first: int, last: int, sentence: str) -> str:
     if not runs:
         return ""
     _, begin, end = min(runs)
-    spans = list(_spans(words, sentence.lower()))
+    spans = list(_spans(words, content.lower()))
     return sentence[spans[begin][0] : spans[end][1]]
 
 

@@ -3,18 +3,18 @@
 Hashing makes terms of different collections, and of a document alone, comparable without a shared vocabulary.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document
-from longmatch.documents.language import words_of
+from longmatch.lexical.form import content_words, title_words
 
 Hashes = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
@@ -22,6 +22,7 @@ N = TypeVar("N", bound=np.generic)
 Flags = npt.NDArray[np.bool_]
 
 Kind = Literal["words", "phrases"]
+Split = Callable[[str], list[str]]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PHRASE_LENGTHS = (2, 3)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
@@ -60,9 +61,9 @@ class Counts:
         return Counts(ids, counts.astype(np.int64))
 
 
-def words_in(text: str) -> Counts:
-    """The words of a short text that has no sentences, such as a title."""
-    return Counts.of(np.array([hash_word(word) for word in words_of(text)], dtype=np.uint64))
+def words_in(title: str) -> Counts:
+    """The content words of a title; all its words where it has no others."""
+    return Counts.of(np.array([hash_word(word) for word in title_words(title)], dtype=np.uint64))
 
 
 @dataclass(frozen=True)
@@ -114,13 +115,16 @@ class Terms:
         return Terms(self.words.part(sentences))
 
 
-def terms_of(document: Document, spans: Iterable[tuple[int, int]] | None = None) -> Terms:
-    """The terms of each sentence of the running text (or of the spans given)."""
+def terms_of(document: Document, spans: Iterable[tuple[int, int]] | None = None, split: Split = content_words) -> Terms:
+    """The terms of each sentence of the running text (or of the spans given).
+
+    `split` gives the words of a sentence: those of content, or all of them (`words_of`).
+    """
     text = document.readable
     pieces = spans if spans is not None else ((s.start, s.end) for s in document.sentences)
-    lists = [[hash_word(word) for word in words_of(text[start:end])] for start, end in pieces]
+    lists = [list(map(hash_word, split(text[start:end]))) for start, end in pieces]
     offsets = np.concatenate([[0], np.cumsum([len(words) for words in lists], dtype=np.int64)])
-    ids = np.fromiter((word for words in lists for word in words), np.uint64, int(offsets[-1]))
+    ids = np.fromiter(chain.from_iterable(lists), np.uint64, int(offsets[-1]))
     return Terms(Stream(ids, offsets.astype(np.int64)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.documents.language import words_of
+from longmatch.lexical.form import content_words
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.terms import Counts, hash_word
 
@@ -54,7 +54,7 @@ def _best(documents: Sequence[Counter[str]], blend: Blend, everywhere: Mapping[s
 
 
 def _telling(document: Document) -> list[str]:
-    words = words_of(document.readable[:READ])
+    words = content_words(document.readable[:READ])
     return [word for word in words if word.isalpha() and (len(word) > 2 or ord(word[0]) > 0x2FFF)]
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from longmatch.documents.document import Document
+from longmatch.documents.language import words_of
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.baselines.topics.clusters import ClusterTopics
 from longmatch.lab.baselines.topics.explanation import TopicProfile, explain
@@ -77,7 +78,7 @@ class BertopicMatcher(Encoder[TopicEncoding, TopicCollection]):
 
 def _encoding(sentences: Sentences, vectors: Tensor) -> TopicEncoding:
     spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
-    words = terms_of(sentences.document, spans).words
+    words = terms_of(sentences.document, spans, words_of).words
     return TopicEncoding(sentences, words, whole_paragraphs(sentences, vectors)[1])
 
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from longmatch.documents.document import Document
+from longmatch.documents.language import words_of
 from longmatch.lab.baselines.topics.explanation import TopicProfile, explain
 from longmatch.lab.baselines.topics.lda import COUNTS, Lda
 from longmatch.lab.baselines.topics.similarity import Floats, topic_similarity
@@ -38,7 +39,7 @@ class LdaMatcher(Encoder[LexicalEncoding, LdaCollection]):
         """Count the words of each document."""
         encodings = []
         for document in documents:
-            encodings.append(LexicalEncoding(Sentences.of_document(document), terms_of(document).words))
+            encodings.append(LexicalEncoding(Sentences.of_document(document), terms_of(document, split=words_of).words))
             if progress:
                 progress(1)
         return encodings

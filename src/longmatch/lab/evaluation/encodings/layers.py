@@ -9,24 +9,28 @@ import numpy as np
 import torch
 
 from longmatch.documents.document import Document
+from longmatch.documents.language import words_of
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.store.digests import backbone_facts, code_digest, tensors_digest
 from longmatch.lab.store.layer import Array, Arrays, DocumentLayer, Layer, Shapes, Unhandled
 from longmatch.lab.store.tokens import NO_SENTENCE, TokenLayer, restore_tokens
-from longmatch.lexical.terms import Stream, terms_of
+from longmatch.lexical.form import content_words
+from longmatch.lexical.terms import Split, Stream, terms_of
 from longmatch.matching.chance import SIZES, Background
 from longmatch.matching.sentence_vectors import vectors_of_tokens
 from longmatch.matching.sentences import Sentences
 from longmatch.units import sentences
 
+CONTENT_CODE = ("documents", "lexical/terms.py", "lexical/form.py", "lexical/form_words.py")
 PLACES = ("starts", "ends", "lengths", "paragraph", "section")  # of each sentence
 
 
 class WordLayer(DocumentLayer):
-    """The hashed words of each sentence, for the lexical models."""
+    """The hashed words of each sentence, for the lexical models; those of form too."""
 
     name = "words"
+    split: Split = staticmethod(words_of)
     shapes: Mapping[str, Any] = {"words": (np.uint64, ()), "bounds": (np.int64, ())}
 
     @property
@@ -37,10 +41,22 @@ class WordLayer(DocumentLayer):
     def make_one(self, document: Document, below: Arrays) -> Arrays:
         """Hash the words of a document."""
         spans = np.array([(s.start, s.end) for s in document.sentences], dtype=np.int64).reshape(-1, 2)
-        arrays = _words_at(document.readable, spans[:, 0], spans[:, 1])
+        arrays = _words_at(document.readable, spans[:, 0], spans[:, 1], self.split)
         if len(arrays["bounds"]) < 2:
             raise Unhandled(NO_SENTENCE)
         return arrays
+
+
+class ContentWordLayer(WordLayer):
+    """The hashed words of each sentence without those of form, as the default model counts them."""
+
+    name = "content"
+    split: Split = staticmethod(content_words)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The code that splits and hashes."""
+        return {"code": code_digest(*CONTENT_CODE)}
 
 
 class SentenceVectorLayer(Layer):
@@ -104,7 +120,7 @@ class ExpectationLayer(Layer):
 
 
 class PieceWordLayer(DocumentLayer):
-    """The hashed words of the pieces that a backbone reads, whatever its weights: sentences, long ones cut."""
+    """The hashed content words of the pieces that a backbone reads, whatever its weights: sentences, long ones cut."""
 
     name = "pieces"
     shapes: Shapes = WordLayer.shapes
@@ -115,12 +131,12 @@ class PieceWordLayer(DocumentLayer):
     @property
     def facts(self) -> Mapping[str, Any]:
         """The code that cuts and hashes."""
-        return {"max_tokens": self.most, "code": code_digest("documents", "units", "lexical/terms.py")}
+        return {"max_tokens": self.most, "code": code_digest("units", *CONTENT_CODE)}
 
     def make_one(self, document: Document, below: Arrays) -> Arrays:
         """Hash the words of a document."""
         pieces = Sentences.of(sentences(restore_tokens(below, document), self.most))
-        return _words_at(document.readable, pieces.starts, pieces.ends)
+        return _words_at(document.readable, pieces.starts, pieces.ends, content_words)
 
 
 class OpeningVectorLayer(Layer):
@@ -168,8 +184,8 @@ def require_sentences(documents: Iterable[Document]) -> None:
         raise Unhandled(NO_SENTENCE)
 
 
-def _words_at(text: str, starts: Array, ends: Array) -> Arrays:
+def _words_at(text: str, starts: Array, ends: Array, split: Split) -> Arrays:
     """The hashed words of pieces of a text."""
     spans = zip(starts.tolist(), ends.tolist(), strict=True)
-    stream = terms_of(Document("", "", text, ()), spans).words
+    stream = terms_of(Document("", "", text, ()), spans, split).words
     return {"words": stream.ids, "bounds": stream.offsets}
