@@ -158,4 +158,5 @@ def unrelated_sentences(
         usable = [sentence for sentence in sentences if least <= len(sentence.split()) <= most]
         chosen += [usable[i] for i in rng.choice(len(usable), min(each, len(usable)), replace=False)]
     some = rng.permutation(len(chosen))[:SENTENCES_OF_KIND]
-    return backbone.encode_texts([chosen[i] for i in some])
+    found = backbone.tokenizer.encode_batch([chosen[i] for i in some], add_special_tokens=False)
+    return backbone.encode([np.array(e.ids[: backbone.max_tokens], dtype=np.int64) for e in found])

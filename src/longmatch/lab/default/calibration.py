@@ -133,7 +133,7 @@ def mixed_labels(pairs: PairSides) -> Labels:
 def pair_weights(labels: Labels, share: float = SHARE) -> Floats:
     """The weight of each pair where `share` of them are related; they sum to 1."""
     related = labels.sum()
-    return np.where(labels, share / related, (1 - share) / (len(labels) - related))
+    return np.asarray(np.where(labels, share / related, (1 - share) / (len(labels) - related)))
 
 
 def fit_platt(evidence: Sequence[Floats], labels: Sequence[Labels], weights: Sequence[Floats]) -> tuple[float, float]:

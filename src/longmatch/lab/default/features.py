@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -170,7 +171,8 @@ class PairSides:
             for table, sides in tables.items()
             for name, values in sides.items()
         }
-        np.savez_compressed(path, labels=self.labels, trust=np.array(self.trust), **flat)
+        arrays: dict[str, Any] = {"labels": self.labels, "trust": np.array(self.trust), **flat}
+        np.savez_compressed(path, **arrays)
 
 
 def pair_sides(

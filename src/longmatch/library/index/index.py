@@ -33,7 +33,7 @@ from longmatch.library.index.segment import (
 )
 from longmatch.library.index.terms import Floats, Occurrences, QueryTerms, occurrences
 
-FORMAT = 4
+FORMAT = 5
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
