@@ -30,7 +30,7 @@ FINDERS = tuple(side.name for side in SIDES if not side.needs_titles)  # their b
 BEST = 60  # documents of each finder in a query's list
 DEPTH = 10  # of nDCG
 UNRELATED = 20  # documents drawn at random for each source of pairs
-LONE = 150  # related pairs, and as many random ones, that are compared by themselves
+LONE = 80  # related pairs, and as many random ones, that are compared by themselves
 QUERIES_AT_ONCE = 16
 
 SideValues = dict[str, Floats]
@@ -56,9 +56,9 @@ class SideScorer(DefaultScorer):
     def lone_encoding(self, number: int, matcher: HybridMatcher) -> Encoding:
         """A document as a matcher with another background encodes it."""
         encoding = self._query(number)
-        vectors = encoding.sentence_vectors.vectors.float().cpu()
-        expectations = matcher.statistics.sentences.expectations(vectors)
-        return replace(encoding, sentence_vectors=SentenceVectors(vectors, expectations))
+        vectors, shipped = encoding.sentence_vectors.vectors, matcher.statistics.sentences
+        background = replace(shipped, vectors=shipped.vectors.to(vectors.device))
+        return replace(encoding, sentence_vectors=SentenceVectors(vectors, background.expectations(vectors)))
 
     def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, SideValues]]:
         """For the documents of these numbers, the value with every document of the corpus by side.

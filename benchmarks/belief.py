@@ -1,0 +1,165 @@
+"""Can one believe what is said about a pair? Prints all of docs/scoring.md's figures on belief.
+
+    python benchmarks/belief.py OUT [--pdfs FOLDER] [--folder examples/german] [--data DATA]
+
+OUT is the folder of `longmatch train default` (steps features and weights): each set's pairs are measured with a
+background that lacks the set's kind of text, and the curves are learnt without the set. `--pdfs` compares all documents
+of a folder of papers, hardly any of which are related, as a library and by themselves; `--folder` those of a folder with
+an answer-key.json; `--data` ranks small folders cut out of acl and peps by phrases alone.
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from longmatch.default.collection import Collection
+from longmatch.default.encoding import Encoding
+from longmatch.default.explanation import Explanation
+from longmatch.default.matcher import HybridMatcher
+from longmatch.default.rarity import Rarity
+from longmatch.default.statistics import shipped_statistics
+from longmatch.documents.document import Document
+from longmatch.documents.read import read
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.default.calibration import area_under_curve, belief, left_out, lone_probabilities
+from longmatch.lab.default.features import read_pairs
+from longmatch.lab.evaluation.measures.query_result import QueryResult
+from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lexical.terms import terms_of
+from longmatch.lexical.weights import TermMatrix, tfidf
+from longmatch.matching.levels import SentenceVectors
+from longmatch.matching.sentences import Sentences
+
+FOLDER_DOCUMENTS = 36
+FOLDER_QUERIES = 150
+
+
+def sets_table(folder: Path) -> Table:
+    """Each set's test pairs within their collection, everything learnt without the set."""
+    train, test = read_pairs(folder, "train"), read_pairs(folder, "test")
+    table, rows = Table("set", title="within the collection, learnt without the set"), []
+    for name, pairs in test.items():
+        row = belief(*left_out(train, name), pairs)
+        if not rows:
+            for column in row:
+                table.add_column(column)
+        rows.append(list(row.values()))
+        table.add_row(name, *(f"{value:.3f}" for value in row.values()))
+    table.add_row("mean", *(f"{value:.3f}" for value in np.mean(rows, axis=0)))
+    return table
+
+
+def lone_table(folder: Path) -> Table:
+    """Each set's test pairs by themselves, where the background has their kind of text and where it has not."""
+    train, test = read_pairs(folder, "train"), read_pairs(folder, "test")
+    columns = ("related, median", "random, median", "random, 95 %", "random at 0.7 or more", "AUC")
+    table = Table("set", "kind of text", *columns, title="two documents by themselves, learnt without the set")
+    for name, pairs in test.items():
+        curves = left_out(train, name)
+        for knowledge in ("known", "unknown"):
+            related, unrelated = (
+                lone_probabilities(*curves, pairs.lone[f"{knowledge} {kind}"]) for kind in ("related", "random")
+            )
+            values = np.median(related), np.median(unrelated), np.quantile(unrelated, 0.95), (unrelated >= 0.7).mean()
+            cells = (*values, area_under_curve(related, unrelated))
+            table.add_row(name, knowledge, *(f"{value:.3f}" for value in cells))
+    return table
+
+
+def folder_table(paths: Sequence[Path], groups: Sequence[frozenset[str]], console: Console) -> None:
+    """All pairs of a folder's documents: how likely they belong together, in the folder and by themselves."""
+    matcher = HybridMatcher()
+    encodings = matcher.encode([read(path) for path in paths])
+    rarity = Collection.of(encodings, matcher.statistics).rarity
+    for title, known in (("in the folder", rarity), ("by themselves", None)):
+        found = [(a, b, Explanation.of(a, b, matcher.statistics, known)) for a, b in combinations(encodings, 2)]
+        related = [any({a.document.id, b.document.id} <= group for group in groups) for a, b, _ in found]
+        table = Table("pairs", "number", "median", "95 %", "at 0.7 or more", "median score", title=title)
+        for kind, wanted in (("related", True), ("the others", False)):
+            some = [why for (_, _, why), is_related in zip(found, related, strict=True) if is_related == wanted]
+            if some:
+                likely = np.array([why.probability for why in some])
+                scores = np.array([why.score for why in some])
+                values = (np.median(likely), np.quantile(likely, 0.95), (likely >= 0.7).mean(), np.median(scores))
+                table.add_row(kind, str(len(some)), *(f"{value:.3f}" for value in values))
+        console.print(table)
+        for a, b, why in sorted(found, key=lambda row: -row[2].probability)[:12]:
+            console.print(f"{why.probability:.2f} {why.score:.2f} {_name(a)} | {_name(b)}: {_terms(why)}")
+    lowest = sorted(found, key=lambda row: row[2].probability)
+    for a, b, why in random.Random(0).sample(lowest[: len(lowest) // 2], min(10, len(lowest) // 2)):
+        console.print(f"{why.probability:.2f} {_name(a)} | {_name(b)}: {_terms(why)}", style="dim")
+
+
+def _name(encoding: Encoding) -> str:
+    return encoding.document.title[:50] or encoding.document.id
+
+
+def _terms(why: Explanation) -> str:
+    return ", ".join(term.text for term in why.terms()[:10])
+
+
+def small_folders(data: Path, name: str) -> tuple[float, float]:
+    """nDCG@10 of phrases alone, for queries among all documents and among FOLDER_DOCUMENTS, their answers included."""
+    folder, statistics = DataFolder(data / name), shipped_statistics()
+    encodings = {document.id: _terms_alone(document) for document in folder.documents()}
+    rng, answers = random.Random(0), folder.qrels("train")
+    queries = rng.sample(sorted(answers), min(FOLDER_QUERIES, len(answers)))
+    whole = Rarity.of(list(encodings.values()), statistics)
+    results: dict[str, list[QueryResult]] = {"whole": [], "folder": []}
+    for query in queries:
+        others = rng.sample(sorted(set(encodings) - {query, *answers[query]}), FOLDER_DOCUMENTS)
+        members = sorted([*answers[query], *others[: max(1, FOLDER_DOCUMENTS - len(answers[query]))]])
+        some = [encodings[id] for id in members]
+        for where, rarity in (("whole", whole), ("folder", Rarity.of([encodings[query], *some], statistics))):
+            matrix = TermMatrix.of([tfidf(e.terms.phrases.counts, rarity.phrases) for e in some])
+            scores = matrix.scores(tfidf(encodings[query].terms.phrases.counts, rarity.phrases))
+            right = np.array([answers[query].get(id, 0) > 0 for id in members])[np.argsort(-scores, kind="stable")]
+            places = np.flatnonzero(right)
+            ones = np.ones(len(places), dtype=np.int64)
+            results[where].append(QueryResult(places + 1, ones, ones[:10], len(members)))
+    whole_mean, folder_mean = (100 * float(np.mean(nDCG(10).each(results[where]))) for where in ("whole", "folder"))
+    return whole_mean, folder_mean
+
+
+def _terms_alone(document: Document) -> Encoding:
+    nothing = SentenceVectors(torch.empty(0), torch.empty(0))
+    return Encoding(Sentences.of_document(document), nothing, terms_of(document))
+
+
+def main() -> None:
+    """Print the tables asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--pdfs", type=Path)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--data", type=Path)
+    options = parser.parse_args()
+    console = Console(width=150)
+    if options.out:
+        console.print(sets_table(options.out))
+        console.print(lone_table(options.out))
+    if options.pdfs:
+        folder_table(sorted(options.pdfs.glob("*.pdf")), (), console)
+    if options.folder:
+        key = json.loads((options.folder / "answer-key.json").read_text(encoding="utf-8"))
+        names = {group: [row["file"] for row in key if row["group"] == group] for group in {r["group"] for r in key}}
+        groups = [frozenset(Path(name).stem for name in files) for files in names.values()]
+        root = options.folder / "collection" if (options.folder / "collection").is_dir() else options.folder
+        folder_table([root / row["file"] for row in key], groups, console)
+    for name in ("acl", "peps") if options.data else ():
+        whole, folder = small_folders(options.data, name)
+        console.print(
+            f"{name}: phrases alone, ranked by the whole collection {whole:.1f}, as a small folder {folder:.1f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
