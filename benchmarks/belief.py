@@ -3,9 +3,9 @@
     python benchmarks/belief.py OUT [--pdfs FOLDER] [--folder examples/german] [--data DATA]
 
 OUT is the folder of `longmatch train default` (steps features and weights): each set's pairs are measured with a
-background that lacks the set's kind of text, and the curves are learnt without the set. `--pdfs` compares all documents
-of a folder of papers, hardly any of which are related, as a library and by themselves; `--folder` those of a folder with
-an answer-key.json; `--data` ranks small folders cut out of acl and peps by phrases alone.
+background that lacks the set's kind of text, and the curves are learnt without the set. `--pdfs` compares all
+documents of a folder of papers, hardly any of which are related, in the folder and by themselves; `--folder` those of a
+folder with an answer-key.json; `--data` ranks small folders cut out of acl and peps by phrases alone.
 """
 
 import argparse
@@ -45,7 +45,8 @@ FOLDER_QUERIES = 150
 def sets_table(folder: Path) -> Table:
     """Each set's test pairs within their collection, everything learnt without the set."""
     train, test = read_pairs(folder, "train"), read_pairs(folder, "test")
-    table, rows = Table("set", title="within the collection, learnt without the set"), []
+    table = Table("set", title="within the collection, learnt without the set")
+    rows: list[list[float]] = []
     for name, pairs in test.items():
         row = belief(*left_out(train, name), pairs)
         if not rows:
@@ -156,9 +157,7 @@ def main() -> None:
         folder_table([root / row["file"] for row in key], groups, console)
     for name in ("acl", "peps") if options.data else ():
         whole, folder = small_folders(options.data, name)
-        console.print(
-            f"{name}: phrases alone, ranked by the whole collection {whole:.1f}, as a small folder {folder:.1f}"
-        )
+        console.print(f"{name}, phrases alone: weighed by the whole set {whole:.1f}, by 36 documents {folder:.1f}")
 
 
 if __name__ == "__main__":
