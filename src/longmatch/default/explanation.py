@@ -24,13 +24,14 @@ from longmatch.default.statistics import Statistics
 from longmatch.lexical.cosines import group_cosines, shared_words
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Links, Shared, link_sentences, shared_terms
-from longmatch.lexical.terms import KINDS, Ints, Kind
+from longmatch.lexical.terms import KINDS, Flags, Ints, Kind
 from longmatch.lexical.weights import Weighted, tfidf
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 
 BY_PARTNERS = named(lambda side: side.explained_by == "partners")
+BOILERPLATE = 0.012  # share of documents that have a phrase, from which it distinguishes nothing
 LITTLE_DOUBT = 0.1  # about the kind of documents, up to which the probability needs no caution
 LABELS = {side.name: side.label for side in BY_NAME.values()}
 
@@ -198,7 +199,10 @@ class Explanation:
 
     def _evidence(self) -> Iterator[list[Evidence]]:
         """What the sentences of each document contribute; a term's share is halved, as both documents hold it."""
-        above = [partners.corrected.clamp(min=0).double().numpy() for partners in self.comparison.partners]
+        above = [
+            partners.corrected.clamp(min=0).double().numpy() * distinctive_sentences(encoding, self.rarity)
+            for partners, encoding in zip(self.comparison.partners, (self.a, self.b), strict=True)
+        ]
         total = sum(float(mass.mean()) for mass in above) or 1.0
         share = sum(self.parts.get(name, 0.0) for name in BY_PARTNERS)
         for partners, mass, links in zip(self.comparison.partners, above, self._links, strict=True):
@@ -220,6 +224,18 @@ class Explanation:
     def names(self) -> tuple[str, ...]:
         """The rarest of the documents that both mention, where mentions count."""
         return self.comparison.mentions.spelled() if "named" in self.similarities else ()
+
+
+def distinctive_sentences(encoding: Encoding, rarity: Rarity) -> Flags:
+    """Which sentences have a phrase that is not common: the others are boilerplate, and no evidence by their meaning.
+
+    In a collection that is what several documents have word for word, in general what texts of a kind always say: "the
+    rest of this paper is organised as follows".
+    """
+    phrases = encoding.terms.phrases
+    common = rarity.phrases.share(phrases.ids) >= BOILERPLATE
+    distinctive = np.bincount(phrases.sentence[~common], minlength=len(encoding)) > 0
+    return distinctive if distinctive.any() else np.ones(len(encoding), dtype=bool)
 
 
 def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Match:

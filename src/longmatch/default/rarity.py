@@ -14,7 +14,6 @@ from longmatch.lexical.background import TermBackground
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
 from longmatch.lexical.terms import Counts, Hashes, Ints, Kind, Stream
-from longmatch.lexical.weights import Idf
 
 BACKGROUND_DOCUMENTS = 200.0  # of the collection that the background text counts for as a prior
 LEAST_BACKGROUND = 1.0  # in an unknown language, so that what every sentence holds still weighs something
@@ -31,8 +30,8 @@ DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are n
 class Rarity:
     """Inverse document frequencies over a collection, and what it says about its language and titles."""
 
-    words: Idf
-    phrases: Idf
+    words: Blend
+    phrases: Blend
     familiarity: float  # share of the running words that the background text knows
     titles: Titles
     usual_words: float  # of a document; 0 where too few documents are known
@@ -54,7 +53,7 @@ class Rarity:
             statistics.prior.unrelated(knowledge_of(encodings, statistics.terms)),
         )
 
-    def idf(self, kind: Kind) -> Idf:
+    def idf(self, kind: Kind) -> Blend:
         """The rarity of words, or of phrases."""
         return self.words if kind == "words" else self.phrases
 
