@@ -252,7 +252,7 @@ class Index:
 
     def rarity(self, encodings: Sequence[Encoding]) -> Rarity:
         """The rarity of some documents' words, phrases and title terms in the whole collection."""
-        titles = [e.title_terms for e in encodings]
+        titles = [np.empty(0, np.uint64), *(e.title_terms for e in encodings)]
         words, phrases = ([e.terms.of(kind).counts.ids for e in encodings] for kind in KINDS)
         return self.rarity_of(np.concatenate(titles + words), np.concatenate(titles + phrases))
 
