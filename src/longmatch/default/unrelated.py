@@ -20,6 +20,8 @@ Similarities = Mapping[str, Floats]  # by side
 USUAL_WORDS = 2_000.0  # of a document, where lengths change nothing
 PRIOR_DOCUMENTS = 12.0  # of a collection that the prior counts for
 SAMPLED_SIDES = frozenset({"words", "phrases", "meaning", "title", "query_title"})  # the others are mostly 0
+BOTH_WAYS = ("title", "query_title")  # one level, so that two documents share as much both ways
+LEAST_SPREAD = 0.1  # of a level, as random pairs may all share nothing
 SAMPLED = 32  # documents of a collection whose pairs are a sample of its random pairs
 
 
@@ -45,7 +47,8 @@ class Level:
     def of(values: Floats) -> "Level":
         """The level of random pairs, a few of which may be related: their median, and the spread around it."""
         low, middle, high = np.quantile(values, [0.16, 0.5, 0.84])
-        return Level(float(middle), float(min(high - middle, middle - low) + (high - low)) / 3)
+        spread = (min(high - middle, middle - low) + (high - low)) / 3
+        return Level(float(middle), max(LEAST_SPREAD, float(spread)))
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,12 @@ class Sample:
     def levels(self, slopes: Mapping[str, tuple[float, float]]) -> dict[str, Level]:
         """The level of each side, the effect of lengths taken out."""
         flat = Unrelated({side: Level(0.0, 1.0) for side in self.similarities}, slopes)
-        return {
-            side: Level.of(log_similarity(side, x) - flat.expected(side, self.shorter, self.longer))
+        logs = {
+            side: log_similarity(side, x) - flat.expected(side, self.shorter, self.longer)
             for side, x in self.similarities.items()
         }
+        titles = [x for side, x in logs.items() if side in BOTH_WAYS]
+        return {side: Level.of(np.concatenate(titles) if side in BOTH_WAYS else x) for side, x in logs.items()}
 
 
 @dataclass(frozen=True)

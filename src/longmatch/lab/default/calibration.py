@@ -15,7 +15,16 @@ import numpy.typing as npt
 from longmatch.default.calibration import NEEDS_TITLES, Calibration, Scale
 from longmatch.default.probability import SHARE, Probability
 from longmatch.default.statistics import CALIBRATION, PROBABILITY, UNRELATED
-from longmatch.default.unrelated import SAMPLED_SIDES, USUAL_WORDS, Level, Prior, Sample, Unrelated, log_similarity
+from longmatch.default.unrelated import (
+    BOTH_WAYS,
+    SAMPLED_SIDES,
+    USUAL_WORDS,
+    Level,
+    Prior,
+    Sample,
+    Unrelated,
+    log_similarity,
+)
 from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import PASSAGE_SIDES, PairSides, SideValues, read_pairs
 from longmatch.lab.default.weights import read_weights
@@ -23,7 +32,6 @@ from longmatch.lab.evaluation.measures import calibration_error
 from longmatch.lab.evaluation.measures.query_result import Floats
 
 LIKELY_SIDES = (*PASSAGE_SIDES, "title", "query_title", "named")  # of the probability; the same both ways
-TIED = ("title", "query_title")  # one weight, so that it is the same both ways
 DECAY = 1e-3  # of the weights, so that pairs that are separated without error do not make them grow for ever
 NAMED_LEVEL = Level(round(float(np.log(0.03)), 4), 1.0)  # two unrelated documents mention nothing in common
 
@@ -46,7 +54,7 @@ def fit_prior(sets: Sequence[PairSides]) -> Prior:
     """What unrelated documents share without a collection that tells, and how that moves with their lengths."""
     slopes = {side: _slopes(sets, side) for side in PASSAGE_SIDES}
     inside = [_sample(pairs).levels(slopes) for pairs in sets]
-    titles = {side: _over_sets([levels[side] for levels in inside]) for side in TIED}
+    titles = {side: _over_sets([levels[side] for levels in inside]) for side in BOTH_WAYS}
 
     def levels(kind: str) -> dict[str, Level]:
         lone = [_sample_of(pairs.lone[f"{kind} random"]).levels(slopes) for pairs in sets]
@@ -165,7 +173,7 @@ def fit_probability(sets: Sequence[PairSides], prior: Prior, sides: Sequence[str
     *weights, bias = (round(float(x), 4) for x in result.x)
     found = dict(zip(free, weights, strict=True))
     if "title" in found:
-        found |= dict.fromkeys(TIED, round(found["title"] / 2, 4))
+        found |= dict.fromkeys(BOTH_WAYS, round(found["title"] / 2, 4))
     return Probability(found, bias)
 
 
