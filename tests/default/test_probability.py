@@ -63,7 +63,6 @@ def test_it_is_worked_by_hand() -> None:
 
 def test_a_side_left_out_counts_as_at_chance() -> None:
     assert told({"words": 0.3}) == pytest.approx(told({"words": 0.3, "meaning": at("meaning", 0.0)}))
-    assert told({}) == pytest.approx(sigmoid(-3))
 
 
 @pytest.mark.parametrize("side", ["topic", "named"])
