@@ -8,33 +8,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.default.probability import Probability
+from longmatch.default.probability import Curve, Probability
 from longmatch.default.sides import BY_NAME, NAMES
 from longmatch.default.statistics import shipped_statistics
 from longmatch.default.unrelated import USUAL_WORDS, Level, Unrelated
 
 SHIPPED = shipped_statistics()
-SIDES = tuple(SHIPPED.probability.weights)
+SIDES = SHIPPED.probability.sides
 SHARES = st.floats(0.0, 0.99)
 LENGTHS = st.sampled_from([1, 30, 500, 1500, 5000, 60_000])
 TRUST = st.sampled_from([0.0, 0.5, 1.0])
 
-MADE = Probability({"words": 2.0, "meaning": 1.0, "title": 0.5, "query_title": 0.5, "named": 0.0}, -3.0)
+MADE = Probability(
+    plain=Curve({"words": 2.0, "meaning": 1.0}, length=0.5, bias=-3.0),
+    titled=Curve({"words": 1.0, "meaning": 0.0, "title": 0.75, "query_title": 0.75}, length=0.0, bias=-2.0),
+)
+TITLES = {"title": Level(-2.5, 0.5), "query_title": Level(-2.5, 0.5)}
 UNRELATED = Unrelated(
-    {
-        "words": Level(-3.0, 0.5),
-        "meaning": Level(-2.0, 0.25),
-        "title": Level(-2.5, 0.5),
-        "query_title": Level(-2.5, 0.5),
-    },
-    {"words": (0.5, -0.25)},
+    {"words": Level(-3.0, 0.5), "meaning": Level(0.05, 0.02), **TITLES}, slopes={"words": (0.5, -0.25)}
 )
 
 
 def told(
     sides: dict[str, float],
     words: tuple[float, float] = (USUAL_WORDS, USUAL_WORDS),
-    trust: tuple[float, float] = (1.0, 1.0),
+    trust: tuple[float, float] = (1.0, 0.0),
     probability: Probability = MADE,
     unrelated: Unrelated = UNRELATED,
 ) -> float:
@@ -46,7 +44,8 @@ def told(
 def at(side: str, spreads: float) -> float:
     """The similarity so many spreads above what is expected of documents of usual length."""
     level = UNRELATED.levels[side]
-    return math.exp(level.mean + spreads * level.spread) - BY_NAME[side].floor
+    value = level.mean + spreads * level.spread
+    return value if BY_NAME[side].linear else math.exp(value) - BY_NAME[side].floor
 
 
 def sigmoid(x: float) -> float:
@@ -55,10 +54,12 @@ def sigmoid(x: float) -> float:
 
 def test_it_is_worked_by_hand() -> None:
     assert told({"words": at("words", 1.5), "meaning": at("meaning", 2.0)}) == pytest.approx(sigmoid(-3 + 3 + 2))
-    longer = 0.25 * math.log(4) / 0.5  # spreads, by which less is expected of words
-    assert told({"words": at("words", 1.5)}, (USUAL_WORDS, 4 * USUAL_WORDS)) == pytest.approx(
-        sigmoid(-3 + 2 * (1.5 + longer))
-    )
+
+
+def test_long_documents_are_expected_to_share_other_than_short_ones_and_count_for_more() -> None:
+    expected = 1.5 + 0.25 * math.log(4) / 0.5  # spreads above what words of a longer document share
+    found = told({"words": at("words", 1.5)}, (USUAL_WORDS, 4 * USUAL_WORDS))
+    assert found == pytest.approx(sigmoid(-3 + 2 * expected + 0.5 * math.log(2)))
 
 
 def test_a_side_left_out_counts_as_at_chance() -> None:
@@ -70,16 +71,17 @@ def test_a_side_without_weight_does_not_count(side: str) -> None:
     assert told({"words": 0.3, side: 0.9}) == told({"words": 0.3})
 
 
-def test_in_a_language_half_known_meaning_counts_half_and_in_an_unknown_one_not_at_all() -> None:
-    sides = {"words": at("words", 1.0), "meaning": at("meaning", 2.0)}
-    assert told(sides, trust=(0.5, 0.0)) == pytest.approx(sigmoid(-3 + 2 + 1))
-    assert told(sides, trust=(0.0, 0.0)) == pytest.approx(told({"words": sides["words"]}))
+def test_in_a_language_half_known_meaning_counts_half_and_words_for_the_other_half() -> None:
+    sides = {"words": at("words", 1.0), "meaning": at("meaning", 3.0)}
+    assert told(sides, trust=(0.5, 0.0)) == pytest.approx(sigmoid(-3 + 2.5 + 1.5))
+    assert told(sides, trust=(0.0, 0.0)) == pytest.approx(sigmoid(-3 + 3))
 
 
 def test_titles_count_as_far_as_they_describe_their_documents() -> None:
-    sides = {"words": at("words", 1.0), "title": at("title", 2.0)}
-    assert told(sides, trust=(1.0, 0.5)) == pytest.approx(sigmoid(-3 + 2 + 0.5))
-    assert told(sides, trust=(1.0, 0.0)) == pytest.approx(told({"words": sides["words"]}))
+    sides = {"words": at("words", 1.0), "title": at("title", 2.0), "query_title": at("title", 1.0)}
+    plain, titled = -3 + 2, -2 + 1 + 1.5 + 0.75
+    for trust in (0.0, 0.25, 1.0):
+        assert told(sides, trust=(1.0, trust)) == pytest.approx(sigmoid((1 - trust) * plain + trust * titled))
 
 
 def turned(sides: dict[str, float]) -> dict[str, float]:
@@ -115,9 +117,9 @@ def test_what_ships_rises_with_every_side(
 
 
 def test_what_ships_weighs_known_sides_and_none_against() -> None:
-    weights = SHIPPED.probability.weights
-    assert set(weights) <= set(NAMES) and min(weights.values()) >= 0
-    assert SHIPPED.probability.sides(dict.fromkeys(NAMES)) == tuple(name for name, x in weights.items() if x)
+    assert set(SIDES) <= set(NAMES)
+    for curve in (SHIPPED.probability.plain, SHIPPED.probability.titled):
+        assert min(curve.weights.values()) >= 0 and sum(curve.weights.values()) > 0
 
 
 def test_it_comes_back_from_disk(tmp_path: Path) -> None:

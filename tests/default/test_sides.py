@@ -21,8 +21,9 @@ def four(encodings: dict[str, Encoding]) -> list[Encoding]:
 
 def test_calibration_and_probability_know_no_other_sides() -> None:
     assert set(SHIPPED.calibration.scales) == set(NAMES)
-    assert set(SHIPPED.probability.weights) <= set(NAMES)
-    assert set(SHIPPED.prior.known) == set(SHIPPED.prior.unknown) == set(SHIPPED.probability.weights)
+    assert set(SHIPPED.probability.sides) <= set(NAMES)
+    for levels in (SHIPPED.prior.known, SHIPPED.prior.general, SHIPPED.prior.unknown):
+        assert set(levels) == {*SHIPPED.probability.sides, "title", "query_title"}
 
 
 def test_floors_of_the_shipped_scales_are_those_of_the_sides() -> None:

@@ -179,7 +179,7 @@ def sampled_unrelated(
     drawn = np.random.default_rng(0).permutation(len(encodings))[:SAMPLED]
     some = [encodings[i] for i in sorted(drawn.tolist())]
     collection = Collection.with_rarity(some, rarity)
-    sides = [name for name in statistics.probability.weights if name in SAMPLED_SIDES]
+    sides = [name for name in statistics.probability.sides if name in SAMPLED_SIDES]
     rows = [collection.similarities(encoding, sides) for encoding in some]
     first, second = np.triu_indices(len(some), 1)
     values = {name: np.stack([row[name] for row in rows])[first, second] for name in sides}

@@ -21,7 +21,6 @@ FAMILIARITY = (0.4, 0.8)  # share of known words up to which the language is for
 PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: there rare phrases are quotations
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
 KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
-LEAST_KNOWLEDGE = 0.6  # of the kind of general prose
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
 
@@ -70,7 +69,7 @@ class Rarity:
         """The sides that count here, in the score or in the probability."""
         counted = self.calibration(statistics).sides
         titled = self.trust[1] > 0
-        likely = (name for name in statistics.probability.weights if titled or name not in NEEDS_TITLES)
+        likely = (name for name in statistics.probability.sides if titled or name not in NEEDS_TITLES)
         return tuple(dict.fromkeys([*counted, *likely]))
 
     def judge(
@@ -97,12 +96,14 @@ class Rarity:
 def blend(kind: Kind, frequencies: Frequencies, statistics: Statistics, familiarity: float, known: float) -> Blend:
     """A collection's document frequencies with the background's as a prior, as far as it has the collection's words.
 
-    In a language that the backbone knows, rare phrases count by a power of their rarity, and rarity ends at one in
-    BACKGROUND_DOCUMENTS: names and misspellings that a large collection has once would outweigh all else.
+    In a language that the backbone knows, rare phrases count by a power of their rarity, and the rarity of words ends
+    at one in BACKGROUND_DOCUMENTS: names and misspellings that a large collection has once would outweigh all else.
     """
     worth = max(LEAST_BACKGROUND, BACKGROUND_DOCUMENTS * known)
     power = phrase_power(familiarity) if kind == "phrases" else 1.0
-    scale = float(np.interp(familiarity, FAMILIARITY, (frequencies.documents + worth, BACKGROUND_DOCUMENTS)))
+    documents = frequencies.documents + worth
+    least = BACKGROUND_DOCUMENTS if kind == "words" else documents
+    scale = float(np.interp(familiarity, FAMILIARITY, (documents, least)))
     return Blend(frequencies, statistics.terms.frequencies(kind), worth, power, scale)
 
 
@@ -138,9 +139,12 @@ def familiarity_of(encodings: Sequence[Encoding], background: TermBackground) ->
 
 
 def knowledge_of(encodings: Sequence[Encoding], background: TermBackground) -> float:
-    """How far the kind of some documents is known, from 0 to 1: by how common their phrases are in any kind of text."""
+    """How far the kind of some documents is known: from 0, as general prose, to 1.
+
+    The phrases of documents of a known kind are common in that kind of text.
+    """
     rarities = [running_rarity(encoding.terms.phrases.counts, background.phrases) for encoding in encodings]
-    return float(np.interp(np.mean(rarities) if rarities else 0.0, KNOWN_RARITY, (1.0, LEAST_KNOWLEDGE)))
+    return float(np.interp(np.mean(rarities) if rarities else 0.0, KNOWN_RARITY, (1.0, 0.0)))
 
 
 def running_rarity(counts: Counts, background: Frequencies) -> float:

@@ -88,6 +88,7 @@ class Side:
     needs_titles: bool = False  # counts as far as titles describe their documents
     full_for_copies: bool = True  # a copy has all of it; else a relative may have more
     in_likeness: bool = False  # distinguishes copies from relatives, and compares parts of documents
+    linear: bool = False  # unrelated documents vary around 0 as much below it as above: no logarithm says how far
 
 
 def title_closeness(comparison: Comparison) -> Floats:
@@ -143,6 +144,7 @@ SIDES = (
         explained_by="partners",
         needs_language=True,
         in_likeness=True,
+        linear=True,
     ),
     Side(
         "topic",

@@ -18,21 +18,25 @@ from longmatch.default.sides import BY_NAME, Floats
 Similarities = Mapping[str, Floats]  # by side
 
 USUAL_WORDS = 2_000.0  # of a document, where lengths change nothing
+MOST_DOUBT = 0.4  # that general prose is of a kind of its own
 PRIOR_DOCUMENTS = 12.0  # of a collection that the prior counts for
-SAMPLED_SIDES = frozenset({"words", "phrases", "meaning", "title", "query_title"})  # the others are mostly 0
+LEAST_SPREAD = {"words": 0.25, "phrases": 0.25, "meaning": 0.012, "title": 0.3, "query_title": 0.3}
+SAMPLED_SIDES = frozenset(LEAST_SPREAD)  # the others are mostly 0
 BOTH_WAYS = ("title", "query_title")  # one level, so that two documents share as much both ways
-LEAST_SPREAD = 0.1  # of a level, as random pairs may all share nothing
+MOST = 4.0  # spreads up to which each counts in full
 SAMPLED = 32  # documents of a collection whose pairs are a sample of its random pairs
 
 
-def log_similarity(side: str, similarity: Floats) -> Floats:
-    """ln(x + floor) of the positive part x: what lies below a side's floor counts little."""
+def on_scale(side: str, similarity: Floats) -> Floats:
+    """A similarity as its level is measured: ln(x + floor) of the positive part x, or x itself on a linear side."""
+    if BY_NAME[side].linear:
+        return np.asarray(similarity)
     return np.asarray(np.log(np.maximum(similarity, 0) + BY_NAME[side].floor))
 
 
 @dataclass(frozen=True)
 class Level:
-    """The logarithm of one side's similarity between unrelated documents of usual length, and how far it varies."""
+    """One side's similarity, on its scale, between unrelated documents of usual length, and how far it varies."""
 
     mean: float
     spread: float
@@ -44,11 +48,15 @@ class Level:
         return Level(mean, float(spread))
 
     @staticmethod
-    def of(values: Floats) -> "Level":
-        """The level of random pairs, a few of which may be related: their median, and the spread around it."""
-        low, middle, high = np.quantile(values, [0.16, 0.5, 0.84])
-        spread = (min(high - middle, middle - low) + (high - low)) / 3
-        return Level(float(middle), max(LEAST_SPREAD, float(spread)))
+    def of(values: Floats, least: float) -> "Level":
+        """The level of random pairs, a few of which may be related: their median, and the spread around it and above.
+
+        `least` is the smallest spread: where most pairs share nothing at all, quantiles have none.
+        """
+        low, middle, high, top = np.quantile(values, [0.16, 0.5, 0.84, 0.9])
+        around = max((min(high - middle, middle - low) + high - low) / 3, least)
+        above = max((top - middle) / 1.28, least)  # 1.28: where a normal distribution has a tenth above
+        return Level(float(middle), float(around + above) / 2)
 
 
 @dataclass(frozen=True)
@@ -61,22 +69,23 @@ class Unrelated:
     doubtful: Mapping[str, Level] = field(default_factory=dict)  # ... and the levels then
 
     def expected(self, side: str, shorter: Floats, longer: Floats) -> Floats:
-        """The mean logarithm between unrelated documents of these numbers of words."""
+        """What unrelated documents of these numbers of words have, on the side's scale."""
         slopes = self.slopes.get(side, (0.0, 0.0))
         logs = (np.log(np.maximum(words, 1.0) / USUAL_WORDS) for words in (shorter, longer))
         return np.asarray(self.levels[side].mean + sum(s * x for s, x in zip(slopes, logs, strict=True)))
 
     def surprise(self, similarities: Similarities, shorter: Floats, longer: Floats) -> dict[str, Floats]:
-        """By how many spreads each similarity exceeds that of unrelated documents."""
+        """By how many spreads each similarity exceeds that of unrelated documents; from MOST on it rises slowly."""
         return {
-            side: (log_similarity(side, x) - self.expected(side, shorter, longer)) / self.levels[side].spread
+            side: _damped((on_scale(side, x) - self.expected(side, shorter, longer)) / self.levels[side].spread)
             for side, x in similarities.items()
             if side in self.levels
         }
 
     def chance(self, side: str) -> float:
         """The similarity of unrelated documents of usual length."""
-        return float(max(0.0, np.exp(self.levels[side].mean) - BY_NAME[side].floor))
+        mean = self.levels[side].mean
+        return float(max(0.0, mean if BY_NAME[side].linear else np.exp(mean) - BY_NAME[side].floor))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -107,45 +116,57 @@ class Sample:
     def levels(self, slopes: Mapping[str, tuple[float, float]]) -> dict[str, Level]:
         """The level of each side, the effect of lengths taken out."""
         flat = Unrelated({side: Level(0.0, 1.0) for side in self.similarities}, slopes)
-        logs = {
-            side: log_similarity(side, x) - flat.expected(side, self.shorter, self.longer)
+        above = {
+            side: on_scale(side, x) - flat.expected(side, self.shorter, self.longer)
             for side, x in self.similarities.items()
         }
-        titles = [x for side, x in logs.items() if side in BOTH_WAYS]
-        return {side: Level.of(np.concatenate(titles) if side in BOTH_WAYS else x) for side, x in logs.items()}
+        titles = [x for side, x in above.items() if side in BOTH_WAYS]
+        return {
+            side: Level.of(np.concatenate(titles) if side in BOTH_WAYS else x, LEAST_SPREAD[side])
+            for side, x in above.items()
+        }
 
 
 @dataclass(frozen=True)
 class Prior:
-    """The levels of documents of kinds that the background text has, and of a kind that it may not have.
+    """The levels of documents of a kind that the background text has, of general prose, and of a kind that it lacks.
 
-    Two documents of general prose may be of a kind of their own, contracts or manuals, that shares far more than prose
-    does: levels of unknown kinds vary widely.
+    What looks like general prose may be of a kind of its own, contracts or manuals, whose documents share far more.
     """
 
     known: Mapping[str, Level]
+    general: Mapping[str, Level]
     unknown: Mapping[str, Level]
     slopes: Mapping[str, tuple[float, float]]
 
     def unrelated(self, knowledge: float, sample: Sample | None = None) -> Unrelated:
-        """For documents whose kind is known to that degree (0 to 1), with random pairs of their collection."""
+        """For documents whose kind is known to that degree, 1 for fully and 0 for not more than general prose.
+
+        `sample` are random pairs of their collection.
+        """
         share = sample.documents / (sample.documents + PRIOR_DOCUMENTS) if sample else 0.0
         sampled = sample.levels(self.slopes) if sample else {}
-        known, unknown = (
+        usual = {side: level.blend(self.general[side], 1 - knowledge) for side, level in self.known.items()}
+        likely, doubtful = (
             {side: level.blend(sampled.get(side, level), share) for side, level in levels.items()}
-            for levels in (self.known, self.unknown)
+            for levels in (usual, self.unknown)
         )
-        return Unrelated(known, self.slopes, (1 - knowledge) * (1 - share), unknown)
+        return Unrelated(likely, self.slopes, MOST_DOUBT * (1 - knowledge) * (1 - share), doubtful)
 
     @staticmethod
     def read(path: Path) -> "Prior":
         """Read what `write` wrote."""
         content = json.loads(path.read_text(encoding="utf-8"))
-        return Prior(_levels(content["known"]), _levels(content["unknown"]), _slopes(content["slopes"]))
+        levels = (_levels(content[name]) for name in ("known", "general", "unknown"))
+        return Prior(*levels, _slopes(content["slopes"]))
 
     def write(self, path: Path) -> None:
         """Write as JSON."""
         path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+
+def _damped(surprise: Floats) -> Floats:
+    return np.asarray(np.minimum(surprise, MOST) + np.log1p(np.maximum(surprise - MOST, 0)))
 
 
 def _levels(values: Mapping[str, Mapping[str, float]]) -> dict[str, Level]:

@@ -13,17 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.default.calibration import NEEDS_TITLES, Calibration, Scale
-from longmatch.default.probability import SHARE, Probability
+from longmatch.default.probability import SHARE, Curve, Probability
 from longmatch.default.statistics import CALIBRATION, PROBABILITY, UNRELATED
 from longmatch.default.unrelated import (
     BOTH_WAYS,
+    LEAST_SPREAD,
     SAMPLED_SIDES,
     USUAL_WORDS,
     Level,
     Prior,
     Sample,
     Unrelated,
-    log_similarity,
+    on_scale,
 )
 from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import PASSAGE_SIDES, PairSides, SideValues, read_pairs
@@ -31,7 +32,8 @@ from longmatch.lab.default.weights import read_weights
 from longmatch.lab.evaluation.measures import calibration_error
 from longmatch.lab.evaluation.measures.query_result import Floats
 
-LIKELY_SIDES = (*PASSAGE_SIDES, "title", "query_title", "named")  # of the probability; the same both ways
+LIKELY_SIDES = (*PASSAGE_SIDES, "named")  # of the probability; the same both ways
+STEEPNESS = 2.0  # of what lengths do to unrelated documents
 DECAY = 1e-3  # of the weights, so that pairs that are separated without error do not make them grow for ever
 NAMED_LEVEL = Level(round(float(np.log(0.03)), 4), 1.0)  # two unrelated documents mention nothing in common
 
@@ -56,29 +58,47 @@ def fit_prior(sets: Sequence[PairSides]) -> Prior:
     inside = [_sample(pairs).levels(slopes) for pairs in sets]
     titles = {side: _over_sets([levels[side] for levels in inside]) for side in BOTH_WAYS}
 
-    def levels(kind: str) -> dict[str, Level]:
-        lone = [_sample_of(pairs.lone[f"{kind} random"]).levels(slopes) for pairs in sets]
-        passages = {side: _over_sets([each[side] for each in lone]) for side in PASSAGE_SIDES}
+    known, without = ([pairs.lone[f"{kind} random"] for pairs in sets] for kind in ("known", "unknown"))
+    is_known = [_is_known(sides) for sides in known]
+    lacking = [sides for sides, was in zip(without, is_known, strict=True) if was and not _is_known(sides)]
+
+    def levels(chosen: Sequence[SideValues]) -> dict[str, Level]:
+        each = [_sample_of(sides).levels(slopes) for sides in chosen]
+        passages = {side: _over_sets([level[side] for level in each]) for side in PASSAGE_SIDES}
         return {**passages, **titles, "named": NAMED_LEVEL}
 
-    return Prior(levels("known"), levels("unknown"), slopes)
+    return Prior(
+        levels([sides for sides, yes in zip(known, is_known, strict=True) if yes] or known),
+        levels([sides for sides, yes in zip(known, is_known, strict=True) if not yes] or known),
+        levels(lacking or without),
+        slopes,
+    )
+
+
+def _is_known(sides: SideValues) -> bool:
+    """Whether the kind of lone documents is known, rather than general prose."""
+    return float(sides["knowledge"].mean()) > 0.5
 
 
 def _slopes(sets: Sequence[PairSides], side: str) -> tuple[float, float]:
-    """How the logarithm of a side moves with those of both lengths, within each set: least squares, sets alike."""
+    """How a side moves with the logarithms of both lengths, within each set: least squares, every set counting alike.
+
+    STEEPNESS was chosen on training pairs of sets left out: 1 leaves short pairs too likely.
+    """
     rows, values, weights = [], [], []
     for pairs in sets:
         sample = _sample(pairs)
         logs = np.stack(
             [np.log(np.maximum(words, 1) / USUAL_WORDS) for words in (sample.shorter, sample.longer)], axis=1
         )
-        value = log_similarity(side, sample.similarities[side])
+        value = on_scale(side, sample.similarities[side])
         rows.append(logs - logs.mean(0))
-        values.append(value - value.mean())
-        weights.append(np.full(len(value), len(value) ** -0.5))
+        values.append(value - np.median(value))
+        spread = Level.of(value, LEAST_SPREAD[side]).spread
+        weights.append(np.full(len(value), len(value) ** -0.5 / spread))
     scale = np.concatenate(weights)
     x, y = np.concatenate(rows) * scale[:, None], np.concatenate(values) * scale
-    shorter, longer = np.linalg.lstsq(x, y, rcond=None)[0].tolist()
+    shorter, longer = (STEEPNESS * np.linalg.lstsq(x, y, rcond=None)[0]).tolist()
     return round(shorter, 4), round(longer, 4)
 
 
@@ -154,40 +174,48 @@ def fit_platt(evidence: Sequence[Floats], labels: Sequence[Labels], weights: Seq
     return float(model.coef_[0, 0]), float(model.intercept_[0])
 
 
-def fit_probability(sets: Sequence[PairSides], prior: Prior, sides: Sequence[str] = LIKELY_SIDES) -> Probability:
-    """The weights, none of them below 0, and the bias that make the labels likeliest at SHARE."""
+def fit_probability(sets: Sequence[PairSides], prior: Prior) -> Probability:
+    """The curves that make the labels likeliest at SHARE: of all sets, and of those whose titles describe texts."""
+    titled = [pairs for pairs in sets if pairs.trust[1] > 0.5]
+    plain = _fit_curve(sets, prior, LIKELY_SIDES)
+    return Probability(plain, _fit_curve(titled, prior, (*LIKELY_SIDES, "title")) if titled else plain)
+
+
+def _fit_curve(sets: Sequence[PairSides], prior: Prior, sides: Sequence[str]) -> Curve:
+    """Weights of the sides, none of them below 0, of the length, and the bias."""
     from scipy.optimize import minimize
 
-    free = [side for side in sides if side != "query_title"]
-    surprise = [_surprises(pairs, prior, free) for pairs in sets]
     labels = [mixed_labels(pairs) for pairs in sets]
     weighed = np.concatenate([pair_weights(each) for each in labels]) / len(sets)
-    stacked, targets = np.concatenate(surprise), np.concatenate(labels)
+    stacked, targets = np.concatenate([_surprises(pairs, prior, sides) for pairs in sets]), np.concatenate(labels)
 
     def loss(parameters: Floats) -> float:
         weights, bias = parameters[:-1], parameters[-1]
         logits = stacked @ weights + bias
         return float(weighed @ np.logaddexp(0, np.where(targets, -logits, logits)) + DECAY * weights @ weights)
 
-    result = minimize(loss, [*np.full(len(free), 0.5), -4.0], bounds=[(0, None)] * len(free) + [(None, None)])
-    *weights, bias = (round(float(x), 4) for x in result.x)
-    found = dict(zip(free, weights, strict=True))
+    start = [*np.full(len(sides) + 1, 0.5), -4.0]
+    result = minimize(loss, start, bounds=[(0, None)] * len(sides) + [(None, None)] * 2)
+    *weights, length, bias = (round(float(x), 4) for x in result.x)
+    found = dict(zip(sides, weights, strict=True))
     if "title" in found:
         found |= dict.fromkeys(BOTH_WAYS, round(found["title"] / 2, 4))
-    return Probability(found, bias)
+    return Curve(found, length, bias)
 
 
 def _surprises(pairs: PairSides, prior: Prior, sides: Sequence[str]) -> Floats:
-    """The surprise of each side, as far as it is trusted in the set: (pairs, sides); both titles are one side."""
+    """The surprise of each side and the length: (pairs, sides + 1); both titles are one side."""
     values = mixed(pairs)
-    surprise = unrelated_of(pairs, prior).surprise(values, *lengths(values))
-    surprise["title"] = pairs.trust[1] * (surprise["title"] + surprise["query_title"]) / 2
-    return np.stack([surprise[side] for side in sides], axis=1)
+    shorter, longer = lengths(values)
+    surprise = unrelated_of(pairs, prior).surprise(values, shorter, longer)
+    surprise["title"] = (surprise["title"] + surprise["query_title"]) / 2
+    length = np.log(np.sqrt(shorter * longer) / USUAL_WORDS)
+    return np.stack([*(surprise[side] for side in sides), length], axis=1)
 
 
 def probabilities(probability: Probability, prior: Prior, pairs: PairSides, sides: Mapping[str, Floats]) -> Floats:
     """How likely pairs of a set belong together, by their sides and lengths."""
-    values = {name: sides[name] for name in probability.weights}
+    values = {name: sides[name] for name in probability.sides}
     return probability.of(values, (sides["query"], sides["lengths"]), unrelated_of(pairs, prior), pairs.trust)
 
 

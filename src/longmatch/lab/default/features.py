@@ -253,17 +253,20 @@ def write_features(
 ) -> None:
     """Write SET-SPLIT.npz where a set has queries, and SET-SPLIT-pairs.npz.
 
-    `matcher_without` gives the matcher whose background lacks a kind of text: every set is seen as documents of a kind
-    that the default does not know. `queries` limits the training queries of a set, `sources` the sources of pairs.
+    `matcher_without` gives the matcher whose background lacks a kind of text: the pairs of every set are seen as
+    documents of a kind that the default does not know. `queries` limits the training queries of a set, `sources` the
+    sources of pairs.
     """
     for name in sets:
         corpus = Corpus(DataFolder(data / name))
-        scorer = open_scorer(matcher_without(name), corpus, layers)
+        scorer = open_scorer(matcher_without(None), corpus, layers)
         for split in splits:
             if corpus.folder.judgements(split):
                 lists = query_lists(corpus, scorer, split, queries if split == "train" else None)
                 lists.write(folder / f"{name}-{split}.npz")
                 print(f"{name} {split}: {len(lists)} queries", flush=True)
+        scorer = open_scorer(matcher_without(name), corpus, layers)
+        for split in splits:
             if corpus.folder.pairs(split) or corpus.folder.judgements(split):
                 pairs = pair_sides(corpus, scorer, split, matcher_without(None), sources)
                 pairs.write(folder / f"{name}-{split}-pairs.npz")
