@@ -21,12 +21,14 @@ def four(encodings: dict[str, Encoding]) -> list[Encoding]:
 
 def test_calibration_and_probability_know_no_other_sides() -> None:
     assert set(SHIPPED.calibration.scales) == set(NAMES)
-    assert set(SHIPPED.probability.scales) <= set(NAMES)
+    assert set(SHIPPED.probability.sides) <= set(NAMES)
+    for levels in (SHIPPED.prior.known, SHIPPED.prior.general, SHIPPED.prior.unknown):
+        assert set(levels) == {*SHIPPED.probability.sides, "title", "query_title"}
 
 
 def test_floors_of_the_shipped_scales_are_those_of_the_sides() -> None:
-    for scales in (SHIPPED.calibration.scales, SHIPPED.probability.scales):
-        assert {name: scale.floor for name, scale in scales.items()} == {name: BY_NAME[name].floor for name in scales}
+    scales = SHIPPED.calibration.scales
+    assert {name: scale.floor for name, scale in scales.items()} == {name: BY_NAME[name].floor for name in scales}
 
 
 def test_no_side_is_shown_to_people_by_its_internal_name() -> None:

@@ -1,9 +1,12 @@
 """How rare a term is, by the collection and by the background."""
 
+from dataclasses import replace
 from math import log
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from longmatch.default.statistics import shipped_statistics
 from longmatch.lexical.frequencies import Blend, Frequencies
@@ -40,8 +43,34 @@ def test_with_an_empty_collection_the_background_alone_decides(three_documents):
 
 def test_both_add_up_worked_by_hand(three_documents):
     background = Frequencies(10, np.array([3, 8], dtype=np.uint64), np.array([5.0, 1.0]))
-    blended = Blend(three_documents, background, worth=20.0, power=2.0).idf(TERMS)
-    assert blended.tolist() == pytest.approx([log(24 / 13) ** 2, log(24 / 2) ** 2, log(24 / 3) ** 2])
+    blended = Blend(three_documents, background, worth=20.0, power=2.0)
+    assert blended.share(TERMS).tolist() == pytest.approx([12 / 23, 1 / 23, 1 / 10])  # 2/23 would be rarer than 1/10
+    assert blended.idf(TERMS).tolist() == pytest.approx([log(24 / 13) ** 2, log(24 / 2) ** 2, log(24 / 3.3) ** 2])
+
+
+@given(st.integers(0, 500), st.floats(0, 1), st.floats(0, 1), st.floats(0, 1000))
+def test_no_term_is_rarer_than_in_the_background(documents, held, common, worth):
+    term = np.array([7], dtype=np.uint64)
+    collection = Frequencies(documents, term, np.array([held * documents]))
+    background = Frequencies(100.0, term, np.array([100 * common]))
+    (share,) = Blend(collection, background, worth).share(term).tolist() if documents + worth else [common]
+    assert common - 1e-9 <= share <= max(common, held) + 1e-9
+
+
+def test_a_large_collection_overrules_a_background_that_does_not_have_the_term():
+    term = np.array([7], dtype=np.uint64)
+    shares = [
+        Blend(Frequencies(n, term, np.array([0.9 * n])), NOTHING, worth=200.0).share(term)[0] for n in (10, 1_000, 1e6)
+    ]
+    assert shares == pytest.approx([9 / 210, 900 / 1_200, 0.9], abs=1e-3)
+
+
+def test_rarity_ends_at_one_of_the_documents_that_it_is_told_among(three_documents):
+    names = np.array([100], dtype=np.uint64)
+    for documents in (1e2, 1e6):
+        collection = replace(three_documents, documents=documents)
+        assert Blend(collection, NOTHING, worth=0.0, scale=50.0).idf(names)[0] == pytest.approx(log(51))
+        assert Blend(collection, NOTHING, worth=0.0).idf(names)[0] == pytest.approx(log(1 + documents))
 
 
 def test_what_every_document_of_both_holds_weighs_nothing_and_is_a_number():
@@ -56,7 +85,7 @@ def test_what_every_document_of_both_holds_weighs_nothing_and_is_a_number():
 
 
 def test_the_shipped_background_tells_common_words_from_rare_ones():
-    background = shipped_statistics().words
+    background = shipped_statistics().terms.words
     the, bridge, quay, unknown = background(
         np.array([hash_word(w) for w in ("the", "bridge", "quay", "qwzxv")], dtype=np.uint64)
     )

@@ -8,19 +8,22 @@ from hypothesis import strategies as st
 from longmatch.default.statistics import shipped_statistics
 from longmatch.documents import read_text_string
 from longmatch.lexical import key_terms as module
+from longmatch.lexical.background import TermBackground
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.key_terms import everyday, key_terms
+from longmatch.lexical.key_terms import is_everyday, key_terms
 from longmatch.lexical.links import Shared
 from longmatch.lexical.matcher import phrase_matcher
-from longmatch.lexical.terms import Counts, hash_word, terms_of
+from longmatch.lexical.terms import hash_word, terms_of
 from longmatch.matching.sentences import Sentences
 
-BACKGROUND = Frequencies.of([Counts.of(np.array([hash_word(w)], dtype=np.uint64)) for w in ("the", "of")] * 4)
+NOTHING = Frequencies.of([])
+EVERYDAY = np.sort(np.array([hash_word(word) for word in ("the", "of")], dtype=np.uint64))
+BACKGROUND = TermBackground(NOTHING, NOTHING, everyday=EVERYDAY, foreign=NOTHING.ids)
 WORDS = ("the", "of", "stone", "bridge", "river")
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), min_size=1, max_size=5)
 
 
-def told(text: str, background: Frequencies = BACKGROUND) -> dict[str, float]:
+def told(text: str, background: TermBackground = BACKGROUND) -> dict[str, float]:
     """What is told of a document whose terms all carry the same."""
     document = read_text_string(text, "text")
     terms = terms_of(document)
@@ -72,12 +75,12 @@ def test_a_part_of_a_heavier_term_is_left_out_and_a_longer_term_is_not():
 
 
 def test_words_of_much_text_and_of_speech_are_everyday_and_those_of_a_subject_are_not():
-    def is_everyday(words: str) -> list[bool]:
+    def everyday(words: str) -> list[bool]:
         ids = np.array([hash_word(word) for word in words.split()], dtype=np.uint64)
-        return everyday(ids, shipped_statistics().words).tolist()
+        return is_everyday(ids, shipped_statistics().terms).tolist()
 
-    assert all(is_everyday("the had been not as held would which we your"))
-    assert not any(is_everyday("bank central court translation law irrigation 银 的"))
+    assert all(everyday("the had been not as held would which we your"))
+    assert not any(everyday("bank central court translation law irrigation 银 的"))
 
 
 def test_the_phrases_told_of_real_documents_neither_begin_nor_end_with_an_everyday_word(examples):
@@ -85,4 +88,4 @@ def test_the_phrases_told_of_real_documents_neither_begin_nor_end_with_an_everyd
     terms = phrase_matcher().compare(*pair).terms[:20]
     edges = [word for term in terms for word in (term.text.split()[0], term.text.split()[-1])]
     ids = np.array([hash_word(word) for word in edges], dtype=np.uint64)
-    assert len(terms) == 20 and not everyday(ids, shipped_statistics().words).any()
+    assert len(terms) == 20 and not is_everyday(ids, shipped_statistics().terms).any()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from longmatch.documents.read import read_text_string
+from longmatch.library.library import Library
 
 
 @pytest.fixture
@@ -12,11 +13,22 @@ def filled(library, texts):
     return library
 
 
-def test_a_comparison_has_the_score_of_the_ranking(filled):
-    hits = filled.rank("d001.txt", k=7)
-    assert [filled.compare("d001.txt", hit.id).score for hit in hits] == pytest.approx(
-        [h.score for h in hits], abs=0.04
-    )
+@pytest.mark.parametrize("candidates", [1, 64])
+def test_a_comparison_has_the_score_and_the_probability_of_the_ranking(filled, tiny, candidates):
+    library = Library(filled.address, tiny, candidates=candidates)  # one candidate of each side, or all documents
+    hits = library.rank("d001.txt", k=7)
+    matches = [library.compare("d001.txt", hit.id) for hit in hits]
+    assert [match.score for match in matches] == pytest.approx([hit.score for hit in hits], abs=1e-6)
+    assert [match.probability for match in matches] == pytest.approx([hit.probability for hit in hits], abs=1e-6)
+    assert (len(hits) == 7) == (candidates == 64)
+
+
+def test_a_comparison_from_outside_has_the_score_and_the_probability_of_the_ranking(filled, tiny):
+    document = read_text_string("The river rose over the bank. The harbour was shut.")
+    for library in (filled, Library(filled.address, tiny, candidates=1)):
+        for hit in library.rank(document, k=3):
+            match = library.compare(document, hit.id)
+            assert (match.score, match.probability) == pytest.approx((hit.score, hit.probability), abs=1e-6)
 
 
 def test_kept_documents_are_compared_without_being_encoded_again(filled, monkeypatch):

@@ -14,6 +14,7 @@ from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import KINDS, Counts
 from longmatch.library import store
 from longmatch.library.index import merge
+from longmatch.library.index.index import FORMAT
 from longmatch.library.index.terms import Occurrences
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text, write_texts
@@ -55,12 +56,12 @@ def test_a_term_of_removed_documents_only_is_forgotten(library: Library, texts: 
     assert library._searcher().index.frequencies("words", term).counts.tolist() == [0]
 
 
-@pytest.mark.parametrize("harm", ["missing", "behind", "cut short", "other statistics"])
+@pytest.mark.parametrize("harm", ["missing", "behind", "cut short", "other statistics", "older format"])
 def test_an_index_that_does_not_fit_is_made_again(
     library: Library, texts: Path, opened: Callable[[], Library], harm: str
 ) -> None:
     library.add(texts)
-    before = [(hit.id, hit.score) for hit in library.rank("d001.txt")]
+    before = [(hit.id, hit.score, hit.probability) for hit in library.rank("d001.txt")]
     place = Path(library.address) / "index"
     manifest = place / "manifest.json"
     facts = json.loads(manifest.read_text())
@@ -70,11 +71,15 @@ def test_an_index_that_does_not_fit_is_made_again(
         manifest.write_text(json.dumps(facts | {"version": 1, "segments": [], "dead": []}))
     elif harm == "cut short":
         (place / facts["segments"][0] / "phrases.terms").write_bytes(b"12345678")
+    elif harm == "older format":
+        (place / facts["segments"][0] / "known").unlink()
+        manifest.write_text(json.dumps({name: x for name, x in facts.items() if name != "unrelated"} | {"format": 4}))
     else:
         manifest.write_text(json.dumps(facts | {"background": "other"}))
     again = opened()
-    assert [(hit.id, hit.score) for hit in again.rank("d001.txt")] == before
+    assert [(hit.id, hit.score, hit.probability) for hit in again.rank("d001.txt")] == before
     assert_true(again)
+    assert json.loads(manifest.read_text())["format"] == FORMAT
 
 
 def test_merging_in_many_slices_gives_what_one_slice_gives(library: Library, texts: Path, monkeypatch) -> None:

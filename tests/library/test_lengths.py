@@ -39,7 +39,7 @@ def test_a_library_lifts_long_documents_as_memory_does(library: Library, texts: 
     assert sides["length"].max() > 1.1
     exact = dict(zip(ids, tiny.score(question, held).tolist(), strict=True))
     searcher = library._searcher()
-    best, scores = score_candidates(Query.of(question, searcher.index), ids, searcher.store, tiny.statistics)
+    best, scores, _ = score_candidates(Query.of(question, searcher.index), ids, searcher.store, tiny.statistics)
     assert dict(zip(best, scores, strict=True)) == pytest.approx(exact, abs=1e-3)
 
 

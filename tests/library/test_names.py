@@ -68,7 +68,7 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
         rows = searcher.store.fetch([d.id for d in documents], INDEX_COLUMNS)
         found = StoredComparison(Query.of(query, searcher.index), rows).coupling()
         assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
-        ids, scores = score_candidates(
+        ids, scores, _ = score_candidates(
             Query.of(query, searcher.index), [d.id for d in documents], searcher.store, weighed.statistics
         )
         exact = dict(zip((d.id for d in documents), collection.scores(query, weighed.statistics), strict=True))

@@ -47,9 +47,8 @@ def test_the_ranking_is_that_of_the_matcher_in_memory(
     matcher: HybridMatcher,
     query: str,
 ) -> None:
-    others = [encoding for id, encoding in encodings.items() if id != query]
-    scores = matcher.score(encodings[query], matcher.collect(others))
-    exact = sorted(zip((-scores).tolist(), (e.document.id for e in others), strict=True))[:10]
+    scores = matcher.score(encodings[query], matcher.collect(list(encodings.values())))
+    exact = sorted((-score, id) for score, id in zip(scores.tolist(), encodings, strict=True) if id != query)[:10]
     hits = example_library.rank(examples[query])
     assert [hit.id for hit in hits] == [id for _, id in exact]
     assert [hit.score for hit in hits] == pytest.approx([-value for value, _ in exact], abs=1e-3)
@@ -78,14 +77,17 @@ def test_a_file_its_id_and_its_document_are_the_same_question(
     assert id not in [hit_id for hit_id, _ in answers[0]]
 
 
-def test_two_stages_give_the_scores_of_the_whole_collection(many: Library, tiny: HybridMatcher) -> None:
+def test_two_stages_give_the_scores_and_probabilities_of_the_whole_collection(
+    many: Library, tiny: HybridMatcher
+) -> None:
     query = tiny.encode([read_text_string(made_up_text(500), "asked")])[0]
     searcher = many._searcher()
     everything = searcher.encodings(list(many))
-    exact = tiny.score(query, tiny.collect(everything))
-    best, scores = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, searcher.statistics)
-    by_id = dict(zip(best, scores.tolist(), strict=True))
-    assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-6)
+    exact = tiny.collect(everything).judge(query, tiny.statistics)
+    best, *found = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, searcher.statistics)
+    for values, expected in zip(found, exact, strict=True):
+        by_id = dict(zip(best, values.tolist(), strict=True))
+        assert [by_id[e.document.id] for e in everything] == pytest.approx(expected.tolist(), abs=1e-6)
 
 
 def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, tiny: HybridMatcher) -> None:
@@ -96,7 +98,7 @@ def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, 
     everything = searcher.encodings(list(many))
     assert any(e.document.title for e in everything)
     exact = Collection.of(everything, heavy).scores(query, heavy)
-    best, scores = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, heavy)
+    best, scores, _ = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, heavy)
     by_id = dict(zip(best, scores.tolist(), strict=True))
     assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-4)
 
@@ -109,7 +111,7 @@ def test_few_candidates_hold_nearly_all_of_the_best(many: Library) -> None:
         scope = searcher.scope(without=query)
         few = find_candidates(weighed, scope, 4)
         assert len(few) <= 12
-        best, _ = score_candidates(weighed, scope.ids, searcher.store, searcher.statistics)
+        best, _, _ = score_candidates(weighed, scope.ids, searcher.store, searcher.statistics)
         kept.append(len(set(best[:3]) & set(few)) / 3)
     assert np.mean(kept) > 0.8
 

@@ -20,10 +20,10 @@ WORDS = """
 JOINTS = """the a of and in with under over near after before because while when for""".split()  # noqa: SIM905
 
 
-def tiny_matcher(folder: Path) -> HybridMatcher:
+def tiny_matcher(folder: Path, seed: int = 0) -> HybridMatcher:
     """The default matcher over a tiny BERT; its unrelated sentences are random vectors of that width."""
     backbone = Backbone.load(str(folder), precision="float32")
-    vectors = torch.randn(256, backbone.width, generator=torch.Generator().manual_seed(0))
+    vectors = torch.randn(256, backbone.width, generator=torch.Generator().manual_seed(seed))
     shipped = shipped_statistics()
     background = Background(torch.nn.functional.normalize(vectors, dim=1))
     return HybridMatcher(backbone, replace(shipped, sentences=background))

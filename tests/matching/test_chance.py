@@ -41,6 +41,14 @@ def test_expectations_rise_with_the_number_of_sentences_and_do_not_depend_on_sli
     assert background.expectations(vectors[:0]).shape == (0, len(SIZES))
 
 
+def test_a_sentence_is_compared_with_the_kind_of_text_that_offers_it_most():
+    kinds, vectors = [unit_rows(50, 8, seed=seed) for seed in (0, 1, 2)], unit_rows(6, 8, seed=3)
+    each = torch.stack([Background(kind).expectations(vectors) for kind in kinds])
+    assert len(each[:, :, -1].argmax(0).unique()) > 1
+    found = Background(torch.cat(kinds), kinds=3).expectations(vectors, rows=4)
+    assert torch.allclose(found, each.amax(0), atol=1e-6)
+
+
 @given(st.integers(0, 100_000))
 def test_interpolation_is_linear_in_the_logarithm(size):
     weights = interpolation(torch.tensor([size]))[0]
@@ -62,7 +70,8 @@ def test_a_corrected_cosine_is_0_at_chance_and_1_for_the_same_sentence():
 
 def test_a_background_is_carried_along_by_the_map_that_other_sentences_took():
     rows, turn = unit_rows(400, 8, seed=2), torch.linalg.qr(torch.eye(8) + 0.3 * unit_rows(8, 8, seed=3)).Q
-    background = Background(unit_rows(50, 8, seed=4))
+    background = Background(unit_rows(50, 8, seed=4), kinds=5)
     carried = background.carried(rows, rows @ turn, ridge=1e-6)
     assert torch.allclose(carried.vectors, background.vectors @ turn, atol=1e-3)
+    assert carried.kinds == 5
     assert torch.allclose(background.carried(rows, rows).vectors, background.vectors, atol=1e-6)

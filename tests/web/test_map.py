@@ -72,7 +72,7 @@ def test_copies_of_one_document_have_places_too():
 def test_a_cluster_is_told_by_the_words_that_others_do_not_use(examples, matcher):
     banks = [examples["the-queue-and-the-ledger.html"], examples["why-depositors-leave-together.md"]]
     walls = [examples["pointing-old-walls.md"], examples["tower-repair-report.pdf"]]
-    first, second = weightiest([banks, walls], matcher.statistics.words)
+    first, second = weightiest([banks, walls], matcher.statistics.terms.words)
     assert "bank" in first and "mortar" in second and not set(first) & set(second)
 
 

@@ -37,9 +37,7 @@ class Collection:
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Collection":
         """Lay encodings out flat, and see what random pairs of them have in common."""
         rarity = Rarity.of(encodings, statistics)
-        sampled = (
-            sampled_unrelated(encodings, rarity, statistics) if len(encodings) >= LEAST_DOCUMENTS else rarity.unrelated
-        )
+        sampled = sampled_unrelated(encodings, rarity, statistics)
         return Collection.with_rarity(encodings, replace(rarity, unrelated=sampled))
 
     @staticmethod
@@ -173,8 +171,11 @@ def sampled_unrelated(
 ) -> Unrelated:
     """What unrelated documents have in common, by all pairs of at most SAMPLED documents drawn at random.
 
-    `documents` is the size of the collection that the encodings were drawn from, where it is larger.
+    `documents` is the size of the collection that the encodings were drawn from, where it is larger. Too few documents
+    say nothing about their collection.
     """
+    if len(encodings) < LEAST_DOCUMENTS:
+        return statistics.prior.unrelated(knowledge_of(encodings, statistics.terms))
     drawn = np.random.default_rng(0).permutation(len(encodings))[:SAMPLED]
     some = [encodings[i] for i in sorted(drawn.tolist())]
     collection = Collection.with_rarity(some, rarity)

@@ -22,6 +22,7 @@ MOST_DOUBT = 0.4  # that general prose is of a kind of its own
 PRIOR_DOCUMENTS = 12.0  # of a collection that the prior counts for
 LEAST_SPREAD = {"words": 0.25, "phrases": 0.25, "meaning": 0.012, "title": 0.3, "query_title": 0.3}
 SAMPLED_SIDES = frozenset(LEAST_SPREAD)  # the others are mostly 0
+BOTH_WAYS = ("title", "query_title")  # one level, so that two documents share as much both ways
 MOST = 4.0  # spreads up to which each counts in full
 SAMPLED = 32  # documents of a collection whose pairs are a sample of its random pairs
 
@@ -115,9 +116,14 @@ class Sample:
     def levels(self, slopes: Mapping[str, tuple[float, float]]) -> dict[str, Level]:
         """The level of each side, the effect of lengths taken out."""
         flat = Unrelated({side: Level(0.0, 1.0) for side in self.similarities}, slopes)
-        return {
-            side: Level.of(on_scale(side, x) - flat.expected(side, self.shorter, self.longer), LEAST_SPREAD[side])
+        above = {
+            side: on_scale(side, x) - flat.expected(side, self.shorter, self.longer)
             for side, x in self.similarities.items()
+        }
+        titles = [x for side, x in above.items() if side in BOTH_WAYS]
+        return {
+            side: Level.of(np.concatenate(titles) if side in BOTH_WAYS else x, LEAST_SPREAD[side])
+            for side, x in above.items()
         }
 
 

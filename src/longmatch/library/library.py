@@ -375,7 +375,7 @@ class Library:
 
     def _open_index(self, folder: Path) -> Index:
         """The index in a folder, perhaps behind the store."""
-        made_by = background_digest(self.statistics.sentences) + self._store.model.to_json()
+        made_by = f"{background_digest(self.statistics.sentences)}{self.statistics.prior}{self._store.model.to_json()}"
         fingerprint = sha256(made_by.encode()).hexdigest()[:16]
         return Index.open(folder, self.statistics, fingerprint)
 

@@ -86,6 +86,7 @@ class _PairSearch:
     def __init__(self, searcher: Searcher, minimum: float) -> None:
         self.searcher, self.minimum = searcher, minimum
         self.scope = Scope.of(searcher.index)
+        self.calibration = searcher.index.rarity([]).calibration(searcher.statistics)
         self.nearest = searcher.nearest(len(searcher.index))
         self.pairs: list[Pair] = []
         self.scored: set[tuple[str, str]] = set()
@@ -113,8 +114,7 @@ class _PairSearch:
 
     def _likeness(self, query: Query, candidates: Sequence[DocumentRow]) -> Floats:
         """How alike a document and its candidates are; of those that cannot reach the minimum, an upper bound."""
-        index, store = self.searcher.index, self.searcher.store
-        calibration = self.searcher.statistics.calibration.trusting(*index.trust)
+        store, calibration = self.searcher.store, self.calibration
         sides = [name for name in calibration.sides if name in IN_LIKENESS]
         cheap = [name for name in sides if name != "meaning"]
         values = similarities(StoredComparison(query, candidates), [*cheap, "topic"])

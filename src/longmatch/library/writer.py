@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from longmatch.default.collection import LEAST_DOCUMENTS, sampled_unrelated
+from longmatch.default.collection import sampled_unrelated
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.unrelated import SAMPLED
 from longmatch.documents.document import Document
@@ -104,9 +104,6 @@ def refresh_unrelated(index: Index, store: Store) -> None:
     ids = sorted(index.roster.rows)
     drawn = np.random.default_rng(0).permutation(len(ids))[:SAMPLED].tolist()
     encodings = [row.encoding() for row in store.fetch(sorted(ids[i] for i in drawn), ENCODING_COLUMNS)]
-    if len(encodings) < LEAST_DOCUMENTS:
-        index.unrelated = None
-        return
     rarity = index.rarity(encodings)
     index.unrelated = sampled_unrelated(encodings, rarity, index.statistics, len(ids))
 

@@ -8,10 +8,21 @@ import pytest
 import torch
 
 from longmatch.default.encoding import Encoding
+from longmatch.default.explanation import PairComparison
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.sides import NAMES
+from longmatch.default.rarity import Rarity, knowledge_of
+from longmatch.default.sides import NAMES, similarities
 from longmatch.lab.datasets import DataFolder
-from longmatch.lab.default.features import DEPTH, QueryLists, SideScorer, open_scorer, pair_sides, query_lists
+from longmatch.lab.default.features import (
+    DEPTH,
+    PASSAGE_SIDES,
+    PairSides,
+    QueryLists,
+    SideScorer,
+    open_scorer,
+    pair_sides,
+    query_lists,
+)
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring import slices
 from longmatch.lab.store import store
@@ -88,7 +99,7 @@ def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is
     corpus = Corpus(DataFolder(make_data(pairs=[*labels, ("validation", "stars", "cakes", 0)])))
     matcher = tiny_matcher(tiny_bert)
     scorer = open_scorer(matcher, corpus, tmp_path / "layers")
-    found = pair_sides(corpus, scorer, "train")
+    found = pair_sides(corpus, scorer, "train", known=matcher)
     assert sorted(found.labels.tolist()) == [False, True, True]
     assert len(found.unrelated["words"]) == 2 + 3  # boats: cakes, stars; bread: boats, ships, stars
     encodings = matcher.encode(list(corpus.folder.documents()))
@@ -96,7 +107,51 @@ def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is
     ships = corpus.number["ships"]
     for side in NAMES:
         assert np.isclose(found.labelled[side], every[side][ships], atol=2e-3).any(), side
-    assert len(pair_sides(corpus, scorer, "train", sources=1).labels) in (1, 2)
+    assert found.trust == matcher.collect(encodings).rarity.trust
+    assert len(pair_sides(corpus, scorer, "train", matcher, sources=1).labels) in (1, 2)
+
+
+def test_the_pairs_of_a_set_of_queries_are_these_and_their_answers(
+    make_data: Callable[..., Path], tiny_bert: Path, tmp_path: Path
+) -> None:
+    qrels = [("train", "boats", "ships", 2), ("train", "boats", "cakes", 0), ("test", "bread", "cakes", 1)]
+    corpus, matcher = Corpus(DataFolder(make_data(qrels=qrels))), tiny_matcher(tiny_bert)
+    found = pair_sides(corpus, open_scorer(matcher, corpus, tmp_path / "layers"), "train", matcher)
+    assert found.labels.tolist() == [True, False]
+    assert len(found.unrelated["words"]) == 2  # bread and stars, which no label names
+
+
+def test_pairs_by_themselves_have_the_sides_of_two_documents_alone_by_either_background_and_come_back_from_disk(
+    make_data: Callable[..., Path], tiny_bert: Path, tmp_path: Path
+) -> None:
+    corpus = Corpus(DataFolder(make_data(pairs=[("train", "boats", "ships", 1), ("train", "boats", "bread", 0)])))
+    unknown, known = (tiny_matcher(tiny_bert, seed) for seed in (0, 1))
+    found = pair_sides(corpus, open_scorer(unknown, corpus, tmp_path / "layers"), "train", known)
+    assert set(found.lone) == {f"{x} {y}" for x in ("known", "unknown") for y in ("related", "random")}
+    documents = {document.id: document for document in corpus.folder.documents()}
+    for name, matcher in (("known", known), ("unknown", unknown)):
+        a, b = matcher.encode([documents["boats"], documents["ships"]])
+        rarity = Rarity.of([a, b], matcher.statistics)
+        expected = similarities(PairComparison(a, b, rarity), PASSAGE_SIDES)
+        sides = found.lone[f"{name} related"]
+        assert {side: sides[side].tolist() for side in PASSAGE_SIDES} == {
+            side: pytest.approx(values.tolist(), abs=2e-3) for side, values in expected.items()
+        }
+        assert (sides["query"][0], sides["lengths"][0]) == (a.words, b.words)
+        assert sides["knowledge"][0] == knowledge_of([a, b], matcher.statistics.terms)
+        assert len(found.lone[f"{name} random"]["words"]) == 2  # cakes and stars
+    assert found.lone["known related"]["meaning"] != found.lone["unknown related"]["meaning"]
+    found.write(tmp_path / "pairs.npz")
+    again = PairSides.read(tmp_path / "pairs.npz")
+    assert again.trust == found.trust and again.labels.tolist() == found.labels.tolist()
+    for table, other in (
+        (found.labelled, again.labelled),
+        (found.unrelated, again.unrelated),
+        *((found.lone[name], again.lone[name]) for name in found.lone),
+    ):
+        assert {side: values.tolist() for side, values in other.items()} == {
+            side: pytest.approx(values.tolist(), rel=1e-6) for side, values in table.items()
+        }
 
 
 def test_lists_hold_the_best_of_every_finding_side_and_come_back_from_disk(

@@ -6,42 +6,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
 
 from longmatch.default.statistics import FOLDER
-from longmatch.documents import Document
-from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
-from longmatch.lab.default import background, pipeline
-from longmatch.lab.default.background import document_frequencies, save_frequencies, unrelated_sentences
+from longmatch.lab.default import pipeline
 from longmatch.lab.default.pipeline import STEPS, install_default, train_default
-from longmatch.lexical.background import read_frequencies
-from longmatch.lexical.terms import hash_word
 from tests.library.tiny import tiny_matcher
 
 UNINSTALLED = ("typer", "lancedb", "pypdfium2", "sentencex")  # not needed to make the default
-
-
-def test_frequencies_are_numbers_of_documents_and_come_back_from_disk(
-    examples: dict[str, Document], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "LEAST_DOCUMENTS", {"words": 3, "phrases": 3})
-    documents = list(examples.values())
-    save_frequencies(*document_frequencies(documents), tmp_path / "frequencies.safetensors")
-    words, phrases = read_frequencies(tmp_path / "frequencies.safetensors")
-    assert words.documents == phrases.documents == len(documents)
-    assert words.counts.min() >= 3 and phrases.counts.min() >= 3
-    assert words(np.array([hash_word("the")], dtype=np.uint64))[0] > 0.9 * len(documents)
-
-
-def test_unrelated_sentences_are_two_from_each_document(examples: dict[str, Document], backbone: Backbone) -> None:
-    documents = list(examples.values())[:5]
-    vectors = unrelated_sentences(documents, backbone, np.random.default_rng(0))
-    assert len(vectors) == 10
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(10), abs=1e-3)
 
 
 @pytest.fixture
@@ -96,23 +71,30 @@ def test_from_a_data_folder_to_a_report_nothing_reaches_the_package_unasked(
         for split in ("train", "validation", "test")
         for a, b, label in (("boats", "ships", 1), ("boats", "bread", 0), ("bread", "cakes", 1), ("stars", "cakes", 0))
     ]
-    data = make_data(pairs=labels, qrels=[(s, a, b, 1) for s, a, b, label in labels if label])
-    monkeypatch.setattr(pipeline, "matcher_of", lambda _: tiny_matcher(tiny_bert))
+    qrels = [(s, a, b, 1) for s, a, b, label in labels if label]
+    data = make_data(pairs=labels, qrels=qrels)
+    make_data(name="other", qrels=qrels)  # a set of queries alone
+    lacking: list[str | None] = []
+    monkeypatch.setattr(pipeline, "matcher_of", lambda _, name: lacking.append(name) or tiny_matcher(tiny_bert))
     out = tmp_path / "out"
-    train_default(data.parent, out, ",".join(STEPS[1:]), data.name, queries=1)
+    train_default(data.parent, out, ",".join(STEPS[1:]), f"{data.name},other", queries=1)
+    assert set(lacking) == {data.name, "other", None}  # each set is seen without its kind of text, and with it
     assert {path.name for path in out.iterdir() if path.is_file()} >= {
         "weights.json",
         "calibration.json",
         "probability.json",
+        "unrelated.json",
         "report.txt",
         f"{data.name}-train.npz",
         f"{data.name}-test-pairs.npz",
+        "other-test-pairs.npz",
     }
     facts = json.loads((FOLDER / "calibration.json").read_text())
     assert json.loads((out / "calibration.json").read_text()).keys() == facts.keys()
     assert (installed / "calibration.json").read_text() == "old"
     train_default(None, out, install=True)
-    assert (installed / "calibration.json").read_bytes() == (out / "calibration.json").read_bytes()
+    for name in ("calibration.json", "probability.json", "unrelated.json"):
+        assert (installed / name).read_bytes() == (out / name).read_bytes()
 
 
 def test_it_starts_without_what_only_the_product_needs() -> None:

@@ -16,6 +16,7 @@ from longmatch.default.calibration import NEEDS_TITLES, Calibration, Scale
 from longmatch.default.probability import SHARE, Curve, Probability
 from longmatch.default.statistics import CALIBRATION, PROBABILITY, UNRELATED
 from longmatch.default.unrelated import (
+    BOTH_WAYS,
     LEAST_SPREAD,
     SAMPLED_SIDES,
     USUAL_WORDS,
@@ -33,7 +34,6 @@ from longmatch.lab.evaluation.measures.query_result import Floats
 
 LIKELY_SIDES = (*PASSAGE_SIDES, "named")  # of the probability; the same both ways
 STEEPNESS = 2.0  # of what lengths do to unrelated documents
-TIED = ("title", "query_title")  # one weight, so that it is the same both ways
 DECAY = 1e-3  # of the weights, so that pairs that are separated without error do not make them grow for ever
 NAMED_LEVEL = Level(round(float(np.log(0.03)), 4), 1.0)  # two unrelated documents mention nothing in common
 
@@ -56,7 +56,7 @@ def fit_prior(sets: Sequence[PairSides]) -> Prior:
     """What unrelated documents share without a collection that tells, and how that moves with their lengths."""
     slopes = {side: _slopes(sets, side) for side in PASSAGE_SIDES}
     inside = [_sample(pairs).levels(slopes) for pairs in sets]
-    titles = {side: _over_sets([levels[side] for levels in inside]) for side in TIED}
+    titles = {side: _over_sets([levels[side] for levels in inside]) for side in BOTH_WAYS}
 
     known, without = ([pairs.lone[f"{kind} random"] for pairs in sets] for kind in ("known", "unknown"))
     is_known = [_is_known(sides) for sides in known]
@@ -199,7 +199,7 @@ def _fit_curve(sets: Sequence[PairSides], prior: Prior, sides: Sequence[str]) ->
     *weights, length, bias = (round(float(x), 4) for x in result.x)
     found = dict(zip(sides, weights, strict=True))
     if "title" in found:
-        found |= dict.fromkeys(TIED, round(found["title"] / 2, 4))
+        found |= dict.fromkeys(BOTH_WAYS, round(found["title"] / 2, 4))
     return Curve(found, length, bias)
 
 

@@ -1,0 +1,243 @@
+"""What unrelated documents have in common, by their collection and by kinds of text in general."""
+
+import json
+import math
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longmatch.default.collection import LEAST_DOCUMENTS, sampled_unrelated
+from longmatch.default.encoding import Encoding
+from longmatch.default.explanation import PairComparison
+from longmatch.default.matcher import HybridMatcher
+from longmatch.default.probability import Curve, Probability
+from longmatch.default.rarity import Rarity, knowledge_of
+from longmatch.default.sides import BY_NAME, similarities
+from longmatch.default.statistics import shipped_statistics
+from longmatch.default.unrelated import (
+    BOTH_WAYS,
+    LEAST_SPREAD,
+    MOST,
+    MOST_DOUBT,
+    PRIOR_DOCUMENTS,
+    SAMPLED,
+    SAMPLED_SIDES,
+    USUAL_WORDS,
+    Level,
+    Prior,
+    Sample,
+    Unrelated,
+    on_scale,
+)
+from longmatch.documents import read_text_string
+from tests.library.tiny import made_up_text, tiny_matcher
+
+USUAL = np.array([USUAL_WORDS])
+FLOOR = BY_NAME["words"].floor
+PRIOR = Prior(
+    known={"words": Level(-3.0, 0.4), "meaning": Level(0.05, 0.03)},
+    general={"words": Level(-3.5, 0.3), "meaning": Level(0.01, 0.02)},
+    unknown={"words": Level(-2.0, 0.8), "meaning": Level(0.08, 0.05)},
+    slopes={"words": (0.5, -0.25)},
+)
+
+
+def sampled(mean: float, spread: float, documents: int = 40, pairs: int = 4_000) -> Sample:
+    """Random pairs whose words share so much, and which are of usual length."""
+    drawn = np.random.default_rng(0).normal(mean, spread, pairs)
+    lengths = np.full(pairs, USUAL_WORDS)
+    return Sample({"words": np.exp(drawn) - FLOOR}, lengths, lengths, documents)
+
+
+def test_a_level_is_the_mean_and_the_spread_of_random_pairs() -> None:
+    found = Level.of(np.random.default_rng(1).normal(-3.0, 0.5, 40_000), least=0.01)
+    assert (found.mean, found.spread) == pytest.approx((-3.0, 0.5), abs=0.02)
+
+
+@pytest.mark.parametrize("related", [0.02, 0.05])
+def test_a_few_related_pairs_hardly_move_a_level(related: float) -> None:
+    rng = np.random.default_rng(2)
+    random = rng.normal(-3.0, 0.5, 4_000)
+    few = rng.normal(0.0, 0.5, int(related * len(random)))
+    found = Level.of(np.append(random, few), least=0.01)
+    assert found.mean == pytest.approx(-3.0, abs=0.08)
+    assert found.spread == pytest.approx(0.5, rel=0.2)
+    assert np.std(np.append(random, few)) > 0.5 * 1.2  # which a plain standard deviation would not have borne
+
+
+def test_random_pairs_that_share_nothing_at_all_leave_a_spread() -> None:
+    assert Level.of(np.full(50, -4.6), least=0.25) == Level(-4.6, 0.25)
+
+
+def test_a_level_between_two_worked_by_hand() -> None:
+    found = Level(-3.0, 0.3).blend(Level(-1.0, 0.5), share=0.25)
+    assert (found.mean, found.spread) == pytest.approx((-2.5, math.sqrt(0.75 * 0.09 + 0.25 * 0.25)))
+    assert Level(-3.0, 0.3).blend(Level(-1.0, 0.5), share=0.0) == Level(-3.0, 0.3)
+
+
+@pytest.mark.parametrize("documents", [4, 12, 100, 10_000])
+def test_the_more_documents_the_more_their_own_pairs_count_and_the_less_doubt(documents: int) -> None:
+    sample = sampled(-1.0, 0.2, documents)
+    own = sample.levels({})["words"]
+    share = documents / (documents + PRIOR_DOCUMENTS)
+    found = PRIOR.unrelated(0.6, sample)
+    prose = {side: PRIOR.known[side].blend(PRIOR.general[side], 0.4) for side in PRIOR.known}
+    assert found.levels["words"] == prose["words"].blend(own, share)
+    assert found.doubtful["words"] == PRIOR.unknown["words"].blend(own, share)
+    assert vars(found.levels["meaning"]) == pytest.approx(vars(prose["meaning"]))  # which nobody sampled
+    assert found.doubt == pytest.approx(0.4 * MOST_DOUBT * (1 - share))
+
+
+def test_without_random_pairs_the_prior_holds() -> None:
+    for knowledge, levels in ((1.0, PRIOR.known), (0.0, PRIOR.general)):
+        found = PRIOR.unrelated(knowledge)
+        assert {side: vars(level) for side, level in found.levels.items()} == {
+            side: pytest.approx(vars(level)) for side, level in levels.items()
+        }
+        assert found.doubt == MOST_DOUBT * (1 - knowledge)
+        assert found.if_doubtful == replace(found, levels=found.doubtful, doubt=0.0)
+
+
+def test_surprise_is_0_at_what_is_expected_and_1_a_spread_above() -> None:
+    unrelated = PRIOR.unrelated(1.0)
+    similarity = np.exp([-3.0, -2.6, -3.4]) - FLOOR
+    words = np.full(3, USUAL_WORDS)
+    assert unrelated.surprise({"words": similarity}, words, words)["words"] == pytest.approx([0.0, 1.0, -1.0])
+    assert unrelated.chance("words") == pytest.approx(similarity[0])
+
+
+def test_a_linear_side_is_measured_as_it_is_below_0_too() -> None:
+    words = np.full(3, USUAL_WORDS)
+    found = PRIOR.unrelated(1.0).surprise({"meaning": np.array([0.05, 0.11, -0.01])}, words, words)["meaning"]
+    assert found == pytest.approx([0.0, 2.0, -2.0])
+    assert PRIOR.unrelated(1.0).chance("meaning") == pytest.approx(0.05)
+
+
+def test_what_is_far_above_all_that_random_pairs_share_surprises_little_more() -> None:
+    spreads = np.array([MOST, MOST + math.e - 1, -2 * MOST])
+    words = np.full(3, USUAL_WORDS)
+    found = PRIOR.unrelated(1.0).surprise({"meaning": 0.05 + 0.03 * spreads}, words, words)["meaning"]
+    assert found == pytest.approx([MOST, MOST + 1, -2 * MOST])
+
+
+@given(st.floats(0, 0.98), st.floats(1, 1e5), st.floats(1, 1e5))
+def test_surprise_rises_with_the_similarity(similarity: float, first: float, second: float) -> None:
+    lengths = np.full(2, min(first, second)), np.full(2, max(first, second))
+    both = {"words": np.array([similarity, similarity + 0.01])}
+    low, high = PRIOR.unrelated(1.0).surprise(both, *lengths)["words"]
+    assert low < high
+
+
+def test_a_side_without_a_level_surprises_nobody() -> None:
+    assert set(PRIOR.unrelated(1.0).surprise({"words": USUAL, "topic": USUAL}, USUAL, USUAL)) == {"words"}
+
+
+def test_lengths_move_what_is_expected_worked_by_hand() -> None:
+    unrelated = PRIOR.unrelated(1.0)
+    found = unrelated.expected("words", np.array([USUAL_WORDS, USUAL_WORDS / 4]), np.array([USUAL_WORDS * 2] * 2))
+    assert found == pytest.approx([-3.0 - 0.25 * math.log(2), -3.0 - 0.5 * math.log(4) - 0.25 * math.log(2)])
+    assert unrelated.expected("meaning", USUAL / 9, USUAL * 9) == pytest.approx([0.05])
+
+
+def test_lengths_are_taken_out_of_random_pairs() -> None:
+    rng = np.random.default_rng(3)
+    shorter, longer = np.exp(rng.uniform(7, 8, 5_000)), np.exp(rng.uniform(8, 9, 5_000))
+    logs = PRIOR.unrelated(1.0).expected("words", shorter, longer) + rng.normal(0, 0.3, 5_000)
+    found = Sample({"words": np.exp(logs) - FLOOR}, shorter, longer, 100).levels(PRIOR.slopes)["words"]
+    assert (found.mean, found.spread) == pytest.approx((-3.0, 0.3), abs=0.02)
+
+
+def test_titles_have_one_level_both_ways() -> None:
+    rng = np.random.default_rng(4)
+    there, back, lengths = rng.random(40) ** 3, rng.random(40) ** 2, np.full(40, USUAL_WORDS)
+    found, turned = (
+        Sample(dict(zip(BOTH_WAYS, sides, strict=True)), lengths, lengths, 100).levels({})
+        for sides in ((there, back), (back, there))
+    )
+    assert found["title"] == found["query_title"] == turned["title"]
+    assert found["title"] == Level.of(on_scale("title", np.append(there, back)), LEAST_SPREAD["title"])
+
+
+def test_what_is_known_of_a_collection_survives_json() -> None:
+    unrelated = PRIOR.unrelated(0.7, sampled(-2.0, 0.3))
+    assert Unrelated.from_dict(json.loads(json.dumps(unrelated.to_dict()))) == unrelated
+
+
+def test_the_prior_comes_back_from_disk(tmp_path: Path) -> None:
+    PRIOR.write(tmp_path / "unrelated.json")
+    assert Prior.read(tmp_path / "unrelated.json") == PRIOR
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_doubt_lowers_a_probability_and_never_raises_it(words: float, meaning: float, doubt: float) -> None:
+    curve = Curve({"words": 1.0, "meaning": 0.5}, length=0.0, bias=-3.0)
+    probability = Probability(curve, curve)
+    sides = {"words": np.array([words]), "meaning": np.array([meaning])}
+    unrelated = PRIOR.unrelated(1.0)
+    sure, doubted, wholly = (
+        probability.of(sides, (USUAL, USUAL), replace(unrelated, doubt=share))[0] for share in (0.0, doubt, 1.0)
+    )
+    assert wholly - 1e-12 <= doubted <= sure + 1e-12
+    assert doubted == pytest.approx((1 - doubt) * sure + doubt * wholly)
+
+
+def test_what_ships_is_the_same_both_ways() -> None:
+    shipped = shipped_statistics()
+    for levels in (shipped.prior.known, shipped.prior.general, shipped.prior.unknown):
+        assert levels["title"] == levels["query_title"]
+    for curve in (shipped.probability.plain, shipped.probability.titled):
+        assert curve.weights.get("title") == curve.weights.get("query_title")
+    assert len({shipped.prior.slopes.get(side, (0.0, 0.0)) for side in BOTH_WAYS}) == 1
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_bert: Path) -> HybridMatcher:
+    return tiny_matcher(tiny_bert)
+
+
+@pytest.fixture(scope="module")
+def many(tiny: HybridMatcher) -> list[Encoding]:
+    """As many documents as are sampled, of different lengths."""
+    return tiny.encode([read_text_string(made_up_text(n, 6 + n % 9), f"d{n}") for n in range(SAMPLED)])
+
+
+def test_the_sample_of_a_collection_is_all_its_pairs_compared_one_by_one(
+    tiny: HybridMatcher, many: list[Encoding]
+) -> None:
+    collection = tiny.collect(many)
+    sides = [side for side in tiny.statistics.probability.sides if side in SAMPLED_SIDES]
+    pairs = list(combinations(many, 2))
+    rows = [similarities(PairComparison(a, b, collection.rarity), sides) for a, b in pairs]
+    values = {side: np.array([row[side][0] for row in rows]) for side in sides}
+    words = np.array([sorted((a.words, b.words)) for a, b in pairs], dtype=float)
+    knowledge = knowledge_of(many, tiny.statistics.terms)
+    expected = tiny.statistics.prior.unrelated(knowledge, Sample(values, words[:, 0], words[:, 1], len(many)))
+    found = collection.rarity.unrelated
+    assert found.doubt == pytest.approx(expected.doubt)
+    for levels, wanted in ((found.levels, expected.levels), (found.doubtful, expected.doubtful)):
+        assert {side: vars(level) for side, level in levels.items()} == {
+            side: pytest.approx(vars(level), abs=1e-5) for side, level in wanted.items()
+        }
+
+
+def test_a_collection_larger_than_its_sample_counts_for_all_its_documents(
+    tiny: HybridMatcher, many: list[Encoding]
+) -> None:
+    rarity = Rarity.of(many, tiny.statistics)
+    small, large = (sampled_unrelated(many, rarity, tiny.statistics, n) for n in (None, 100_000))
+    assert small == tiny.collect(many).rarity.unrelated
+    assert large.doubt <= small.doubt
+    knowledge = knowledge_of(many, tiny.statistics.terms)
+    assert large.doubt == pytest.approx(MOST_DOUBT * (1 - knowledge) * PRIOR_DOCUMENTS / (100_000 + PRIOR_DOCUMENTS))
+
+
+def test_too_few_documents_say_nothing_about_their_collection(tiny: HybridMatcher, many: list[Encoding]) -> None:
+    few = many[: LEAST_DOCUMENTS - 1]
+    alone = tiny.statistics.prior.unrelated(knowledge_of(few, tiny.statistics.terms))
+    assert tiny.collect(few).rarity.unrelated == alone == Rarity.of(few, tiny.statistics).unrelated
+    assert tiny.collect(many[:LEAST_DOCUMENTS]).rarity.unrelated != alone

@@ -1,0 +1,165 @@
+"""Background statistics of several kinds of text, from training documents alone."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from longmatch.default.statistics import background_from_bytes
+from longmatch.documents import Document, read_text_string
+from longmatch.encoders.backbone import Backbone
+from longmatch.errors import LongmatchError
+from longmatch.lab.datasets import DataFolder
+from longmatch.lab.default import background
+from longmatch.lab.default.background import (
+    FOLDER,
+    FOREIGN,
+    GENERAL,
+    UNIT,
+    KindOfText,
+    combine,
+    document_shares,
+    read_kinds,
+    training_documents,
+    unrelated_sentences,
+    write_background,
+)
+from longmatch.lab.default.pipeline import matcher_of
+from longmatch.lexical.background import read_term_background
+from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.terms import hash_word, terms_of
+
+LEGAL, NEWS = "legal", "news"
+
+
+def hashes(*words: str) -> "np.typing.NDArray[np.uint64]":
+    return np.array([hash_word(word) for word in words], dtype=np.uint64)
+
+
+def shares(**words: float) -> Frequencies:
+    """The share of the documents that have each word."""
+    ids, order = np.unique(hashes(*words), return_index=True)
+    return Frequencies(1.0, ids, np.array(list(words.values()))[order])
+
+
+def kind(sentences: Sequence[Sequence[float]] = (), phrases: Frequencies | None = None, **words: float) -> KindOfText:
+    vectors = np.array(sentences, dtype=np.float16).reshape(-1, 2)
+    return KindOfText({"words": shares(**words), "phrases": phrases or shares()}, vectors)
+
+
+@pytest.fixture
+def kinds() -> dict[str, KindOfText]:
+    return {
+        GENERAL: kind([(1, 0), (0.6, 0.8)], the=0.9, river=0.4, court=0.1, model=0.05),
+        LEGAL: kind([(0, 1), (0.8, 0.6), (1, 0)], the=1.0, court=0.95, phrases=shares(x=0.5)),
+        FOREIGN[0]: kind(法=0.8, the=0.3),
+    }
+
+
+def test_a_document_that_only_test_or_validation_labels_name_is_not_counted(make_data: Callable[..., Path]) -> None:
+    pairs = [("train", "boats", "ships", 1), ("test", "bread", "boats", 1), ("validation", "stars", "ships", 0)]
+    folder = DataFolder(make_data(pairs=pairs, qrels=[("train", "cakes", "boats", 1), ("test", "stars", "bread", 1)]))
+    assert {document.id for document in training_documents(folder)} == {"boats", "ships", "cakes"}
+
+
+def test_all_documents_of_a_set_without_labels_are_counted(make_data: Callable[..., Path]) -> None:
+    folder = DataFolder(make_data())
+    assert len(list(training_documents(folder))) == len(list(folder.documents())) == 5
+
+
+def test_shares_are_of_the_documents_and_terms_of_few_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["The river rose.", "The river fell. The river rose.", "The court sat.", "The judge sat."]
+    documents = [read_text_string(text, str(n)) for n, text in enumerate(texts)]
+    monkeypatch.setattr(background, "LEAST_DOCUMENTS", {"words": 2, "phrases": 3})
+    found = document_shares(documents)
+    the, river, court = found["words"].share(hashes("the", "river", "court")).tolist()
+    assert (the, river, court) == (1.0, 0.5, 0.0)
+    assert len(found["phrases"].ids) == 0  # "the river" and "river rose" are in two
+    monkeypatch.setattr(background, "LEAST_DOCUMENTS", {"words": 2, "phrases": 2})
+    phrases = document_shares(documents)["phrases"]
+    wanted = terms_of(read_text_string("The river rose.", "asked")).phrases.counts.ids
+    assert set(phrases.ids.tolist()) == set(wanted.tolist())
+    assert phrases.counts.tolist() == [0.5] * 3
+
+
+def test_a_term_counts_as_in_the_kind_that_has_it_most(kinds: dict[str, KindOfText]) -> None:
+    terms, _ = combine(kinds)
+    asked = "the", "river", "court", "model", "法", "unheard"
+    assert terms.words.documents == UNIT
+    assert terms.words.share(hashes(*asked)) == pytest.approx([1.0, 0.4, 0.95, 0.05, 0.8, 0.0])
+    assert terms.phrases.share(hashes("x")).tolist() == [0.5]
+    assert (np.diff(terms.words.ids.astype(object)) > 0).all()
+
+
+def test_everyday_words_are_those_of_general_text(kinds: dict[str, KindOfText]) -> None:
+    terms, _ = combine(kinds)
+    assert set(terms.everyday.tolist()) == set(hashes("the", "river").tolist())  # though every judgment has "court"
+
+
+def test_foreign_words_are_known_and_not_familiar_unless_another_kind_has_them(kinds: dict[str, KindOfText]) -> None:
+    terms, _ = combine(kinds)
+    assert terms.foreign.tolist() == hashes("法").tolist()
+    assert terms.known(hashes("法", "the", "court")).all()
+    assert terms.familiar(hashes("法", "the", "court")).tolist() == [False, True, True]
+
+
+def test_each_kind_gives_equally_many_sentences_and_a_foreign_one_none(kinds: dict[str, KindOfText]) -> None:
+    _, sentences = combine(kinds)
+    assert sentences.kinds == 2
+    expected = torch.tensor([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [0.8, 0.6]])
+    assert torch.allclose(sentences.vectors, expected, atol=1e-3)
+
+
+def test_without_general_text_there_is_no_background(kinds: dict[str, KindOfText]) -> None:
+    del kinds[GENERAL]
+    with pytest.raises(LongmatchError, match="needs general text"):
+        combine(kinds)
+
+
+@pytest.fixture
+def written(kinds: dict[str, KindOfText], tmp_path: Path) -> Path:
+    (tmp_path / FOLDER).mkdir()
+    for name, each in kinds.items():
+        each.write(tmp_path / FOLDER / f"{name}.safetensors")
+    return tmp_path
+
+
+def test_kinds_come_back_from_disk_and_one_can_be_left_out(written: Path, kinds: dict[str, KindOfText]) -> None:
+    found = read_kinds(written)
+    assert list(found) == list(kinds)
+    for name, each in kinds.items():
+        assert np.array_equal(found[name].sentences, each.sentences)
+        assert found[name].terms["words"].ids.tolist() == each.terms["words"].ids.tolist()
+        assert found[name].terms["words"].counts == pytest.approx(each.terms["words"].counts)
+    assert list(read_kinds(written, without=LEGAL)) == [GENERAL, FOREIGN[0]]
+    terms, sentences = combine(read_kinds(written, without=LEGAL))
+    assert terms.words.share(hashes("court")) == pytest.approx([0.1])
+    assert sentences.kinds == 1
+
+
+def test_a_matcher_without_a_kind_of_text_does_not_know_it(written: Path) -> None:
+    found = [matcher_of(written, without).statistics for without in (None, LEGAL)]
+    assert [x.terms.words.share(hashes("court"))[0] for x in found] == pytest.approx([0.95, 0.1])
+    assert [x.sentences.kinds for x in found] == [2, 1]
+
+
+def test_what_is_written_is_what_the_package_holds(written: Path, kinds: dict[str, KindOfText]) -> None:
+    write_background(written)
+    terms, sentences = combine(kinds)
+    again = read_term_background(written / "frequencies.safetensors")
+    assert again.words.share(terms.words.ids) == pytest.approx(terms.words.share(terms.words.ids))
+    vectors = background_from_bytes((written / "sentences.safetensors").read_bytes())
+    assert vectors.kinds == sentences.kinds and torch.allclose(vectors.vectors, sentences.vectors, atol=1e-3)
+
+
+def test_unrelated_sentences_are_as_many_as_asked_for_from_all_documents(
+    tiny_bert: Path, examples: dict[str, Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents, tiny = list(examples.values())[:5], Backbone.load(str(tiny_bert), precision="float32")
+    for asked in (5, 8, 100):
+        monkeypatch.setattr(background, "SENTENCES_OF_KIND", asked)
+        vectors = unrelated_sentences(documents, tiny, np.random.default_rng(0))
+        assert len(vectors) == len(np.unique(vectors, axis=0)) == asked
+        assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(asked), abs=1e-3)
