@@ -23,8 +23,8 @@ def trust_in_language(side: str, language: float) -> float:
 
 
 def log_above_floor(similarity: Floats, floor: float) -> Floats:
-    """ln(x + floor) of the positive part x: sides multiply, and what lies below the floor counts little."""
-    return np.asarray(np.log(np.maximum(similarity, 0) + floor))
+    """ln(x + floor): sides multiply, and what lies below the floor counts little; from -0.9 floor down all is alike."""
+    return np.asarray(np.log(np.maximum(similarity + floor, floor / 10)))
 
 
 @dataclass(frozen=True)

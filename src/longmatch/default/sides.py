@@ -139,7 +139,7 @@ SIDES = (
     Side(
         "meaning",
         "meaning",
-        floor=0.03,
+        floor=0.2,
         similarity=lambda comparison: comparison.sentence_scores(),
         explained_by="partners",
         needs_language=True,

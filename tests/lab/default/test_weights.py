@@ -11,7 +11,7 @@ from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import DEPTH, FLOORS, QueryLists
 from longmatch.lab.default.report import write_report
-from longmatch.lab.default.weights import WORDS_SHARE, fit_weights, log_sides, ndcg, read_weights, write_weights
+from longmatch.lab.default.weights import TIED, fit_weights, log_sides, ndcg, read_weights, write_weights
 from longmatch.lab.evaluation.measures.query_result import rank_query
 from longmatch.lab.evaluation.measures.ranking import nDCG
 
@@ -41,7 +41,7 @@ def test_the_side_that_decides_gets_the_weight(deciding: str, other: str) -> Non
 def test_words_weigh_a_share_of_what_phrases_weigh_and_by_themselves_what_they_are_worth() -> None:
     lists = drawn("words")
     words, phrases, _ = fit_weights([lists], ["words", "phrases", "meaning"])
-    assert words == pytest.approx(WORDS_SHARE * phrases)
+    assert words == pytest.approx(TIED["words"] * phrases)
     assert ndcg(lists, ["words"], fit_weights([lists], ["words"])).mean() > 0.95
 
 

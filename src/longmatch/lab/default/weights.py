@@ -19,7 +19,7 @@ from longmatch.lab.losses.listwise import listwise_loss
 
 WEIGHTS = "weights.json"
 WEIGHED = (*PASSAGE_SIDES, "title", "cites_title", "named")  # the sides that weigh in what ships
-WORDS_SHARE = 0.2  # of phrases' weight; left free, words weigh too much where documents quote each other
+TIED = {"words": 0.2, "meaning": 0.8}  # shares of phrases' weight; left free, both weigh too much where texts quote
 
 Floats = npt.NDArray[np.float32]
 
@@ -47,7 +47,7 @@ def read_weights(folder: Path) -> dict[str, Scale]:
 def fit_weights(
     sets: Sequence[QueryLists], sides: Sequence[str], steps: int = 60, floors: Mapping[str, float] = FLOORS
 ) -> Floats:
-    """Weights of the sides that put answers first, every set counting alike; words weigh a share of phrases."""
+    """Weights of the sides that put answers first, every set counting alike; some weigh a share of phrases."""
     padded = [_pad(lists, sides, floors) for lists in sets]
     spread = _spread(sides)
     weights = torch.ones(spread.shape[1], requires_grad=True)
@@ -67,11 +67,12 @@ def fit_weights(
 def _spread(sides: Sequence[str]) -> torch.Tensor:
     """The weights of the sides by the free ones: (sides, free weights)."""
     spread = torch.eye(len(sides))
-    if "words" not in sides or "phrases" not in sides:
+    if "phrases" not in sides:
         return spread
-    words = sides.index("words")
-    spread[words, sides.index("phrases")] = WORDS_SHARE
-    return spread[:, [side != "words" for side in sides]]
+    for side, share in TIED.items():
+        if side in sides:
+            spread[sides.index(side), sides.index("phrases")] = share
+    return spread[:, [side not in TIED for side in sides]]
 
 
 def _pad(
