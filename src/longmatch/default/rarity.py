@@ -108,7 +108,11 @@ def blend(kind: Kind, frequencies: Frequencies, statistics: Statistics, familiar
 
 
 def phrase_power(familiarity: float) -> float:
-    """The power of a phrase's rarity, by the share of the words that are known."""
+    """The power of a phrase's rarity, by the share of the words that are known.
+
+    >>> phrase_power(0.1), phrase_power(0.95)
+    (1.0, 3.0)
+    """
     return float(np.interp(familiarity, FAMILIARITY, PHRASE_POWER))
 
 

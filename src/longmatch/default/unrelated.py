@@ -42,7 +42,11 @@ class Level:
     spread: float
 
     def blend(self, other: "Level", share: float) -> "Level":
-        """A level between two: `share` of the other."""
+        """A level between two: `share` of the other.
+
+        >>> Level(-3.0, 0.5).blend(Level(-1.0, 0.5), share=0.25)
+        Level(mean=-2.5, spread=0.5)
+        """
         mean = (1 - share) * self.mean + share * other.mean
         spread = np.sqrt((1 - share) * self.spread**2 + share * other.spread**2)
         return Level(mean, float(spread))
@@ -166,6 +170,11 @@ class Prior:
 
 
 def _damped(surprise: Floats) -> Floats:
+    """In full up to MOST, then by its logarithm.
+
+    >>> _damped(np.array([-5.0, 3.0, MOST + 1.0])).round(2).tolist()
+    [-5.0, 3.0, 4.69]
+    """
     return np.asarray(np.minimum(surprise, MOST) + np.log1p(np.maximum(surprise - MOST, 0)))
 
 

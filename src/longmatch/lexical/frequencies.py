@@ -33,7 +33,11 @@ class Frequencies:
         return np.where(present, self.counts[position], 0.0) if len(self.ids) else np.zeros(len(terms))
 
     def share(self, terms: Hashes) -> Floats:
-        """The share of the documents that each of the terms occurs in."""
+        """The share of the documents that each of the terms occurs in.
+
+        >>> Frequencies(4, np.array([3, 7], np.uint64), np.array([1.0, 4.0])).share(np.array([7, 3, 5], np.uint64))
+        array([1.  , 0.25, 0.  ])
+        """
         return self(terms) / max(1.0, self.documents)
 
     def idf(self, terms: Hashes) -> Floats:

@@ -159,7 +159,11 @@ def mixed_labels(pairs: PairSides) -> Labels:
 
 
 def pair_weights(labels: Labels, share: float = SHARE) -> Floats:
-    """The weight of each pair where `share` of them are related; they sum to 1."""
+    """The weight of each pair where `share` of them are related; they sum to 1.
+
+    >>> pair_weights(np.array([True, False, False])).tolist()
+    [0.1, 0.45, 0.45]
+    """
     related = labels.sum()
     return np.asarray(np.where(labels, share / related, (1 - share) / (len(labels) - related)))
 
@@ -249,7 +253,11 @@ def belief(probability: Probability, prior: Prior, pairs: PairSides) -> dict[str
 
 
 def area_under_curve(related: Floats, random: Floats) -> float:
-    """How often a related pair is above a random one; ties count half."""
+    """How often a related pair is above a random one; ties count half.
+
+    >>> area_under_curve(np.array([0.9, 0.4]), np.array([0.4, 0.1]))
+    0.875
+    """
     ordered = np.sort(random)
     below, up_to = (np.searchsorted(ordered, related, side) for side in ("left", "right"))
     return float((below + up_to).mean() / 2 / len(random))
