@@ -18,7 +18,7 @@ from longmatch.default.sides import BY_NAME, Floats
 Similarities = Mapping[str, Floats]  # by side
 
 USUAL_WORDS = 2_000.0  # of a document, where lengths change nothing
-MOST_DOUBT = 0.4  # that general prose is of a kind of its own
+MOST_DOUBT = 0.3  # that general prose is of a kind of its own
 PRIOR_DOCUMENTS = 12.0  # of a collection that the prior counts for
 LEAST_SPREAD = {"words": 0.25, "phrases": 0.25, "meaning": 0.012, "title": 0.3, "query_title": 0.3}
 SAMPLED_SIDES = frozenset(LEAST_SPREAD)  # the others are mostly 0
@@ -79,7 +79,7 @@ class Unrelated:
         return np.asarray(self.levels[side].mean + sum(s * x for s, x in zip(slopes, logs, strict=True)))
 
     def surprise(self, similarities: Similarities, shorter: Floats, longer: Floats) -> dict[str, Floats]:
-        """By how many spreads each similarity exceeds that of unrelated documents; from MOST on it rises slowly."""
+        """By how many spreads each similarity exceeds that of unrelated documents; from MOST on it counts half."""
         return {
             side: _damped((on_scale(side, x) - self.expected(side, shorter, longer)) / self.levels[side].spread)
             for side, x in similarities.items()
@@ -173,9 +173,9 @@ def _damped(surprise: Floats) -> Floats:
     """In full up to MOST, then by its logarithm.
 
     >>> _damped(np.array([-5.0, 3.0, MOST + 1.0])).round(2).tolist()
-    [-5.0, 3.0, 4.69]
+    [-5.0, 3.0, 4.5]
     """
-    return np.asarray(np.minimum(surprise, MOST) + np.log1p(np.maximum(surprise - MOST, 0)))
+    return np.asarray(np.minimum(surprise, MOST) + np.maximum(surprise - MOST, 0) / 2)
 
 
 def _levels(values: Mapping[str, Mapping[str, float]]) -> dict[str, Level]:

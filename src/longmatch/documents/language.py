@@ -32,6 +32,7 @@ _COMMON_WORDS = {
 }
 
 _COMMON = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
+COMMON_WORDS = frozenset().union(*_COMMON.values())  # of all languages that are detected by their words
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)*")
 _ASCII_WORD = re.compile(r"[0-9a-z]++(?:'[0-9a-z]++)*+")  # the same words of lower-case ASCII text, twice as fast
 

@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from longmatch.documents.language import COMMON_WORDS
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.links import Shared
 from longmatch.lexical.spelling import spell
@@ -44,13 +45,13 @@ def key_terms(
 
 
 def is_everyday(words: Hashes, background: TermBackground) -> Flags:
-    """Which words are everyday ones: those of much of general text; none in a language it does not know."""
+    """Which words are everyday ones: those of much of general text, and the commonest of the languages we detect."""
     return np.isin(words, background.everyday) | np.isin(words, _spoken())
 
 
 @cache
 def _spoken() -> Hashes:
-    return np.array([hash_word(word) for word in SPOKEN.split()], dtype=np.uint64)
+    return np.array([hash_word(word) for word in (*SPOKEN.split(), *COMMON_WORDS)], dtype=np.uint64)
 
 
 @dataclass(frozen=True)
