@@ -82,7 +82,7 @@ def folder_table(paths: Sequence[Path], groups: Sequence[frozenset[str]], consol
     rarity = Collection.of(encodings, matcher.statistics).rarity
     for title, known in (("in the folder", rarity), ("by themselves", None)):
         found = [(a, b, Explanation.of(a, b, matcher.statistics, known)) for a, b in combinations(encodings, 2)]
-        related = [any({a.document.id, b.document.id} <= group for group in groups) for a, b, _ in found]
+        related = [any({_file(a), _file(b)} <= group for group in groups) for a, b, _ in found]
         table = Table("pairs", "number", "median", "95 %", "at 0.7 or more", "median score", title=title)
         for kind, wanted in (("related", True), ("the others", False)):
             some = [why for (_, _, why), is_related in zip(found, related, strict=True) if is_related == wanted]
@@ -97,6 +97,10 @@ def folder_table(paths: Sequence[Path], groups: Sequence[frozenset[str]], consol
     lowest = sorted(found, key=lambda row: row[2].probability)
     for a, b, why in random.Random(0).sample(lowest[: len(lowest) // 2], min(10, len(lowest) // 2)):
         console.print(f"{why.probability:.2f} {_name(a)} | {_name(b)}: {_terms(why)}", style="dim")
+
+
+def _file(encoding: Encoding) -> str:
+    return Path(encoding.document.source).name
 
 
 def _name(encoding: Encoding) -> str:
@@ -152,7 +156,7 @@ def main() -> None:
     if options.folder:
         key = json.loads((options.folder / "answer-key.json").read_text(encoding="utf-8"))
         names = {group: [row["file"] for row in key if row["group"] == group] for group in {r["group"] for r in key}}
-        groups = [frozenset(Path(name).stem for name in files) for files in names.values()]
+        groups = [frozenset(files) for files in names.values()]
         root = options.folder / "collection" if (options.folder / "collection").is_dir() else options.folder
         folder_table([root / row["file"] for row in key], groups, console)
     for name in ("acl", "peps") if options.data else ():
