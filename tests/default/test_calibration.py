@@ -62,10 +62,7 @@ def test_what_chance_gives_scores_near_0(share):
 
 def test_evidence_and_score_worked_by_hand(made):
     sides = {"x": np.array([0.3, 0.1]), "meaning": np.array([0.45, -0.3])}
-    evidence = [
-        2 * math.log(0.4 / 0.2) + math.log(0.5 / 0.25),
-        math.log(0.005 / 0.25),
-    ]  # 3 ln 2, and a tenth of the floor
+    evidence = [2 * math.log(0.4 / 0.2) + math.log(0.5 / 0.25), math.log(0.005 / 0.25)]  # 3 ln 2, -ln 50
     assert made.evidence(sides).tolist() == pytest.approx(evidence)
     most = 1 / (1 + math.exp(1 - (2 * math.log(1.1 / 0.2) + math.log(1.05 / 0.25)) / 2))
     expected = [(1 - 1e-6) / (1 + math.exp(1 - e / 2)) / most for e in evidence]

@@ -161,8 +161,8 @@ class Prior:
     def read(path: Path) -> "Prior":
         """Read what `write` wrote."""
         content = json.loads(path.read_text(encoding="utf-8"))
-        levels = (_levels(content[name]) for name in ("known", "general", "unknown"))
-        return Prior(*levels, _slopes(content["slopes"]))
+        known, general, unknown = (_levels(content[name]) for name in ("known", "general", "unknown"))
+        return Prior(known, general, unknown, _slopes(content["slopes"]))
 
     def write(self, path: Path) -> None:
         """Write as JSON."""

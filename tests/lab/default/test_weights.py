@@ -38,11 +38,12 @@ def test_the_side_that_decides_gets_the_weight(deciding: str, other: str) -> Non
     assert ndcg(lists, [other], np.ones(1, dtype=np.float32)).mean() < 0.5
 
 
-def test_words_weigh_a_share_of_what_phrases_weigh_and_by_themselves_what_they_are_worth() -> None:
-    lists = drawn("words")
-    words, phrases, _ = fit_weights([lists], ["words", "phrases", "meaning"])
-    assert words == pytest.approx(TIED["words"] * phrases)
-    assert ndcg(lists, ["words"], fit_weights([lists], ["words"])).mean() > 0.95
+@pytest.mark.parametrize("side", TIED)
+def test_words_and_meaning_weigh_a_share_of_phrases_and_by_themselves_what_they_are_worth(side: str) -> None:
+    lists = drawn(side)
+    weights = dict(zip(sides := ["words", "phrases", "meaning"], fit_weights([lists], sides), strict=True))
+    assert weights[side] == pytest.approx(TIED[side] * weights["phrases"])
+    assert ndcg(lists, [side], fit_weights([lists], [side])).mean() > 0.95
 
 
 def test_its_worth_is_the_ndcg_of_the_evaluation() -> None:
