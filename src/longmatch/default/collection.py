@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.rarity import Rarity, knowledge_of, mentions_of
+from longmatch.default.rarity import Rarity, knowledge_of, mentions_of, prior_of
 from longmatch.default.sides import Floats, as_numbers, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import SAMPLED, SAMPLED_SIDES, Sample, Unrelated
@@ -175,7 +175,7 @@ def sampled_unrelated(
     say nothing about their collection.
     """
     if len(encodings) < LEAST_DOCUMENTS:
-        return statistics.prior.unrelated(knowledge_of(encodings, statistics.terms))
+        return prior_of(encodings, statistics)
     drawn = np.random.default_rng(0).permutation(len(encodings))[:SAMPLED]
     some = [encodings[i] for i in sorted(drawn.tolist())]
     collection = Collection.with_rarity(some, rarity)

@@ -9,7 +9,7 @@ from longmatch.default.calibration import NEEDS_TITLES, Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
-from longmatch.default.unrelated import Similarities, Unrelated
+from longmatch.default.unrelated import Similarities, Unrelated, usual_length
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
@@ -49,7 +49,7 @@ class Rarity:
             familiarity,
             Titles.of(stack_titles([e.title_terms for e in encodings])),
             usual_words(np.array([e.words for e in encodings])),
-            statistics.prior.unrelated(knowledge_of(encodings, statistics.terms)),
+            prior_of(encodings, statistics),
         )
 
     def idf(self, kind: Kind) -> Blend:
@@ -149,6 +149,12 @@ def knowledge_of(encodings: Sequence[Encoding], background: TermBackground) -> f
     """
     rarities = [running_rarity(encoding.terms.phrases.counts, background.phrases) for encoding in encodings]
     return float(np.interp(np.mean(rarities) if rarities else 0.0, KNOWN_RARITY, (1.0, 0.0)))
+
+
+def prior_of(encodings: Sequence[Encoding], statistics: Statistics) -> Unrelated:
+    """What unrelated documents of this kind and length have in common, without a collection that tells."""
+    words = usual_length(np.array([encoding.words for encoding in encodings], dtype=np.float64))
+    return statistics.prior.unrelated(knowledge_of(encodings, statistics.terms), words=words)
 
 
 def running_rarity(counts: Counts, background: Frequencies) -> float:

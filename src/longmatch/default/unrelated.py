@@ -19,7 +19,8 @@ Similarities = Mapping[str, Floats]  # by side
 
 USUAL_WORDS = 2_000.0  # of a document, where lengths change nothing
 MOST_DOUBT = 0.3  # that general prose is of a kind of its own
-PRIOR_DOCUMENTS = 12.0  # of a collection that the prior counts for
+MOST_CHANCE = 0.3  # similarity of unrelated documents, so that a copy always exceeds it
+PRIOR_DOCUMENTS = 6.0  # of a collection that the prior counts for
 LEAST_SPREAD = {"words": 0.25, "phrases": 0.25, "meaning": 0.012, "title": 0.3, "query_title": 0.3}
 SAMPLED_SIDES = frozenset(LEAST_SPREAD)  # the others are mostly 0
 BOTH_WAYS = ("title", "query_title")  # one level, so that two documents share as much both ways
@@ -71,6 +72,7 @@ class Unrelated:
     slopes: Mapping[str, tuple[float, float]]  # per ln of the shorter document's words, and of the longer one's
     doubt: float = 0.0  # that the documents may be of a kind of their own, from 0 to 1 ...
     doubtful: Mapping[str, Level] = field(default_factory=dict)  # ... and the levels then
+    words: float = USUAL_WORDS  # of a usual document of the collection
 
     def expected(self, side: str, shorter: Floats, longer: Floats) -> Floats:
         """What unrelated documents of these numbers of words have, on the side's scale."""
@@ -87,9 +89,11 @@ class Unrelated:
         }
 
     def chance(self, side: str) -> float:
-        """The similarity of unrelated documents of usual length."""
-        mean = self.levels[side].mean
-        return float(max(0.0, mean if BY_NAME[side].linear else np.exp(mean) - BY_NAME[side].floor))
+        """The similarity of unrelated documents of the collection's usual length."""
+        words = np.array(self.words)
+        expected = float(self.expected(side, words, words))
+        similarity = expected if BY_NAME[side].linear else float(np.exp(expected)) - BY_NAME[side].floor
+        return min(max(similarity, 0.0), MOST_CHANCE)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -98,9 +102,8 @@ class Unrelated:
     @staticmethod
     def from_dict(values: Mapping[str, Any]) -> "Unrelated":
         """What `to_dict` made."""
-        return Unrelated(
-            _levels(values["levels"]), _slopes(values["slopes"]), values["doubt"], _levels(values["doubtful"])
-        )
+        levels, doubtful = _levels(values["levels"]), _levels(values["doubtful"])
+        return Unrelated(levels, _slopes(values["slopes"]), values["doubt"], doubtful, values["words"])
 
     @property
     def if_doubtful(self) -> "Unrelated":
@@ -116,6 +119,11 @@ class Sample:
     shorter: Floats
     longer: Floats
     documents: int  # of the collection
+
+    @property
+    def words(self) -> float:
+        """Of a usual document."""
+        return usual_length(np.concatenate([self.shorter, self.longer]))
 
     def levels(self, slopes: Mapping[str, tuple[float, float]]) -> dict[str, Level]:
         """The level of each side, the effect of lengths taken out."""
@@ -143,10 +151,10 @@ class Prior:
     unknown: Mapping[str, Level]
     slopes: Mapping[str, tuple[float, float]]
 
-    def unrelated(self, knowledge: float, sample: Sample | None = None) -> Unrelated:
+    def unrelated(self, knowledge: float, sample: Sample | None = None, words: float = USUAL_WORDS) -> Unrelated:
         """For documents whose kind is known to that degree, 1 for fully and 0 for not more than general prose.
 
-        `sample` are random pairs of their collection.
+        `sample` are random pairs of their collection, `words` those of a usual document where there is no sample.
         """
         share = sample.documents / (sample.documents + PRIOR_DOCUMENTS) if sample else 0.0
         sampled = sample.levels(self.slopes) if sample else {}
@@ -155,7 +163,8 @@ class Prior:
             {side: level.blend(sampled.get(side, level), share) for side, level in levels.items()}
             for levels in (usual, self.unknown)
         )
-        return Unrelated(likely, self.slopes, MOST_DOUBT * (1 - knowledge) * (1 - share), doubtful)
+        doubt = MOST_DOUBT * (1 - knowledge) * (1 - share)
+        return Unrelated(likely, self.slopes, doubt, doubtful, sample.words if sample else words)
 
     @staticmethod
     def read(path: Path) -> "Prior":
@@ -167,6 +176,15 @@ class Prior:
     def write(self, path: Path) -> None:
         """Write as JSON."""
         path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+
+def usual_length(words: Floats) -> float:
+    """The geometric mean of numbers of words.
+
+    >>> usual_length(np.array([500.0, 2000.0]))
+    1000.0
+    """
+    return round(float(np.exp(np.log(np.maximum(words, 1.0)).mean())), 1) if len(words) else USUAL_WORDS
 
 
 def _damped(surprise: Floats) -> Floats:

@@ -33,6 +33,7 @@ from longmatch.lab.evaluation.measures import calibration_error
 from longmatch.lab.evaluation.measures.query_result import Floats
 
 LIKELY_SIDES = (*PASSAGE_SIDES, "named")  # of the probability; the same both ways
+BETWEEN = 0.25  # share of the variance between sets that counts as spread
 STEEPNESS = 2.0  # of what lengths do to unrelated documents
 DECAY = 1e-3  # of the weights, so that pairs that are separated without error do not make them grow for ever
 NAMED_LEVEL = Level(round(float(np.log(0.03)), 4), 1.0)  # two unrelated documents mention nothing in common
@@ -103,9 +104,9 @@ def _slopes(sets: Sequence[PairSides], side: str) -> tuple[float, float]:
 
 
 def _over_sets(levels: Sequence[Level]) -> Level:
-    """The level of a set that nobody has seen: the mean of all, with the spread within and between them."""
+    """The level of a set that nobody has seen: the mean of all, with their spread and some of that between them."""
     means = [level.mean for level in levels]
-    spread = np.sqrt(np.mean([level.spread**2 for level in levels]) + np.var(means))
+    spread = np.sqrt(np.mean([level.spread**2 for level in levels]) + BETWEEN * np.var(means))
     return Level(round(float(np.mean(means)), 4), round(float(spread), 4))
 
 
