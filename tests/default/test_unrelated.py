@@ -19,7 +19,7 @@ from longmatch.default.probability import Curve, Probability
 from longmatch.default.rarity import Rarity, knowledge_of
 from longmatch.default.sides import BY_NAME, similarities
 from longmatch.default.statistics import shipped_statistics
-from longmatch.default.unrelated import (
+from longmatch.default.unrelated import , usual_length(
     BOTH_WAYS,
     LEAST_SPREAD,
     MOST,
@@ -119,7 +119,7 @@ def test_a_linear_side_is_measured_as_it_is_below_0_too() -> None:
 
 
 def test_what_is_far_above_all_that_random_pairs_share_surprises_little_more() -> None:
-    spreads = np.array([MOST, MOST + math.e - 1, -2 * MOST])
+    spreads = np.array([MOST, MOST + 2, -2 * MOST])
     words = np.full(3, USUAL_WORDS)
     found = PRIOR.unrelated(1.0).surprise({"meaning": 0.05 + 0.03 * spreads}, words, words)["meaning"]
     assert found == pytest.approx([MOST, MOST + 1, -2 * MOST])
@@ -238,6 +238,7 @@ def test_a_collection_larger_than_its_sample_counts_for_all_its_documents(
 
 def test_too_few_documents_say_nothing_about_their_collection(tiny: HybridMatcher, many: list[Encoding]) -> None:
     few = many[: LEAST_DOCUMENTS - 1]
-    alone = tiny.statistics.prior.unrelated(knowledge_of(few, tiny.statistics.terms))
+    words = usual_length(np.array([encoding.words for encoding in few], dtype=np.float64))
+    alone = tiny.statistics.prior.unrelated(knowledge_of(few, tiny.statistics.terms), words=words)
     assert tiny.collect(few).rarity.unrelated == alone == Rarity.of(few, tiny.statistics).unrelated
     assert tiny.collect(many[:LEAST_DOCUMENTS]).rarity.unrelated != alone

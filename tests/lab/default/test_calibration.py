@@ -16,6 +16,7 @@ from longmatch.default.probability import SHARE, Probability
 from longmatch.default.sides import BY_NAME
 from longmatch.default.unrelated import USUAL_WORDS, Level, Prior
 from longmatch.lab.default.calibration import (
+    BETWEEN,
     LIKELY_SIDES,
     NAMED_LEVEL,
     STEEPNESS,
@@ -117,7 +118,7 @@ def prior(three: list[PairSides]) -> Prior:
 
 
 def test_levels_are_those_of_lone_pairs_with_the_spread_within_and_between_sets(prior: Prior) -> None:
-    between = np.var([-1.0, 0.0, 1.0])
+    between = BETWEEN * np.var([-1.0, 0.0, 1.0])
     for side in PASSAGE_SIDES:
         mean, spread = LEVELS[side].mean, LEVELS[side].spread
         for levels, more in ((prior.known, -0.5), (prior.unknown, 1.0)):
