@@ -19,7 +19,7 @@ from longmatch.default.probability import Curve, Probability
 from longmatch.default.rarity import Rarity, knowledge_of
 from longmatch.default.sides import BY_NAME, similarities
 from longmatch.default.statistics import shipped_statistics
-from longmatch.default.unrelated import , usual_length(
+from longmatch.default.unrelated import (
     BOTH_WAYS,
     LEAST_SPREAD,
     MOST,
@@ -33,6 +33,7 @@ from longmatch.default.unrelated import , usual_length(
     Sample,
     Unrelated,
     on_scale,
+    usual_length,
 )
 from longmatch.documents import read_text_string
 from tests.library.tiny import made_up_text, tiny_matcher
