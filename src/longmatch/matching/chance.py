@@ -24,6 +24,11 @@ class Background:
     vectors: Tensor
     kinds: int = 1  # of text: papers, judgments, ...
 
+    @property
+    def general(self) -> Tensor:
+        """The sentences of general text, which come first."""
+        return self.vectors[: len(self.vectors) // self.kinds]
+
     def expectations(self, vectors: Tensor, rows: int = 4096) -> Tensor:
         """For each vector, the best cosine to expect among SIZES unrelated sentences: (units, len(SIZES)).
 

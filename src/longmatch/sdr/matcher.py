@@ -102,7 +102,7 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
         known = background_of(self.backbone)
         if known is None:
             return others
-        return Paragraphs.of(known.vectors, torch.arange(len(known.vectors) + 1))
+        return Paragraphs.of(known.general, torch.arange(len(known.general) + 1))
 
 
 def plain_matcher(backbone: Backbone | None = None) -> SdrMatcher:

@@ -98,7 +98,7 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
     def _others(self, query: RprsEncoding) -> Tensor:
         """The packaged background sentences; the query's own sentences for a backbone without any."""
         background = background_of(self.backbone)
-        return query.vectors if background is None else background.vectors
+        return query.vectors if background is None else background.general
 
     def _score(self, hits: Hits) -> float:
         return float(proportional_scores(hits, self.rule)[0])
