@@ -49,7 +49,7 @@ class Collection:
                 torch.cat([e.sentence_vectors.vectors for e in encodings]),
                 torch.cat([e.sentence_vectors.expectations for e in encodings]),
             ),
-            offsets_of(torch.tensor([len(e) for e in encodings])),
+            offsets_of(torch.tensor([len(e.sentence_vectors) for e in encodings])),
             rarity,
             TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings]),
             TermMatrix.of([tfidf(e.terms.phrases.counts, rarity.phrases) for e in encodings]),

@@ -1,6 +1,7 @@
 """The default model's score, slice by slice, with the rarity of words in the whole corpus."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,11 @@ import torch
 from torch import Tensor
 
 from longmatch.default.calibration import NEEDS_TITLES
-from longmatch.default.collection import Collection
+from longmatch.default.collection import Collection, sampled_unrelated
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
+from longmatch.default.unrelated import SAMPLED, Unrelated
 from longmatch.lab.evaluation.code_paths import DEFAULT_CODE
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
@@ -66,11 +68,19 @@ class DefaultScorer(Scorer):
         self._titles = self._titles_of(corpus)
         self._title_vectors = self._vectors_of(self._titles)
         handled = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
-        self._rarity = Rarity.of(handled, self.matcher.statistics)
+        rarity = Rarity.of(handled, self.matcher.statistics)
+        numbers = [n for n in range(len(words)) if n not in self.unhandled]
+        self._rarity = replace(rarity, unrelated=self._unrelated(numbers, rarity))
         del handled  # and its phrases
         self._slices = slices_of(self._vectors)
         self._terms = [self._weigh(words[part.first : part.last], part.first) for part in self._slices]
         self._loaded: Collection | None = None
+
+    def _unrelated(self, numbers: Sequence[int], rarity: Rarity) -> Unrelated:
+        """What unrelated documents have in common, by those that a collection in memory draws too."""
+        drawn = np.random.default_rng(0).permutation(len(numbers))[:SAMPLED]
+        some = [self._query(numbers[i]) for i in sorted(drawn.tolist())]
+        return sampled_unrelated(some, rarity, self.matcher.statistics, len(numbers))
 
     def _titles_of(self, corpus: Corpus) -> Sequence[str]:
         """Read only if a side needs them."""
