@@ -29,8 +29,9 @@ from longmatch.default.statistics import shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.default.calibration import area_under_curve, belief, left_out, lone_probabilities
+from longmatch.lab.default.calibration import area_under_curve, left_out, lone_probabilities
 from longmatch.lab.default.features import read_pairs
+from longmatch.lab.default.report import belief_table
 from longmatch.lab.evaluation.measures.query_result import QueryResult
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import terms_of
@@ -40,22 +41,6 @@ from longmatch.matching.sentences import Sentences
 
 FOLDER_DOCUMENTS = 36
 FOLDER_QUERIES = 150
-
-
-def sets_table(folder: Path) -> Table:
-    """Each set's test pairs within their collection, everything learnt without the set."""
-    train, test = read_pairs(folder, "train"), read_pairs(folder, "test")
-    table = Table("set", title="within the collection, learnt without the set")
-    rows: list[list[float]] = []
-    for name, pairs in test.items():
-        row = belief(*left_out(train, name), pairs)
-        if not rows:
-            for column in row:
-                table.add_column(column)
-        rows.append(list(row.values()))
-        table.add_row(name, *(f"{value:.3f}" for value in row.values()))
-    table.add_row("mean", *(f"{value:.3f}" for value in np.mean(rows, axis=0)))
-    return table
 
 
 def lone_table(folder: Path) -> Table:
@@ -149,7 +134,7 @@ def main() -> None:
     options = parser.parse_args()
     console = Console(width=150)
     if options.out:
-        console.print(sets_table(options.out))
+        console.print(belief_table(options.out))
         console.print(lone_table(options.out))
     if options.pdfs:
         folder_table(sorted(options.pdfs.glob("*.pdf")), (), console)

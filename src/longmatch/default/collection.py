@@ -12,7 +12,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity, knowledge_of, mentions_of, prior_of
 from longmatch.default.sides import Floats, as_numbers, similarities
 from longmatch.default.statistics import Statistics
-from longmatch.default.unrelated import SAMPLED, SAMPLED_SIDES, Sample, Unrelated
+from longmatch.default.unrelated import SAMPLED_SIDES, Sample, Unrelated, drawn_documents
 from longmatch.encoders.ragged import offsets_of, segment_mean
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import Hashes, Ints, Kind
@@ -176,8 +176,7 @@ def sampled_unrelated(
     """
     if len(encodings) < LEAST_DOCUMENTS:
         return prior_of(encodings, statistics)
-    drawn = np.random.default_rng(0).permutation(len(encodings))[:SAMPLED]
-    some = [encodings[i] for i in sorted(drawn.tolist())]
+    some = [encodings[i] for i in drawn_documents(len(encodings))]
     collection = Collection.with_rarity(some, rarity)
     sides = [name for name in statistics.probability.sides if name in SAMPLED_SIDES]
     rows = [collection.similarities(encoding, sides) for encoding in some]

@@ -178,6 +178,15 @@ class Prior:
         path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
 
 
+def drawn_documents(count: int) -> list[int]:
+    """The positions of at most SAMPLED of `count` documents, drawn at random and always the same.
+
+    >>> drawn_documents(3)
+    [0, 1, 2]
+    """
+    return sorted(np.random.default_rng(0).permutation(count)[:SAMPLED].tolist())
+
+
 def usual_length(words: Floats) -> float:
     """The geometric mean of numbers of words.
 

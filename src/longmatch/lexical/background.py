@@ -4,7 +4,8 @@
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,12 @@ class TermBackground:
     phrases: Frequencies
     everyday: Hashes  # words of much of general text, sorted
     foreign: Hashes  # words of languages that the packaged backbone does not know, sorted
+
+    @cached_property
+    def digest(self) -> str:
+        """Identifies the frequencies."""
+        parts = (self.words.ids, self.words.counts, self.phrases.ids, self.phrases.counts)
+        return blake2b(b"".join(part.tobytes() for part in parts), digest_size=8).hexdigest()
 
     def frequencies(self, kind: Kind) -> Frequencies:
         """Those of words, or of phrases."""

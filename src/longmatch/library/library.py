@@ -375,7 +375,9 @@ class Library:
 
     def _open_index(self, folder: Path) -> Index:
         """The index in a folder, perhaps behind the store."""
-        made_by = f"{background_digest(self.statistics.sentences)}{self.statistics.prior}{self._store.model.to_json()}"
+        statistics = self.statistics
+        background = background_digest(statistics.sentences) + statistics.terms.digest
+        made_by = f"{background}{statistics.prior}{self._store.model.to_json()}"
         fingerprint = sha256(made_by.encode()).hexdigest()[:16]
         return Index.open(folder, self.statistics, fingerprint)
 

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from longmatch.default.collection import sampled_unrelated
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.unrelated import SAMPLED
+from longmatch.default.unrelated import drawn_documents
 from longmatch.documents.document import Document
 from longmatch.lexical.mentions import stack_titles
 from longmatch.lexical.terms import KINDS
@@ -102,8 +102,8 @@ def refresh_norms(index: Index, store: Store) -> None:
 def refresh_unrelated(index: Index, store: Store) -> None:
     """See again what unrelated documents have in common, by random ones."""
     ids = sorted(index.roster.rows)
-    drawn = np.random.default_rng(0).permutation(len(ids))[:SAMPLED].tolist()
-    encodings = [row.encoding() for row in store.fetch(sorted(ids[i] for i in drawn), ENCODING_COLUMNS)]
+    drawn = [ids[i] for i in drawn_documents(len(ids))]
+    encodings = [row.encoding() for row in store.fetch(drawn, ENCODING_COLUMNS)]
     rarity = index.rarity(encodings)
     index.unrelated = sampled_unrelated(encodings, rarity, index.statistics, len(ids))
 

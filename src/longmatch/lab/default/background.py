@@ -84,7 +84,8 @@ def training_documents(folder: DataFolder) -> Iterator[Document]:
     """The documents that training labels name; all documents of a set without labels."""
     named = {id for pair in folder.pairs("train") for id in (pair.source, pair.target)}
     named |= {id for query, answers in folder.qrels("train").items() for id in (query, *answers)}
-    return (document for document in folder.documents() if not named or document.id in named)
+    unlabelled = not (folder.pairs() or folder.judgements())
+    return (document for document in folder.documents() if unlabelled or document.id in named)
 
 
 def read_kinds(folder: Path, without: str | None = None) -> dict[str, KindOfText]:

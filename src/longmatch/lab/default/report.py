@@ -107,14 +107,14 @@ def _percent(values: Sequence[float]) -> list[str]:
 
 
 def belief_table(folder: Path) -> Table:
-    """How believable the probability is on each set's test pairs, everything learnt without the set."""
+    """How believable the probability is on each set's test pairs in their collection, learnt without the set."""
     train, test = read_pairs(folder, "train"), read_pairs(folder, "test")
-    table: Table | None = None
-    for name, pairs in test.items():
-        row = belief(*left_out(train, name), pairs)
-        if table is None:
-            table = Table("set", *row, title="probability, test pairs, learnt without the set")
-        table.add_row(name, *(f"{value:.3f}" for value in row.values()))
-    if table is None:
+    rows = {name: belief(*left_out(train, name), pairs) for name, pairs in test.items()}
+    if not rows:
         raise LongmatchError(f"{folder} holds no test pairs. Run --step features first.")
+    columns = list(next(iter(rows.values())))
+    table = Table("set", *columns, title="probability of test pairs in their collection, learnt without the set")
+    for name, row in rows.items():
+        table.add_row(name, *(f"{row[column]:.3f}" for column in columns))
+    table.add_row("mean", *(f"{np.mean([row[column] for row in rows.values()]):.3f}" for column in columns))
     return table

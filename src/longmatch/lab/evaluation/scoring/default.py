@@ -13,7 +13,7 @@ from longmatch.default.collection import Collection, sampled_unrelated
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
-from longmatch.default.unrelated import SAMPLED, Unrelated
+from longmatch.default.unrelated import Unrelated, drawn_documents
 from longmatch.lab.evaluation.code_paths import DEFAULT_CODE
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
@@ -78,8 +78,7 @@ class DefaultScorer(Scorer):
 
     def _unrelated(self, numbers: Sequence[int], rarity: Rarity) -> Unrelated:
         """What unrelated documents have in common, by those that a collection in memory draws too."""
-        drawn = np.random.default_rng(0).permutation(len(numbers))[:SAMPLED]
-        some = [self._query(numbers[i]) for i in sorted(drawn.tolist())]
+        some = [self._query(numbers[i]) for i in drawn_documents(len(numbers))]
         return sampled_unrelated(some, rarity, self.matcher.statistics, len(numbers))
 
     def _titles_of(self, corpus: Corpus) -> Sequence[str]:
