@@ -1,6 +1,7 @@
 """How likely two documents belong together."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.default.probability import Curve, Probability
+from longmatch.default.probability import SHARE, Curve, Probability
 from longmatch.default.sides import BY_NAME, NAMES
 from longmatch.default.statistics import shipped_statistics
 from longmatch.default.unrelated import USUAL_WORDS, Level, Unrelated
@@ -75,6 +76,15 @@ def test_in_a_language_half_known_meaning_counts_half_and_words_for_the_other_ha
     sides = {"words": at("words", 1.0), "meaning": at("meaning", 3.0)}
     assert told(sides, trust=(0.5, 0.0)) == pytest.approx(sigmoid(-3 + 2.5 + 1.5))
     assert told(sides, trust=(0.0, 0.0)) == pytest.approx(sigmoid(-3 + 3))
+
+
+def test_where_nothing_is_known_of_the_language_only_copies_are_told() -> None:
+    foreign = replace(UNRELATED, ignorance=1.0)
+    sides = {"words": at("words", 4.0), "phrases": 0.1}
+    assert told(sides, unrelated=foreign) == pytest.approx(0.1 * told(sides) + 0.9 * SHARE)
+    assert told({**sides, "phrases": 1.0}, unrelated=foreign) == pytest.approx(told({**sides, "phrases": 1.0}))
+    half = replace(UNRELATED, ignorance=0.5)
+    assert told(sides, unrelated=half) == pytest.approx(0.55 * told(sides) + 0.45 * SHARE)
 
 
 def test_titles_count_as_far_as_they_describe_their_documents() -> None:

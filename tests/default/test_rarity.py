@@ -8,7 +8,14 @@ import pytest
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.rarity import BACKGROUND_DOCUMENTS, blend, familiarity_of, knowledge_of, running_rarity
+from longmatch.default.rarity import (
+    BACKGROUND_DOCUMENTS,
+    blend,
+    familiarity_of,
+    knowledge_of,
+    running_rarity,
+    vocabulary_of,
+)
 from longmatch.documents import read_text_string
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.frequencies import Frequencies
@@ -41,6 +48,13 @@ def test_familiar_and_known_words_are_counted_as_they_run(tiny: HybridMatcher) -
     found = familiarity_of(encodings, background(["river", "stone"], foreign=["stone"]))
     assert found == pytest.approx((3 / 7, 5 / 7))
     assert familiarity_of([], background([], [])) == (1.0, 1.0)
+
+
+def test_the_vocabulary_is_known_from_two_fifths_of_the_words_to_four_fifths(tiny: HybridMatcher) -> None:
+    text = "River bank river stone wall."
+    encodings = tiny.encode([read_text_string(text, "text")])
+    for words, expected in ((["bank"], 0.0), (["river", "bank"], 0.5), (["river", "bank", "stone"], 1.0)):
+        assert vocabulary_of(encodings, background(words, [])) == pytest.approx(expected)
 
 
 def test_running_rarity_is_0_for_terms_of_every_document_and_1_for_terms_of_none() -> None:

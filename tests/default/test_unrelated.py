@@ -21,6 +21,7 @@ from longmatch.default.sides import BY_NAME, similarities
 from longmatch.default.statistics import shipped_statistics
 from longmatch.default.unrelated import (
     BOTH_WAYS,
+    FOREIGN,
     LEAST_SPREAD,
     MOST,
     MOST_DOUBT,
@@ -104,6 +105,15 @@ def test_without_random_pairs_the_prior_holds() -> None:
         assert found.if_doubtful == replace(found, levels=found.doubtful, doubt=0.0)
 
 
+def test_in_a_language_without_vocabulary_common_words_pass_for_rare_ones_until_the_collection_tells() -> None:
+    foreign = PRIOR.unrelated(1.0, vocabulary=0.0)
+    assert foreign.ignorance == 1.0 and foreign.levels["words"].mean == pytest.approx(FOREIGN["words"].mean)
+    assert foreign.levels["meaning"] == PRIOR.unrelated(1.0).levels["meaning"]
+    sample = sampled(-1.0, 0.2, 3 * PRIOR_DOCUMENTS)
+    assert PRIOR.unrelated(1.0, sample, vocabulary=0.5).ignorance == pytest.approx(0.5 / 4)
+    assert PRIOR.unrelated(1.0, vocabulary=1.0).ignorance == 0.0
+
+
 def test_surprise_is_0_at_what_is_expected_and_1_a_spread_above() -> None:
     unrelated = PRIOR.unrelated(1.0)
     similarity = np.exp([-3.0, -2.6, -3.4]) - FLOOR
@@ -165,7 +175,7 @@ def test_titles_have_one_level_both_ways() -> None:
 
 
 def test_what_is_known_of_a_collection_survives_json() -> None:
-    unrelated = PRIOR.unrelated(0.7, sampled(-2.0, 0.3))
+    unrelated = PRIOR.unrelated(0.7, sampled(-2.0, 0.3), vocabulary=0.5)
     assert Unrelated.from_dict(json.loads(json.dumps(unrelated.to_dict()))) == unrelated
 
 

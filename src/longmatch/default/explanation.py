@@ -174,7 +174,7 @@ class Explanation:
             alignments=self.alignments(),
             model=model,
             probability=self.probability,
-            known_kind=self.rarity.unrelated.doubt <= LITTLE_DOUBT,
+            known_kind=max(self.rarity.unrelated.doubt, self.rarity.unrelated.ignorance) <= LITTLE_DOUBT,
             parts=self.parts,
             labels=LABELS,
             terms=self.terms(),

@@ -60,13 +60,17 @@ class Probability:
     ) -> Floats:
         """The probability of pairs, by their similarities and the words of both documents.
 
-        `trust` says how far the language is known and titles describe their documents, each from 0 to 1.
+        `trust` says how far the language is known and titles describe their documents, each from 0 to 1. Where nobody
+        knows what is common in the language, it stays near SHARE, unless the documents have most phrases in common.
         """
         likely = _sigmoid(self._evidence(similarities, words, unrelated, trust))
-        if not unrelated.doubt:
-            return likely
-        doubtful = _sigmoid(self._evidence(similarities, words, unrelated.if_doubtful, trust))
-        return (1 - unrelated.doubt) * likely + unrelated.doubt * np.minimum(likely, doubtful)
+        if unrelated.doubt:
+            doubtful = _sigmoid(self._evidence(similarities, words, unrelated.if_doubtful, trust))
+            likely = (1 - unrelated.doubt) * likely + unrelated.doubt * np.minimum(likely, doubtful)
+        if unrelated.ignorance:
+            unsure = unrelated.ignorance * (1 - similarities.get("phrases", np.zeros(1)))  # but a copy is one anywhere
+            likely = (1 - unsure) * likely + unsure * SHARE
+        return likely
 
     def _evidence(
         self, similarities: Similarities, words: tuple[Floats, Floats], unrelated: Unrelated, trust: tuple[float, float]

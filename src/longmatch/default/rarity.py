@@ -154,7 +154,13 @@ def knowledge_of(encodings: Sequence[Encoding], background: TermBackground) -> f
 def prior_of(encodings: Sequence[Encoding], statistics: Statistics) -> Unrelated:
     """What unrelated documents of this kind and length have in common, without a collection that tells."""
     words = usual_length(np.array([encoding.words for encoding in encodings], dtype=np.float64))
-    return statistics.prior.unrelated(knowledge_of(encodings, statistics.terms), words=words)
+    known = knowledge_of(encodings, statistics.terms)
+    return statistics.prior.unrelated(known, words=words, vocabulary=vocabulary_of(encodings, statistics.terms))
+
+
+def vocabulary_of(encodings: Sequence[Encoding], background: TermBackground) -> float:
+    """How far the background text has the words of some documents, from 0 to 1."""
+    return float(np.interp(familiarity_of(encodings, background)[1], FAMILIARITY, (0, 1)))
 
 
 def running_rarity(counts: Counts, background: Frequencies) -> float:

@@ -64,6 +64,10 @@ class Level:
         return Level(float(middle), float(around + above) / 2)
 
 
+FOREIGN = {"words": Level(-0.15, 0.6), "phrases": Level(-2.9, 0.6)}
+"""What unrelated documents share in a language that the background text lacks, as German reports of one authority."""
+
+
 @dataclass(frozen=True)
 class Unrelated:
     """The level of each side in a collection, and how it moves with the lengths of two documents."""
@@ -73,6 +77,7 @@ class Unrelated:
     doubt: float = 0.0  # that the documents may be of a kind of their own, from 0 to 1 ...
     doubtful: Mapping[str, Level] = field(default_factory=dict)  # ... and the levels then
     words: float = USUAL_WORDS  # of a usual document of the collection
+    ignorance: float = 0.0  # of what is common in the documents' language at all, from 0 to 1
 
     def expected(self, side: str, shorter: Floats, longer: Floats) -> Floats:
         """What unrelated documents of these numbers of words have, on the side's scale."""
@@ -103,7 +108,8 @@ class Unrelated:
     def from_dict(values: Mapping[str, Any]) -> "Unrelated":
         """What `to_dict` made."""
         levels, doubtful = _levels(values["levels"]), _levels(values["doubtful"])
-        return Unrelated(levels, _slopes(values["slopes"]), values["doubt"], doubtful, values["words"])
+        numbers = values["words"], values["ignorance"]
+        return Unrelated(levels, _slopes(values["slopes"]), values["doubt"], doubtful, *numbers)
 
     @property
     def if_doubtful(self) -> "Unrelated":
@@ -151,20 +157,28 @@ class Prior:
     unknown: Mapping[str, Level]
     slopes: Mapping[str, tuple[float, float]]
 
-    def unrelated(self, knowledge: float, sample: Sample | None = None, words: float = USUAL_WORDS) -> Unrelated:
+    def unrelated(
+        self,
+        knowledge: float,
+        sample: Sample | None = None,
+        words: float = USUAL_WORDS,
+        vocabulary: float = 1.0,
+    ) -> Unrelated:
         """For documents whose kind is known to that degree, 1 for fully and 0 for not more than general prose.
 
         `sample` are random pairs of their collection, `words` those of a usual document where there is no sample.
+        `vocabulary` says how far the background text has their words, from 0 to 1.
         """
         share = sample.documents / (sample.documents + PRIOR_DOCUMENTS) if sample else 0.0
         sampled = sample.levels(self.slopes) if sample else {}
         usual = {side: level.blend(self.general[side], 1 - knowledge) for side, level in self.known.items()}
         likely, doubtful = (
             {side: level.blend(sampled.get(side, level), share) for side, level in levels.items()}
-            for levels in (usual, self.unknown)
+            for levels in (_foreign(usual, 1 - vocabulary), _foreign(self.unknown, 1 - vocabulary))
         )
         doubt = MOST_DOUBT * (1 - knowledge) * (1 - share)
-        return Unrelated(likely, self.slopes, doubt, doubtful, sample.words if sample else words)
+        ignorance = (1 - vocabulary) * (1 - share)
+        return Unrelated(likely, self.slopes, doubt, doubtful, sample.words if sample else words, ignorance)
 
     @staticmethod
     def read(path: Path) -> "Prior":
@@ -176,6 +190,11 @@ class Prior:
     def write(self, path: Path) -> None:
         """Write as JSON."""
         path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+
+def _foreign(levels: Mapping[str, Level], share: float) -> dict[str, Level]:
+    """Levels for a language that is foreign to that degree: there common words pass for rare ones."""
+    return {side: level.blend(FOREIGN.get(side, level), share) for side, level in levels.items()}
 
 
 def drawn_documents(count: int) -> list[int]:

@@ -267,7 +267,7 @@ def test_all_is_learnt_from_training_pairs_alone_and_reported_on_test_pairs(
     assert set(Calibration.read(tmp_path / "calibration.json").scales) == set(PASSAGE_SIDES)
     lines = [line.split("│") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
     rows = {cells[1].strip(): [float(cell) for cell in cells[2:-1]] for cells in lines}
-    assert set(rows) == {"first", "second", "third"}
+    assert set(rows) == {"first", "second", "third", "mean"}
     related, random, _, area, error = rows["first"]
     assert related > 0.7 and random < 0.02 and area > 0.95 and error < 0.03
     assert rows["third"][3] == pytest.approx(0.5, abs=0.05) and rows["third"][4] > 0.05
