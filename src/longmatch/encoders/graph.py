@@ -1,15 +1,14 @@
 """BERT-like encoders as OpenVINO graphs, built from a model's config and weights without torch or transformers."""
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.encoders.openvino import load_openvino, operations
+from longmatch.encoders.pooling import POOLINGS, unit_vectors
 from longmatch.errors import LongmatchError
 
 Node = Any  # of OpenVINO
@@ -17,7 +16,6 @@ Floats = npt.NDArray[np.float32]
 
 WORDS = "embeddings.word_embeddings.weight"
 MASKED = 1e4  # subtracted from a score, it leaves no weight; float16 can hold it
-LOWEST = -65504.0  # of float16
 REQUIRED: dict[str, Any] = {  # settings that change the computation, with the only value built here
     "position_embedding_type": "absolute",
     "is_decoder": False,
@@ -26,13 +24,12 @@ REQUIRED: dict[str, Any] = {  # settings that change the computation, with the o
     "relative_attention_num_buckets": 32,
 }
 OPTIONAL: dict[str, Any] = {"hidden_act": "gelu", "layer_norm_eps": 1e-12}  # settings a config may leave out
-ACTIVATIONS = {  # our name to the operation and its arguments
+ACTIVATIONS = {  # a config's name to OpenVINO's operation and its arguments
     "gelu": ("gelu", "erf"),
     "gelu_new": ("gelu", "tanh"),
     "gelu_pytorch_tanh": ("gelu", "tanh"),
     "relu": ("relu",),
 }
-POOLINGS = ("mean", "cls", "max")
 
 
 class UnsupportedArchitecture(LongmatchError):
@@ -97,7 +94,9 @@ ARCHITECTURES = {
 }
 
 
-def build_graph(config: Mapping[str, Any], weights: Mapping[str, npt.NDArray[Any]], pooling: str = "mean") -> Any:
+def build_graph(
+    config: Mapping[str, Any], weights: Mapping[str, npt.NDArray[Any]], pooling: str = "mean", sums: int | None = None
+) -> Any:
     """The `openvino.Model` of an encoder: pieces of text as token ids to unit vectors.
 
     Inputs are `ids` and `mask`, both (pieces, tokens) of int64; the mask is 1 for tokens and 0 for padding, which
@@ -107,9 +106,10 @@ def build_graph(config: Mapping[str, Any], weights: Mapping[str, npt.NDArray[Any
         config: what the model's `config.json` says.
         weights: what its `model.safetensors` holds, of float32, float16 or the bits of bfloat16 as uint16.
         pooling: `mean` of the tokens, `cls` (the first token) or `max`.
+        sums: the most products that are added up at a time, for processors that add in half precision.
     """
     _check(config, pooling)
-    return _GraphBuilder(config, _Weights(weights)).model(pooling)
+    return _GraphBuilder(config, _Weights(weights), sums).model(pooling)
 
 
 def first_position(config: Mapping[str, Any]) -> int:
@@ -191,21 +191,15 @@ def _as_float32(array: npt.NDArray[Any], name: str) -> Floats:
     return np.ascontiguousarray(array, np.float32)
 
 
-def _load_openvino() -> tuple[ModuleType, ModuleType]:
-    """OpenVINO and its operations, with its telemetry disabled, which would report every import."""
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # blocks the import
-    return import_module("openvino"), import_module("openvino.opset15")
-
-
 class _GraphBuilder:
     """Adds the nodes of an encoder from its inputs to its output.
 
-    Attention is written out: OpenVINO's ScaledDotProductAttention, or one product for queries, keys and values, is up
-    to 3 % slower on a Neoverse-N1.
+    Attention is written out, with three products for queries, keys and values: on a Neoverse-N1, neither OpenVINO's
+    ScaledDotProductAttention nor one product for all three is faster.
     """
 
-    def __init__(self, config: Mapping[str, Any], weights: _Weights) -> None:
-        self._openvino, self._op = _load_openvino()
+    def __init__(self, config: Mapping[str, Any], weights: _Weights, sums: int | None) -> None:
+        self._op, self._sums = operations(), sums
         self._weights, self._names = weights, _architecture(config)
         self._width = int(_setting(config, "hidden_size"))
         self._heads = int(_setting(config, "num_attention_heads"))
@@ -222,9 +216,7 @@ class _GraphBuilder:
         bias = self._bias(is_token, tokens)
         for layer in range(self._layers):
             states = self._layer(states, bias, self._names.layer.format(layer))
-        vectors = self._unit(self._pooled(states, is_token, pooling))
-        vectors.output(0).set_names({"vectors"})
-        return self._openvino.Model([vectors], [ids, mask], "encoder")
+        return load_openvino().Model([unit_vectors(states, mask, pooling)], [ids, mask], "encoder")
 
     def _embeddings(self, ids: Node, tokens: Node) -> Node:
         """(pieces, tokens, width)."""
@@ -272,25 +264,15 @@ class _GraphBuilder:
         mixed = self._op.matmul(self._op.softmax(scores, -1), value, False, False)
         return self._op.reshape(self._op.transpose(mixed, swap), self._integers(0, 0, self._width), True)
 
-    def _pooled(self, states: Node, is_token: Node, pooling: str) -> Node:
-        """(pieces, width)."""
-        if pooling == "cls":
-            return self._op.gather(states, self._integer(0), self._integers(1))
-        if pooling == "max":
-            inside = self._op.unsqueeze(self._op.convert(is_token, bool), self._integers(2))
-            return self._op.reduce_max(self._op.select(inside, states, self._number(LOWEST)), self._integers(1))
-        count = self._op.reduce_sum(is_token, self._integers(1), True)
-        share = self._op.unsqueeze(is_token / self._op.maximum(count, self._number(1)), self._integers(1))
-        return self._op.squeeze(self._op.matmul(share, states, False, False), self._integers(1))
-
-    def _unit(self, vectors: Node) -> Node:
-        """Written out, because OpenVINO then keeps it in float32 whatever the precision of the rest."""
-        square = self._op.reduce_sum(vectors * vectors, self._integers(1), True)
-        return vectors / self._op.sqrt(self._op.maximum(square, self._number(1e-24)))
-
     def _linear(self, states: Node, name: str) -> Node:
-        product = self._op.matmul(states, self._constant(self._weights[f"{name}.weight"]), False, True)
-        return product + self._constant(self._weights[f"{name}.bias"])
+        weight, total = self._weights[f"{name}.weight"], self._constant(self._weights[f"{name}.bias"])
+        parts = weight.shape[1] // self._sums if self._sums else 1
+        if parts < 2 or weight.shape[1] % parts:
+            return self._op.matmul(states, self._constant(weight), False, True) + total
+        slices = self._op.split(states, self._integer(2), parts).outputs()
+        for part, columns in zip(slices, np.split(weight, parts, axis=1), strict=True):
+            total = total + self._op.matmul(part, self._constant(np.ascontiguousarray(columns)), False, True)
+        return total
 
     def _norm(self, states: Node, name: str) -> Node:
         scaled = self._op.mvn(states, self._integers(-1), True, self._epsilon, "inside_sqrt")
