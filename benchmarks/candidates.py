@@ -92,8 +92,8 @@ def _query(searcher: Searcher, id: str) -> Query:
 
 def _scored(searcher: Searcher, query: str, ids: Iterable[str]) -> dict[str, float]:
     others = [id for id in ids if id != query]
-    best, scores, _ = score_candidates(_query(searcher, query), others, searcher.store, searcher.statistics)
-    return dict(zip(best, scores.tolist(), strict=True))
+    best = score_candidates(_query(searcher, query), others, searcher.store, searcher.statistics)
+    return dict(zip(best.ids, best.scores.tolist(), strict=True))
 
 
 def _candidates(searcher: Searcher, query: str, count: int) -> Sequence[str]:

@@ -31,16 +31,15 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from rich.console import Console
 from rich.table import Table
 from spread import spread_documents
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.engine_selection import row_cosines
-from longmatch.encoders.openvino import is_installed
 from longmatch.encoders.pretrained import default_folder
+from longmatch.encoders.selection import row_cosines
+from longmatch.encoders.threads import limit_threads
 from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.units import chunks, sentences, tokenize
 
@@ -106,7 +105,7 @@ def _turn(documents: list[Document], backbone: Backbone) -> Turn:
 
 def our_way(name: str, backbone: Backbone) -> Way:
     def documents(turn: Turn) -> Vectors:
-        found = [vectors.numpy() for _, vectors in sentence_vectors(turn.documents, backbone)]
+        found = [vectors for _, vectors in sentence_vectors(turn.documents, backbone)]
         return np.concatenate(found)
 
     return Way(name, backbone.runtime, lambda turn: backbone.encode_texts(_fitting(turn.passages, backbone)), documents)
@@ -133,9 +132,8 @@ def measure(data: Path, documents: int, turns: int, processor: str) -> list[Row]
     """One row a kind of text and way."""
     exact = Backbone.load(device="cpu", precision="float32")
     given = turns_of(data, documents, turns, exact)
-    ways = [their_way(), our_way("float32", exact), our_way("default", Backbone.load(device="cpu", engine="torch"))]
-    if is_installed():
-        ways.append(our_way("fast", Backbone.load(device="cpu", engine="openvino")))
+    ways = [their_way(), our_way("float32", exact), our_way("default", Backbone.load(device="cpu"))]
+    ways.append(our_way("torch", Backbone.load(device="cpu", engine="torch")))
     return [row for text in ("passages", "documents") for row in _rows(text, ways, given, processor)]
 
 
@@ -187,7 +185,7 @@ def main() -> None:
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.cores])
-    torch.set_num_threads(options.cores)
+    limit_threads(options.cores)
     rows = measure(options.data, options.documents, options.turns, options.processor)
     if options.processor != "as it is":
         print(json.dumps([asdict(row) for row in rows]))

@@ -24,7 +24,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from rich.console import Console
 from rich.table import Table
 
@@ -39,6 +38,7 @@ from longmatch.library.rows import ENCODING_COLUMNS, rows_of, to_table
 from longmatch.library.store import Store, is_library
 from longmatch.library.writer import index_rows, refresh_norms
 from longmatch.matching.levels import SentenceVectors
+from longmatch.ragged import unit_rows
 
 OUT = Path("out") / "library"
 NEAR = 100  # sentences found for each of the query's, by the two alternatives
@@ -99,16 +99,14 @@ def _drawn(encoding: Encoding, copy: int, words: Hashes, chance: np.random.Gener
     if not copy:
         return encoding
     vectors = encoding.sentence_vectors.vectors
-    noise = torch.from_numpy(chance.standard_normal(vectors.shape, dtype=np.float32)) * (
-        NOISE / vectors.shape[1] ** 0.5
-    )
+    noise = chance.standard_normal(vectors.shape, dtype=np.float32) * np.float32(NOISE / vectors.shape[1] ** 0.5)
     stream = encoding.terms.words
     exchanged = chance.random(len(stream.ids)) < 0.2
     ids = np.where(exchanged, chance.choice(words, len(stream.ids)), stream.ids)
     document = replace(encoding.document, id=f"{encoding.document.id}~{copy}")
     return Encoding(
         replace(encoding.sentences, document=document),
-        SentenceVectors(torch.nn.functional.normalize(vectors + noise, dim=1), encoding.sentence_vectors.expectations),
+        SentenceVectors(unit_rows(vectors + noise), encoding.sentence_vectors.expectations),
         Terms(Stream(ids, stream.offsets)),
     )
 
@@ -135,6 +133,7 @@ def ask_faiss(place: Path) -> Answer:
 
 def ask_semantic_search(place: Path) -> Answer:
     """The same by sentence-transformers."""
+    import torch
     from sentence_transformers.util import semantic_search
 
     vectors, home, ids, bounds = _sentences(place)

@@ -37,11 +37,11 @@ from rich.table import Table
 from torch import Tensor
 from transformers import AutoModel
 
-from longmatch.encoders.flat import FlatTokens
 from longmatch.encoders.pretrained import locate
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.longformer import LongModel, repeat_positions
+from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.smith.batch import BlockBatch

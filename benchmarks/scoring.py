@@ -82,7 +82,8 @@ def _encode(documents: list[Document]) -> list[tuple[torch.Tensor, torch.Tensor]
                 draft.paragraph(document.text[sentences[0].start : sentences[-1].end])
                 room -= len(sentences)
         short.append(draft.document(document.id))
-    return [(sentences.paragraphs, vectors) for sentences, vectors in sentence_vectors(short, Backbone.load())]
+    found = sentence_vectors(short, Backbone.load())
+    return [(torch.from_numpy(sentences.paragraphs), torch.from_numpy(vectors)) for sentences, vectors in found]
 
 
 def _first(paragraphs: torch.Tensor, vectors: torch.Tensor) -> Paragraphs:

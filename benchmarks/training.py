@@ -29,10 +29,10 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
 
-from longmatch.encoders.flat import FlatTokens
 from longmatch.lab.benchmarks.gpu.padded import CHUNK, PaddedChunks
 from longmatch.lab.benchmarks.gpu.timing import timed
 from longmatch.lab.benchmarks.gpu.workload import DEVICE, autocast
+from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel

@@ -64,10 +64,10 @@ def values(library: Library, qrels: Grades) -> dict[str, Values]:
 def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
     query = Query.of(searcher.encodings([id])[0], searcher.index, id)
     ids = find_candidates(query, searcher.scope(without=id), searcher.candidates)
-    best, scores, _ = score_candidates(query, ids, searcher.store, searcher.statistics)
+    best = score_candidates(query, ids, searcher.store, searcher.statistics)
     meaning = sentence_scores(query.encoding.sentence_vectors, searcher.store.fetch(ids, SCORE_COLUMNS))
     return {
-        "default": dict(zip(best, scores.tolist(), strict=True)),
+        "default": dict(zip(best.ids, best.scores.tolist(), strict=True)),
         "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),
     }
 

@@ -23,7 +23,8 @@ class RememberingBackbone(Backbone):
     def in_folder(cls, folder: Path) -> Self:
         """The packaged model; what it reads is kept in the folder, which several processes may share."""
         folder.mkdir(parents=True, exist_ok=True)
-        backbone = cls.load()
+        backbone = cls.__new__(cls)
+        backbone.__dict__ |= vars(Backbone.load())
         backbone.folder, backbone._opened, backbone._known = folder, set(), {}
         return backbone
 

@@ -13,6 +13,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "longmatch"
 PRODUCT = (  # lowest first
     "errors",
+    "registry",
+    "ragged",
     "parallel",
     "documents",
     "units",
@@ -21,7 +23,6 @@ PRODUCT = (  # lowest first
     "lexical",
     "default",
     "sdr",
-    "registry",
     "loading",
     "library",
     "distributed",
@@ -29,6 +30,7 @@ PRODUCT = (  # lowest first
     "cli",
 )
 LABORATORY = (  # lowest first, all above the product
+    "lab.encoders",
     "lab.words",
     "lab.losses",
     "lab.matchers",
@@ -124,6 +126,17 @@ def test_the_product_never_names_the_laboratory():
         for module, file in modules().items()
         if room(module) in PRODUCT and module not in DOORS
         if re.search(r"longmatch\.lab\b", file.read_text(encoding="utf-8"))
+    }
+    assert not found
+
+
+@pytest.mark.parametrize("library", ["torch", "transformers", "sklearn", "accelerate", "sentence_transformers"])
+def test_the_product_imports_no_library_of_the_laboratory(library):
+    found = {
+        module
+        for module, file in modules().items()
+        if room(module) in PRODUCT
+        if library in {name.split(".")[0] for name in imported(file.read_text(encoding="utf-8"), "")}
     }
     assert not found
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longmatch.encoders.pretrained import find_file
 from longmatch.errors import LongmatchError
 from longmatch.matching.matcher import Matcher
 from longmatch.registry import MODELS, TRAINED, resolve
@@ -90,12 +91,7 @@ def _record(place: str) -> Path | None:
     if not _may_be_id(place):
         path = Path(place) / RECORD
         return path if path.is_file() else None
-    from transformers.utils.hub import cached_file
-
-    found = cached_file(
-        place, RECORD, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
-    )
-    return Path(found) if found else None
+    return find_file(place, RECORD)
 
 
 def _may_be_id(place: str) -> bool:

@@ -7,6 +7,8 @@ name is used, and one in the laboratory needs `pip install 'longmatch[lab]'`.
 from importlib import import_module
 from typing import Any
 
+from longmatch.errors import LongmatchError
+
 PUBLIC = {
     "Document": "longmatch.documents.document:Document",
     "Hit": "longmatch.matching.matcher:Hit",
@@ -19,6 +21,8 @@ PUBLIC = {
     "read_all": "longmatch.documents.read:read_all",
     "train": "longmatch.lab.training.train:train",
 }
+
+TORCH_BACKBONE = "longmatch.lab.encoders.backbone:TorchBackbone"  # for GPUs and other architectures
 
 MODELS = {  # a rule over a backbone, or over words alone: nothing has to be trained
     "default": "longmatch.default.matcher:HybridMatcher",
@@ -81,6 +85,9 @@ COMMANDS = {  # of the command line, those of the laboratory; the product's own 
 }
 
 
+LIBRARIES_OF_LAB = ("accelerate", "networkx", "sklearn", "threadpoolctl", "torch", "transformers")
+
+
 def resolve(address: str) -> Any:
     """The object at `package.module:attribute`.
 
@@ -88,4 +95,17 @@ def resolve(address: str) -> Any:
     'LongmatchError'
     """
     module, _, attribute = address.partition(":")
-    return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise lab_is_missing(error) from error
+
+
+def lab_is_missing(error: ModuleNotFoundError) -> Exception:
+    """One sentence where a library of the laboratory is not installed; any other error as it is."""
+    missing = (error.name or "").partition(".")[0]
+    if missing not in LIBRARIES_OF_LAB:
+        return error
+    return LongmatchError(
+        f"This needs {missing}, which comes with the laboratory. Install it: pip install 'longmatch[lab]'."
+    )

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from longmatch.default import rarity
 from longmatch.default.calibration import Calibration, Scale
@@ -14,6 +13,7 @@ from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document, read_text_string
 from longmatch.lexical.weights import tfidf
+from longmatch.ragged import unit_rows
 from tests.library.tiny import made_up_text, tiny_matcher
 
 WEIGHTS = {
@@ -61,12 +61,12 @@ def test_each_side_is_the_cosine_it_says(weighed: HybridMatcher, made: list[Enco
     found = Explanation.of(a, b, weighed.statistics, weighed.collect(made).rarity)
     assert set(found.similarities) == set(WEIGHTS)
     means = [e.sentence_vectors.vectors.mean(0) for e in (a, b)]
-    assert found.similarities["topic"][0] == pytest.approx(float(torch.cosine_similarity(*means, dim=0)), abs=1e-6)
+    assert found.similarities["topic"][0] == pytest.approx(float(unit_rows(means[0]) @ unit_rows(means[1])), abs=1e-6)
     words = [tfidf(e.terms.words.counts, found.rarity.words) for e in (a, b)]
     titles = [tfidf(e.title_words, found.rarity.words) for e in (a, b)]
     assert found.similarities["title"][0] == pytest.approx(words[0].dot(titles[1]))
     assert found.similarities["query_title"][0] == pytest.approx(words[1].dot(titles[0]))
-    title = torch.from_numpy(weighed.backbone.encode_texts([b.document.title])[0])
+    title = weighed.backbone.encode_texts([b.document.title])[0]
     nearest = sorted((float(sentence @ title) for sentence in a.sentence_vectors.vectors), reverse=True)[:3]
     assert found.similarities["cites_title"][0] == pytest.approx(max(0.0, (sum(nearest) / 3 - 0.5) / 0.5), abs=1e-6)
 

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import torch
 from sentence_transformers import SentenceTransformer
 
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders import openvino
 from longmatch.encoders.pretrained import default_folder
-from tests.processor import emulates_bfloat16
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +26,7 @@ def vectors(backbone, sentences) -> np.ndarray:
 @pytest.fixture
 def budgeted(backbone, monkeypatch):
     def encode(texts: list[str], budget: int) -> np.ndarray:
-        monkeypatch.setattr(backbone, "token_budget", budget)
+        monkeypatch.setattr(openvino, "TOKEN_BUDGET", budget)
         return backbone.encode_texts(texts)
 
     return encode
@@ -53,19 +51,6 @@ def test_vectors_do_not_depend_on_the_order(backbone, sentences, vectors):
     order = np.random.default_rng(0).permutation(len(sentences))
     shuffled = backbone.encode_texts([sentences[i] for i in order])
     assert np.abs(shuffled - vectors[order]).max() < 1e-5
-
-
-def test_bfloat16_vectors_are_those_of_float32(sentences, vectors):
-    few = 4 if emulates_bfloat16() else len(sentences)
-    coarse = Backbone.load(precision="bfloat16").encode_texts(sentences[:few])
-    assert (coarse * vectors[:few]).sum(1).min() > 0.999
-
-
-def test_precision_and_device_choose_themselves():
-    chosen = Backbone.load()
-    if not torch.cuda.is_available():
-        assert chosen.precision == ("mixed" if torch.cpu.get_capabilities().get("amx_bf16") else "float32")
-    assert chosen.device.type == ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def test_the_packaged_model_reads_254_tokens_between_its_special_ones(backbone):

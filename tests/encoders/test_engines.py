@@ -1,6 +1,8 @@
 """Every way to compute gives the packaged model's vectors; the fastest that does is chosen."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,17 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoModel, AutoTokenizer
+from safetensors.numpy import load_file, save_file
 
+from longmatch.encoders import backbone as backbone_module
+from longmatch.encoders import openvino, selection
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.engine_selection import MIN_COSINE, has_fast_bfloat16, row_cosines
-from longmatch.encoders.openvino import cache_folder, converted_model
-from longmatch.encoders.threads import usable_cores
+from longmatch.encoders.cache import cache_folder, recall
+from longmatch.encoders.hardware import fast_half_precision
+from longmatch.encoders.selection import MIN_COSINE, PRECISION_CACHE, row_cosines
+from longmatch.encoders.threads import limit_threads, thread_count, usable_cores
 from longmatch.errors import LongmatchError
-from tests.processor import emulates_bfloat16
 
-WAYS = {"mixed": {"precision": "mixed"}, "openvino": {"engine": "openvino"}}
+HALF = fast_half_precision()
 
 
 @pytest.fixture(scope="module")
@@ -30,16 +33,14 @@ def texts(examples) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def exact(backbone, texts) -> np.ndarray:
-    return backbone.encode_texts(texts)
+def exact(texts) -> np.ndarray:
+    return Backbone.load(device="cpu", precision="float32").encode_texts(texts)
 
 
-SLOW = pytest.mark.skipif(emulates_bfloat16(), reason="bfloat16 products take minutes on this processor")
-
-
-@pytest.fixture(scope="module", params=[pytest.param("mixed", marks=SLOW), "openvino"])
-def way(request) -> Backbone:
-    return Backbone.load(device="cpu", **WAYS[request.param])
+@pytest.fixture(scope="module")
+def way() -> Backbone:
+    """What ships, on this processor."""
+    return Backbone.load(device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def vectors(way, texts) -> np.ndarray:
 
 @pytest.fixture
 def cached(tmp_path: Path, monkeypatch) -> Path:
-    """An empty cache for converted models."""
+    """An empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return cache_folder()
 
@@ -59,13 +60,14 @@ def test_no_vector_of_real_text_is_further_than_0_9999_from_that_of_float32(vect
     assert row_cosines(vectors, exact).min() > 0.9999
 
 
-def test_the_default_keeps_the_vectors_of_float32(texts, exact):
-    assert row_cosines(Backbone.load(device="cpu").encode_texts(texts), exact).min() > 0.9999
+def test_torch_gives_the_same_vectors(texts, exact):
+    found = Backbone.load(device="cpu", engine="torch").encode_texts(texts[::10])
+    assert row_cosines(found, exact[::10]).min() > 0.99999
 
 
 @pytest.mark.parametrize("budget", [700, 5_000])
 def test_vectors_do_not_depend_on_the_order_or_the_size_of_batches(way, texts, vectors, budget, monkeypatch):
-    monkeypatch.setattr(way, "token_budget", budget)
+    monkeypatch.setattr(openvino, "TOKEN_BUDGET", budget)
     last = len(texts) - 5  # from here on they are the shortest, the longest and the Chinese
     some = np.random.default_rng(0).permutation([*range(0, last, 10), *range(last, last + 5)])
     assert row_cosines(way.encode_texts([texts[i] for i in some]), vectors[some]).min() > 0.9999
@@ -76,12 +78,8 @@ def test_the_same_call_gives_the_same_vectors(way, texts):
     assert np.array_equal(way.encode_texts(some), way.encode_texts(some))
 
 
-def test_what_is_chosen_follows_the_processor_and_what_is_installed(monkeypatch):
-    fast = "mixed" if has_fast_bfloat16() else "float32"
-    assert Backbone.load(device="cpu").runtime == f"{fast}, openvino on cpu"
-    monkeypatch.setitem(sys.modules, "openvino", None)  # cannot be imported
-    assert Backbone.load(device="cpu").runtime == f"{fast}, torch on cpu"
-    assert Backbone.load(device="cpu", precision="float32").runtime == "float32, torch on cpu"
+def test_what_is_chosen_follows_the_processor(way):
+    assert way.runtime == f"{HALF or 'float32'}, openvino on cpu"
 
 
 def test_the_environment_says_what_computes_where_the_call_does_not(tiny_bert: Path, monkeypatch):
@@ -91,92 +89,97 @@ def test_the_environment_says_what_computes_where_the_call_does_not(tiny_bert: P
     monkeypatch.setenv("LONGMATCH_ENGINE", "torch")
     monkeypatch.setenv("LONGMATCH_PRECISION", "bfloat16")
     assert computes() == "bfloat16, torch on cpu"
-    assert computes(precision="float32") == "float32, torch on cpu"
+    assert computes(precision="float32") == "float32, openvino on cpu"
+    assert computes(precision="float32", engine="torch") == "float32, torch on cpu"
     monkeypatch.setenv("LONGMATCH_ENGINE", "onnx")
     with pytest.raises(LongmatchError) as error:
         computes()
-    assert str(error.value) == "LONGMATCH_ENGINE is onnx. Set it to torch or openvino, or leave it out."
+    assert str(error.value) == "LONGMATCH_ENGINE is onnx. Set it to openvino or torch, or leave it out."
 
 
-def test_a_model_that_bfloat16_would_change_is_read_in_float32(tiny_bert: Path, tmp_path: Path, cached: Path):
-    model = AutoModel.from_pretrained(tiny_bert)
-    with torch.no_grad():
-        for name, weights in model.named_parameters():
-            if "encoder" in name and weights.ndim == 2:
-                weights.mul_(100)  # attention then turns on the last digits
-    model.save_pretrained(tmp_path / "sharp")
-    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path / "sharp")
-    sharp = Backbone.load(str(tmp_path / "sharp"), device="cpu")
+@pytest.mark.skipif(HALF is None, reason="this processor has no fast half precision to choose")
+def test_a_model_that_half_precision_would_change_is_read_in_float32(tiny_bert: Path, tmp_path: Path, cached: Path):
+    folder = shutil.copytree(tiny_bert, tmp_path / "sharp")
+    weights = load_file(folder / "model.safetensors")
+    for name, matrix in weights.items():
+        if "encoder" in name and matrix.ndim == 2:
+            weights[name] = 100 * matrix  # attention then turns on the last digits
+    save_file(weights, folder / "model.safetensors")
+    sharp = Backbone.load(str(folder), device="cpu")
     assert sharp.precision == "float32"
     draw = np.random.default_rng(1)
     pieces = [draw.integers(5, 700, size=length) for length in range(1, 41)]
-    exact = Backbone.load(str(tmp_path / "sharp"), device="cpu", precision="float32").encode(pieces)
+    exact = Backbone.load(str(folder), device="cpu", precision="float32").encode(pieces)
     assert row_cosines(sharp.encode(pieces), exact).min() > MIN_COSINE
-    coarse = Backbone.load(str(tmp_path / "sharp"), device="cpu", precision="mixed").encode(pieces)
+    coarse = Backbone.load(str(folder), device="cpu", precision=HALF).encode(pieces)
     assert row_cosines(coarse, exact).min() < MIN_COSINE
 
 
+@pytest.mark.skipif(HALF is None, reason="this processor has no fast half precision to choose")
+def test_what_was_found_once_is_not_tried_again_in_the_next_process(tiny_bert: Path, cached: Path, monkeypatch):
+    key = Backbone.load(str(tiny_bert), device="cpu")
+    assert key.engine.name == "openvino"
+    found = json.loads((cached / PRECISION_CACHE).read_text())
+    assert list(found.values()) == [key.precision == HALF]
+    monkeypatch.setattr(selection, "row_cosines", None)  # a trial would fail
+    assert Backbone.load(str(tiny_bert), device="cpu").precision == key.precision
+    assert recall(PRECISION_CACHE, next(iter(found))) is not None
+
+
 @pytest.mark.parametrize("family", ["tiny_bert", "tiny_roberta"])
-def test_openvino_in_float32_gives_torchs_vectors_up_to_the_longest_piece(family, request, cached):
+def test_openvino_in_float32_gives_torchs_vectors_up_to_the_longest_piece(family, request):
     place = str(request.getfixturevalue(family))
-    ours = Backbone.load(place, device="cpu", precision="float32")
-    theirs = Backbone.load(place, device="cpu", precision="float32", engine="openvino")
+    ours = Backbone.load(place, device="cpu", precision="float32", engine="openvino")
+    theirs = Backbone.load(place, device="cpu", precision="float32", engine="torch")
+    assert ours.max_tokens == theirs.max_tokens
     pieces = [np.arange(5, 5 + length) % 50 + 5 for length in (1, 2, 9, 30, ours.max_tokens)]
     assert np.abs(ours.encode(pieces) - theirs.encode(pieces)).max() < 1e-5
 
 
 @pytest.mark.parametrize("mode", ["cls", "max"])
-def test_pooling_is_the_same_whatever_reads(way, backbone, mode, texts):
+def test_pooling_is_the_same_whatever_computes(way, mode, texts):
     found = way.with_pooling(mode).encode_texts(texts[:20])
-    assert way.with_pooling(mode).engine is way.engine
-    assert row_cosines(found, backbone.with_pooling(mode).encode_texts(texts[:20])).min() > 0.999
+    theirs = Backbone.load(device="cpu", engine="torch").with_pooling(mode)
+    assert row_cosines(found, theirs.encode_texts(texts[:20])).min() > 0.999
 
 
-def test_a_model_is_converted_once_and_a_damaged_copy_is_made_again(tiny_bert, cached):
-    model = AutoModel.from_pretrained(tiny_bert).eval()
-    converted_model(model, "tiny")
-    graph = cached / "tiny" / "graph.xml"
-    made = graph.stat().st_mtime_ns
-    assert len(converted_model(model, "tiny").inputs) == 2
-    assert graph.stat().st_mtime_ns == made
-    graph.write_text("no graph")
-    assert len(converted_model(model, "tiny").inputs) == 2
+def test_what_is_opened_again_is_not_compiled_again(tiny_bert: Path):
+    for _ in range(2):
+        Backbone.load(str(tiny_bert), device="cpu", precision="float32").encode([np.arange(5, 9)])
+        compiled = len(openvino.COMPILED)
+    Backbone.load(str(tiny_bert), device="cpu", precision="float32").encode([np.arange(5, 9)])
+    assert len(openvino.COMPILED) == compiled
 
 
-def test_what_is_opened_again_is_not_compiled_again(tiny_bert, cached):
-    def load(**asked: str) -> Backbone:
-        return Backbone.load(str(tiny_bert), device="cpu", engine="openvino", **asked)
-
-    first, again = load(precision="float32"), load(precision="float32")
-    assert again.engine.compiled is first.engine.compiled
-    assert load(precision="mixed").engine.compiled is not first.engine.compiled
-
-
-def test_what_is_opened_again_is_not_tried_again(tiny_bert):
-    tries = []
-    for opening in range(2):
-        backbone = Backbone.load(str(tiny_bert), device="cpu")
-        backbone.model.register_forward_hook(lambda *_, opening=opening: tries.append(opening))
-        assert backbone.engine.name == "openvino"
-    assert 1 not in tries
-
-
-def test_a_cache_that_cannot_be_written_does_no_harm(tiny_bert, cached):
+def test_a_cache_that_cannot_be_written_does_no_harm(tiny_bert: Path, cached: Path):
     cached.parent.mkdir(parents=True)
     cached.write_text("a file where the folder would be")
-    assert len(converted_model(AutoModel.from_pretrained(tiny_bert).eval(), "tiny").inputs) == 2
+    assert Backbone.load(str(tiny_bert), device="cpu").encode([np.arange(5, 9)]).shape == (1, 32)
 
 
-def test_a_missing_extra_is_one_sentence_with_the_install_line(tiny_bert, monkeypatch):
-    monkeypatch.setitem(sys.modules, "openvino", None)
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"engine": "torch"}, "Computing with torch needs torch. Install it: pip install 'longmatch[lab]'."),
+        ({"precision": "bfloat16"}, "Computing in bfloat16 needs torch. Install it: pip install 'longmatch[lab]'."),
+        ({"device": "cuda"}, "Computing on cuda needs torch. Install it: pip install 'longmatch[lab]'."),
+    ],
+)
+def test_a_missing_extra_is_one_sentence_with_the_install_line(tiny_bert, monkeypatch, asked, message):
+    monkeypatch.setattr(backbone_module, "torch_is_installed", lambda: False)
     with pytest.raises(LongmatchError) as error:
-        Backbone.load(str(tiny_bert), engine="openvino")
-    assert str(error.value) == "The OpenVINO engine needs openvino. Install it: pip install 'longmatch[fast]'."
+        Backbone.load(str(tiny_bert), **asked)
+    assert str(error.value) == message
 
 
 def test_openvino_in_numbers_it_does_not_offer_is_refused(tiny_bert):
-    with pytest.raises(LongmatchError, match="float32 or mixed, not in bfloat16"):
+    with pytest.raises(LongmatchError, match="float32 or float16 or mixed, not in bfloat16"):
         Backbone.load(str(tiny_bert), device="cpu", engine="openvino", precision="bfloat16")
+
+
+def test_openvino_runs_on_the_cpu_alone(tiny_bert):
+    with pytest.raises(LongmatchError, match="OpenVINO runs on the CPU, not on cuda"):
+        Backbone.load(str(tiny_bert), device="cuda", engine="openvino")
 
 
 def test_openvino_cannot_report_its_use(python: Callable[[str], str]):
@@ -193,13 +196,22 @@ def test_threads_are_no_more_than_the_cores_of_this_process(python: Callable[[st
     code = """
         import os
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-        from longmatch.encoders.threads import limit_threads
-        import torch
-        torch.set_num_threads(2)
-        print(limit_threads(), torch.get_num_threads(), os.environ["OMP_WAIT_POLICY"])
+        from longmatch.encoders.threads import thread_count
+        print(thread_count())
     """
-    assert python(code) == "1 1 PASSIVE"
+    assert python(code) == "1"
     assert usable_cores() <= os.cpu_count()
+
+
+def test_threads_can_be_limited_to_fewer(monkeypatch):
+    monkeypatch.setattr("longmatch.encoders.threads._limit", None)
+    monkeypatch.setattr("longmatch.encoders.threads.usable_cores", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert thread_count() == 8
+    limit_threads(3)
+    assert thread_count() == 3
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert thread_count() == 1
 
 
 @pytest.fixture

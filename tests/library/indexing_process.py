@@ -12,8 +12,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-import torch
-
+from longmatch.encoders.threads import limit_threads
 from longmatch.library import indexing
 from longmatch.library.library import Library
 from tests.library.tiny import tiny_matcher
@@ -56,7 +55,7 @@ def run(job: dict, matcher) -> dict:
 
 def serve(model: Path, pipe: Connection) -> None:
     """Take jobs and answer them, one at a time, until the other end is closed."""
-    torch.set_num_threads(1)
+    limit_threads(1)
     indexing.BATCH_DOCUMENTS = 2  # many commits
     matcher = tiny_matcher(model)
     pipe.send("ready")

@@ -14,8 +14,8 @@ import torch
 from transformers import AutoModel
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.encoders.low_rank import add_low_rank_layers, low_rank_change
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.low_rank import add_low_rank_layers, low_rank_change
 from longmatch.library import store
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text, tiny_matcher, write_texts

@@ -61,7 +61,7 @@ def test_the_sample_does_not_depend_on_the_order_of_documents(many: Library) -> 
         sample_paragraphs(searcher.store, ids, 10, 2),
         sample_paragraphs(searcher.store, ids[::-1], 10, 2),
     )
-    assert forward.vectors.equal(backward.vectors)
+    assert np.array_equal(forward.vectors, backward.vectors)
 
 
 def test_candidates_alone_are_scored_in_a_larger_library(many: Library, tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ def test_a_library_lifts_long_documents_as_memory_does(library: Library, texts: 
     assert sides["length"].max() > 1.1
     exact = dict(zip(ids, tiny.score(question, held).tolist(), strict=True))
     searcher = library._searcher()
-    best, scores, _ = score_candidates(Query.of(question, searcher.index), ids, searcher.store, tiny.statistics)
-    assert dict(zip(best, scores, strict=True)) == pytest.approx(exact, abs=1e-3)
+    best = score_candidates(Query.of(question, searcher.index), ids, searcher.store, tiny.statistics)
+    assert dict(zip(best.ids, best.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
 
 
 def test_a_ranking_and_a_comparison_tell_the_same(library: Library, texts: Path) -> None:

@@ -68,11 +68,11 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
         rows = searcher.store.fetch([d.id for d in documents], INDEX_COLUMNS)
         found = StoredComparison(Query.of(query, searcher.index), rows).coupling()
         assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
-        ids, scores, _ = score_candidates(
+        best = score_candidates(
             Query.of(query, searcher.index), [d.id for d in documents], searcher.store, weighed.statistics
         )
         exact = dict(zip((d.id for d in documents), collection.scores(query, weighed.statistics), strict=True))
-        assert dict(zip(ids, scores, strict=True)) == pytest.approx(exact, abs=1e-3)
+        assert dict(zip(best.ids, best.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
         for encoding, value in zip(everything[:6], expected, strict=False):
             assert searcher.explain(query, encoding).similarities["named"][0] == pytest.approx(value, abs=1e-12)
 

@@ -84,9 +84,9 @@ def test_two_stages_give_the_scores_and_probabilities_of_the_whole_collection(
     searcher = many._searcher()
     everything = searcher.encodings(list(many))
     exact = tiny.collect(everything).judge(query, tiny.statistics)
-    best, *found = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, searcher.statistics)
-    for values, expected in zip(found, exact, strict=True):
-        by_id = dict(zip(best, values.tolist(), strict=True))
+    best = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, searcher.statistics)
+    for values, expected in zip((best.scores, best.probabilities), exact, strict=True):
+        by_id = dict(zip(best.ids, values.tolist(), strict=True))
         assert [by_id[e.document.id] for e in everything] == pytest.approx(expected.tolist(), abs=1e-6)
 
 
@@ -98,8 +98,8 @@ def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, 
     everything = searcher.encodings(list(many))
     assert any(e.document.title for e in everything)
     exact = Collection.of(everything, heavy).scores(query, heavy)
-    best, scores, _ = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, heavy)
-    by_id = dict(zip(best, scores.tolist(), strict=True))
+    best = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, heavy)
+    by_id = dict(zip(best.ids, best.scores.tolist(), strict=True))
     assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-4)
 
 
@@ -111,8 +111,8 @@ def test_few_candidates_hold_nearly_all_of_the_best(many: Library) -> None:
         scope = searcher.scope(without=query)
         few = find_candidates(weighed, scope, 4)
         assert len(few) <= 12
-        best, _, _ = score_candidates(weighed, scope.ids, searcher.store, searcher.statistics)
-        kept.append(len(set(best[:3]) & set(few)) / 3)
+        best = score_candidates(weighed, scope.ids, searcher.store, searcher.statistics)
+        kept.append(len(set(best.ids[:3]) & set(few)) / 3)
     assert np.mean(kept) > 0.8
 
 

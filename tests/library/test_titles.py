@@ -56,8 +56,8 @@ def test_a_library_scores_titles_as_memory_does(library: Library, texts: Path, w
     searcher = library._searcher()
     for query in (*weighed.encode([read_text_string(made_up_text(500), "asked")]), everything[3]):
         exact = dict(zip(ids, held.scores(query, weighed.statistics).tolist(), strict=True))
-        best, scores, _ = score_candidates(Query.of(query, searcher.index), ids, searcher.store, weighed.statistics)
-        assert dict(zip(best, scores, strict=True)) == pytest.approx(exact, abs=1e-3)
+        best = score_candidates(Query.of(query, searcher.index), ids, searcher.store, weighed.statistics)
+        assert dict(zip(best.ids, best.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
 
 
 def test_a_ranking_and_a_comparison_tell_the_same(library: Library, texts: Path) -> None:

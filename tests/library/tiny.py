@@ -5,12 +5,13 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import torch
+import numpy as np
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import shipped_statistics
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.chance import Background
+from longmatch.ragged import unit_rows
 
 WORDS = """
     river bank flood harbour crane ship queue ledger court judge appeal witness tower wall mortar lime kiln stone
@@ -23,9 +24,9 @@ JOINTS = """the a of and in with under over near after before because while when
 def tiny_matcher(folder: Path, seed: int = 0) -> HybridMatcher:
     """The default matcher over a tiny BERT; its unrelated sentences are random vectors of that width."""
     backbone = Backbone.load(str(folder), precision="float32")
-    vectors = torch.randn(256, backbone.width, generator=torch.Generator().manual_seed(seed))
+    vectors = np.random.default_rng(seed).normal(size=(256, backbone.width)).astype(np.float32)
     shipped = shipped_statistics()
-    background = Background(torch.nn.functional.normalize(vectors, dim=1))
+    background = Background(unit_rows(vectors))
     return HybridMatcher(backbone, replace(shipped, sentences=background))
 
 

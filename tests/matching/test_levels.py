@@ -4,24 +4,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmatch.encoders.ragged import offsets_of
 from longmatch.matching import levels
 from longmatch.matching.chance import SIZES, interpolation
 from longmatch.matching.levels import SentenceVectors, best_partners, collection_scores, group_scores
+from longmatch.ragged import offsets_of, unit_rows
 
 LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=6)
 SEEDS = st.integers(0, 1000)
 
 
 def vectors_of(count: int, seed: int) -> SentenceVectors:
-    drawn = torch.Generator().manual_seed(seed)
-    vectors = torch.nn.functional.normalize(torch.randn((count, 6), generator=drawn), dim=1)
-    return SentenceVectors(vectors, torch.rand((count, len(SIZES)), generator=drawn).sort(dim=1).values / 2)
+    drawn = np.random.default_rng(seed)
+    vectors = unit_rows(drawn.normal(size=(count, 6)).astype(np.float32))
+    return SentenceVectors(vectors, np.sort(drawn.random((count, len(SIZES))).astype(np.float32), axis=1) / 2)
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def best_in(mine: SentenceVectors, i: int, other: SentenceVectors, among: range)
     """The best partner of one sentence among some of the other's, its cosine, and the same corrected for chance."""
     cosines = [float(mine.vectors[i] @ other.vectors[j]) for j in among]
     best = max(range(len(cosines)), key=cosines.__getitem__)
-    expected = float(mine.expectations[i] @ interpolation(torch.tensor([len(among)]))[0])
+    expected = float(mine.expectations[i] @ interpolation(np.array([len(among)]))[0])
     return among[best], cosines[best], (cosines[best] - expected) / (1 - expected)
 
 
@@ -61,7 +61,7 @@ def test_best_partners_equal_the_plain_loop(rows, columns, seed, size):
 @settings(deadline=None)
 def test_sentences_kept_apart_are_no_partners(lengths, seed, size):
     sentences = vectors_of(sum(lengths), seed)
-    home = torch.tensor([group for group, length in enumerate(lengths) for _ in range(length)])
+    home = np.array([group for group, length in enumerate(lengths) for _ in range(length)])
     with slices_of(size):
         partners, _ = best_partners(sentences, sentences, apart=(home, home))
     for i, (j, cosine) in enumerate(zip(partners.index.tolist(), partners.cosine.tolist(), strict=True)):
@@ -76,19 +76,19 @@ def test_sentences_kept_apart_are_no_partners(lengths, seed, size):
 @settings(deadline=None)
 def test_group_scores_equal_the_plain_loop(mine, theirs, seed, size):
     a, b = vectors_of(sum(mine), seed), vectors_of(sum(theirs), seed + 1)
-    a_offsets, b_offsets = offsets_of(torch.tensor(mine)), offsets_of(torch.tensor(theirs))
+    a_offsets, b_offsets = offsets_of(np.array(mine)), offsets_of(np.array(theirs))
     with slices_of(size):
         found = group_scores(a, b, a_offsets, b_offsets)
     rows, columns = ([range(*run) for run in pairwise(offsets.tolist())] for offsets in (a_offsets, b_offsets))
     expected = [[(mean_best(a, r, b, c) + mean_best(b, c, a, r)) / 2 for c in columns] for r in rows]
-    assert torch.allclose(found, torch.tensor(expected), atol=1e-5)
+    assert np.allclose(found, np.array(expected), atol=1e-5)
 
 
 @given(st.integers(1, 6), LENGTHS, SEEDS, st.sampled_from([1, 20, 1 << 25]))
 @settings(deadline=None)
 def test_collection_scores_equal_the_plain_loop(size, lengths, seed, room):
     query, documents = vectors_of(size, seed), vectors_of(sum(lengths), seed + 1)
-    offsets = offsets_of(torch.tensor(lengths))
+    offsets = offsets_of(np.array(lengths))
     everything = range(size)
     expected = [
         (mean_best(query, everything, documents, range(*run)) + mean_best(documents, range(*run), query, everything))
@@ -100,7 +100,7 @@ def test_collection_scores_equal_the_plain_loop(size, lengths, seed, room):
 
 @given(LENGTHS, st.integers(1, 12))
 def test_documents_are_taken_together_until_the_room_is_full(lengths, rows):
-    offsets = offsets_of(torch.tensor(lengths)).tolist()
+    offsets = offsets_of(np.array(lengths)).tolist()
     runs = list(levels._document_slices(offsets, rows))
     assert [first for first, _ in runs] == [0, *(last for _, last in runs)][:-1] and runs[-1][1] == len(lengths)
     assert all(last == first + 1 or offsets[last] - offsets[first] <= rows for first, last in runs)

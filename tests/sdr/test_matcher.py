@@ -1,5 +1,6 @@
 """SDR as a matcher, over the packaged backbone."""
 
+import numpy as np
 import pytest
 
 from longmatch.errors import LongmatchError
@@ -27,7 +28,7 @@ def encoded(sdr, examples):
 def test_the_vectors_are_grouped_by_the_documents_paragraphs(encoded, examples):
     for encoding, name in zip(encoded, NAMES, strict=True):
         lengths = [len(p.sentences) for p in examples[name].running]
-        assert encoding.paragraphs.paragraphs.diff().tolist() == lengths
+        assert np.diff(encoding.paragraphs.paragraphs).tolist() == lengths
 
 
 def test_the_score_is_that_of_the_equations(sdr, encoded):

@@ -20,7 +20,7 @@ from longmatch.cli.remove import remove
 from longmatch.cli.serve import serve
 from longmatch.cli.show import show
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.registry import COMMANDS, resolve
+from longmatch.registry import COMMANDS, lab_is_missing, resolve
 
 app = typer.Typer(
     help="Finds the long documents that belong together, and shows why.",
@@ -84,7 +84,7 @@ def main() -> None:
 
 def _run() -> None:
     try:
-        app()
+        _app()
     except LongmatchError as error:
         sys.stderr.write(f"longmatch: {error}\n")
         raise SystemExit(2) from None
@@ -99,6 +99,13 @@ def _run() -> None:
             raise
         sys.stderr.write("longmatch: The disk is full. Make room and run the same command again: it goes on.\n")
         raise SystemExit(2) from None
+
+
+def _app() -> None:
+    try:
+        app()
+    except ModuleNotFoundError as error:  # a command of the laboratory imports its libraries when it is called
+        raise lab_is_missing(error) from error
 
 
 def _is_full_disk(error: BaseException | None) -> bool:

@@ -5,19 +5,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity, knowledge_of, mentions_of, prior_of, vocabulary_of
-from longmatch.default.sides import Floats, as_numbers, similarities
+from longmatch.default.sides import Floats, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import SAMPLED_SIDES, Sample, Unrelated, drawn_documents
-from longmatch.encoders.ragged import offsets_of, segment_mean
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import Hashes, Ints, Kind
 from longmatch.lexical.weights import TermMatrix, tfidf
 from longmatch.matching.levels import SentenceVectors, collection_scores
+from longmatch.ragged import Array, array_namespace, as_numbers, offsets_of, segment_mean, unit_rows
 
 LEAST_DOCUMENTS = 4  # whose pairs say anything about their collection
 
@@ -28,7 +26,7 @@ class Collection:
 
     encodings: Sequence[Encoding]
     sentences: SentenceVectors  # of all documents, one after another
-    offsets: Tensor  # where each document's sentences begin
+    offsets: Array  # where each document's sentences begin
     rarity: Rarity
     words: TermMatrix
     phrases: TermMatrix
@@ -43,13 +41,12 @@ class Collection:
     @staticmethod
     def with_rarity(encodings: Sequence[Encoding], rarity: Rarity) -> "Collection":
         """Lay encodings out flat, their terms weighed by a rarity that is known."""
+        sentences = SentenceVectors.cat([e.sentence_vectors for e in encodings])
+        offsets = offsets_of(np.array([len(e.sentence_vectors) for e in encodings], dtype=np.int64))
         return Collection(
             encodings,
-            SentenceVectors(
-                torch.cat([e.sentence_vectors.vectors for e in encodings]),
-                torch.cat([e.sentence_vectors.expectations for e in encodings]),
-            ),
-            offsets_of(torch.tensor([len(e.sentence_vectors) for e in encodings])),
+            sentences,
+            array_namespace(sentences.vectors).asarray(offsets, device=sentences.vectors.device),
             rarity,
             TermMatrix.of([tfidf(e.terms.words.counts, rarity.words) for e in encodings]),
             TermMatrix.of([tfidf(e.terms.phrases.counts, rarity.phrases) for e in encodings]),
@@ -70,14 +67,14 @@ class Collection:
         return stack_titles([e.title_terms for e in self.encodings])
 
     @cached_property
-    def title_vectors(self) -> Tensor:
+    def title_vectors(self) -> Array:
         """What the backbone makes of the titles: (documents, width)."""
         return stack_title_vectors([e.title_vector for e in self.encodings], self.sentences.vectors)
 
     @cached_property
-    def vectors(self) -> Tensor:
+    def vectors(self) -> Array:
         """The documents' mean sentence vectors, of length 1: (documents, width)."""
-        return torch.nn.functional.normalize(segment_mean(self.sentences.vectors, self.offsets), dim=1)
+        return unit_rows(segment_mean(self.sentences.vectors, self.offsets))
 
     @cached_property
     def lengths(self) -> Ints:
@@ -112,12 +109,12 @@ class CollectionComparison:
         self.usual_words = collection.rarity.usual_words
 
     @property
-    def candidate_vectors(self) -> Tensor:
+    def candidate_vectors(self) -> Array:
         """Document vectors: (documents, width)."""
         return self.collection.vectors
 
     @property
-    def title_vectors(self) -> Tensor:
+    def title_vectors(self) -> Array:
         """Vectors of the titles: (documents, width)."""
         return self.collection.title_vectors
 
@@ -160,10 +157,11 @@ class CollectionComparison:
         return coupling(shared, collection.rarity.of_mentions(mentions), query.words, collection.lengths)
 
 
-def stack_title_vectors(titles: Sequence[Tensor | None], like: Tensor) -> Tensor:
+def stack_title_vectors(titles: Sequence[Array | None], like: Array) -> Array:
     """Vectors of titles as rows, zeros where there is none, in the precision of the sentences' vectors `like`."""
-    nothing = like.new_zeros(like.shape[1])
-    return torch.stack([nothing if title is None else title.to(like) for title in titles])
+    xp = array_namespace(like)
+    nothing = xp.zeros(like.shape[1], dtype=like.dtype, device=like.device)
+    return xp.stack([nothing if title is None else xp.asarray(title, dtype=like.dtype) for title in titles])
 
 
 def sampled_unrelated(

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
@@ -17,6 +15,7 @@ from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.matcher import Progress
 from longmatch.matching.sentence_vectors import title_vectors, vectors_of_tokens
 from longmatch.matching.sentences import Sentences
+from longmatch.ragged import Array, unit_rows
 from longmatch.units import Tokens
 
 
@@ -27,7 +26,7 @@ class Encoding:
     sentences: Sentences
     sentence_vectors: SentenceVectors
     terms: Terms
-    title_vector: Tensor | None = None  # zeros for no title; None where it was not kept
+    title_vector: Array | None = None  # zeros for no title; None where it was not kept
 
     @property
     def document(self) -> Document:
@@ -55,9 +54,9 @@ class Encoding:
         return np.unique(np.concatenate([self.terms.words.counts.ids, self.terms.phrases.counts.ids, self.title_terms]))
 
     @cached_property
-    def mean(self) -> Tensor:
+    def mean(self) -> Array:
         """The document's vector: the mean of its sentences', of length 1."""
-        return torch.nn.functional.normalize(self.sentence_vectors.vectors.float().mean(0), dim=0)
+        return unit_rows(self.sentence_vectors.vectors.mean(0))
 
     def __len__(self) -> int:
         return len(self.sentences)

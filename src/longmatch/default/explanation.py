@@ -6,13 +6,11 @@ share of the meaning goes to its best partner, its share of the shared words and
 most of them. Topic, titles and references belong to whole documents: `parts` gives their shares, no passage has any.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.default.calibration import IN_LIKENESS, Calibration
 from longmatch.default.collection import stack_title_vectors
@@ -21,17 +19,18 @@ from longmatch.default.mentions import SharedMentions, shared_mentions
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import BY_NAME, Floats, named, similarities
 from longmatch.default.statistics import Statistics
+from longmatch.default.weighed import WeighedDocument
 from longmatch.lexical.cosines import group_cosines, shared_words
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Links, Shared, link_sentences, shared_terms
-from longmatch.lexical.terms import KINDS, Flags, Ints, Kind
+from longmatch.lexical.terms import KINDS, Ints, Kind
 from longmatch.lexical.weights import Weighted, tfidf
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
+from longmatch.ragged import Array, as_numbers, segment_ids
 
 BY_PARTNERS = named(lambda side: side.explained_by == "partners")
-BOILERPLATE = 0.012  # share of documents that have a phrase, from which it distinguishes nothing
 LITTLE_DOUBT = 0.1  # about the kind of documents, up to which the probability needs no caution
 LABELS = {side.name: side.label for side in BY_NAME.values()}
 
@@ -39,8 +38,12 @@ LABELS = {side.name: side.label for side in BY_NAME.values()}
 class PairComparison:
     """Two encodings as the sides read them: the second is the only candidate."""
 
-    def __init__(self, query: Encoding, candidate: Encoding, rarity: Rarity) -> None:
-        self.query, self.candidate, self.rarity = query, candidate, rarity
+    def __init__(self, query: Encoding | WeighedDocument, candidate: Encoding, rarity: Rarity) -> None:
+        """A query that is compared with several candidates is weighed once."""
+        weighed = query if isinstance(query, WeighedDocument) else WeighedDocument(query, rarity)
+        self.weighed = weighed, WeighedDocument(candidate, rarity)
+        self.query, self.candidate, self.rarity = weighed.encoding, candidate, rarity
+        query = weighed.encoding
         self.query_sentences, self.query_vector, self.query_words = (
             query.sentence_vectors.vectors,
             query.mean,
@@ -56,11 +59,8 @@ class PairComparison:
     @cached_property
     def weights(self) -> dict[Kind, tuple[Weighted, Weighted]]:
         """The TF-IDF weights of the query's and the candidate's words and phrases."""
-        both = self.query.terms, self.candidate.terms
-        return {
-            kind: (tfidf(both[0].of(kind).counts, idf), tfidf(both[1].of(kind).counts, idf))
-            for kind, idf in zip(KINDS, (self.rarity.words, self.rarity.phrases), strict=True)
-        }
+        query, candidate = self.weighed
+        return {kind: (query.weights[kind], candidate.weights[kind]) for kind in KINDS}
 
     @cached_property
     def mentions(self) -> SharedMentions:
@@ -68,12 +68,12 @@ class PairComparison:
         return shared_mentions(self.query, self.candidate, self.rarity)
 
     @property
-    def candidate_vectors(self) -> Tensor:
+    def candidate_vectors(self) -> Array:
         """(1, width)"""
         return self.candidate.mean[None]
 
     @property
-    def title_vectors(self) -> Tensor:
+    def title_vectors(self) -> Array:
         """(1, width)"""
         return stack_title_vectors([self.candidate.title_vector], self.query_sentences)
 
@@ -89,7 +89,7 @@ class PairComparison:
 
     def sentence_scores(self) -> Floats:
         """The mean over the best partners of both directions."""
-        return np.array([sum(float(partners.corrected.double().mean()) for partners in self.partners) / 2])
+        return np.array([sum(float(as_numbers(partners.corrected).mean()) for partners in self.partners) / 2])
 
     def title_cosines(self) -> Floats:
         """The candidate's title with the query's words."""
@@ -119,9 +119,20 @@ class Explanation:
         """Compare two encodings; without the rarity of a collection, their words are weighed by the background text."""
         comparison = PairComparison(a, b, rarity or Rarity.of([a, b], statistics))
         values = similarities(comparison, comparison.rarity.sides(statistics))
-        (score,), (probability,) = comparison.rarity.judge(values, a.words, np.array([b.words]), statistics)
+        judged = comparison.rarity.judge(values, a.words, np.array([b.words]), statistics)
+        return Explanation.by(comparison, statistics, values, *judged)
+
+    @staticmethod
+    def by(
+        comparison: PairComparison,
+        statistics: Statistics,
+        values: Mapping[str, Floats],
+        score: Floats,
+        probability: Floats,
+    ) -> "Explanation":
+        """By similarities that are known already; arrays have one entry."""
         counted = {name: values[name] for name in comparison.rarity.calibration(statistics).sides}
-        return Explanation(comparison, statistics, counted, float(score), float(probability))
+        return Explanation(comparison, statistics, counted, float(score[0]), float(probability[0]))
 
     @property
     def a(self) -> Encoding:
@@ -200,13 +211,13 @@ class Explanation:
     def _evidence(self) -> Iterator[list[Evidence]]:
         """What the sentences of each document contribute; a term's share is halved, as both documents hold it."""
         above = [
-            partners.corrected.clamp(min=0).double().numpy() * distinctive_sentences(encoding, self.rarity)
-            for partners, encoding in zip(self.comparison.partners, (self.a, self.b), strict=True)
+            partners.corrected.clip(min=0).astype(np.float64) * weighed.distinctive
+            for partners, weighed in zip(self.comparison.partners, self.comparison.weighed, strict=True)
         ]
         total = sum(float(mass.mean()) for mass in above) or 1.0
         share = sum(self.parts.get(name, 0.0) for name in BY_PARTNERS)
         for partners, mass, links in zip(self.comparison.partners, above, self._links, strict=True):
-            nearest = partners.index.numpy()
+            nearest = partners.index
             linked = np.where(links.partner >= 0, links.partner, nearest)
             semantic = share * mass / (len(mass) * total)
             yield [Evidence(nearest, semantic), Evidence(linked, links.mass / 2, lexical=True)]
@@ -226,18 +237,6 @@ class Explanation:
         return self.comparison.mentions.spelled() if "named" in self.similarities else ()
 
 
-def distinctive_sentences(encoding: Encoding, rarity: Rarity) -> Flags:
-    """Which sentences have a phrase that is not common: the others are boilerplate, and no evidence by their meaning.
-
-    In a collection that is what several documents have word for word, in general what texts of a kind always say: "the
-    rest of this paper is organised as follows".
-    """
-    phrases = encoding.terms.phrases
-    common = rarity.phrases.share(phrases.ids) >= BOILERPLATE
-    distinctive = np.bincount(phrases.sentence[~common], minlength=len(encoding)) > 0
-    return distinctive if distinctive.any() else np.ones(len(encoding), dtype=bool)
-
-
 def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Match:
     """Which sections of a document take each other up (CoLDE's figure 4): the grid, and the passages that correspond.
 
@@ -248,11 +247,11 @@ def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Ma
     level: Level = "sections" if len(sentences.sections.labels) > 1 else "chunks"
     rarity = Rarity.of([encoding], statistics)
     groups = sentences.groups(level)
-    group = torch.repeat_interleave(torch.arange(len(groups.labels)), groups.offsets.diff())
+    group = segment_ids(groups.offsets)
     partners, _ = best_partners(encoding.sentence_vectors, encoding.sentence_vectors, apart=(group, group))
     found = partners.cosine > -1.0
-    strength = torch.where(found, partners.corrected, 0.0).clamp(min=0).double().numpy()
-    index = partners.index.numpy()
+    strength = np.where(found, partners.corrected, 0.0).clip(min=0).astype(np.float64)
+    index = partners.index
     onward = index > np.arange(len(index))  # a pair found from both its ends is one pair, the earlier passage first
     forward, backward = (Evidence(index, np.where(side, strength, 0.0)) for side in (onward, ~onward))
     return Match(
@@ -281,8 +280,8 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics
     rows, columns = a.sentences.groups(level), b.sentences.groups(level)
     compute: dict[str, Callable[[], Floats]] = {
         "words": lambda: group_cosines(a.terms.words, b.terms.words, rows, columns, rarity.words),
-        "meaning": lambda: (
-            group_scores(a.sentence_vectors, b.sentence_vectors, rows.offsets, columns.offsets).double().numpy()
+        "meaning": lambda: as_numbers(
+            group_scores(a.sentence_vectors, b.sentence_vectors, rows.offsets, columns.offsets)
         ),
     }
     calibration = rarity.calibration(statistics)
@@ -293,7 +292,6 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics
 
 def sentence_pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
     """The cosine of sentence i of a with sentence j of b, pair by pair, corrected for that of unrelated sentences."""
-    rows, columns = torch.from_numpy(i), torch.from_numpy(j)
-    cosine = (a.sentence_vectors.vectors[rows] * b.sentence_vectors.vectors[columns]).sum(1)
-    expected = (a.sentence_vectors.expectations[rows, 0] + b.sentence_vectors.expectations[columns, 0]) / 2
-    return np.asarray(((cosine - expected) / (1 - expected)).clamp(0, 1).double().numpy())
+    cosine = (a.sentence_vectors.vectors[i] * b.sentence_vectors.vectors[j]).sum(1)
+    expected = (a.sentence_vectors.expectations[i, 0] + b.sentence_vectors.expectations[j, 0]) / 2
+    return as_numbers(((cosine - expected) / (1 - expected)).clip(0, 1))

@@ -11,9 +11,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor
 
 from longmatch.lexical.terms import Ints, Kind
+from longmatch.ragged import Array, array_namespace, as_numbers
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,11 +27,11 @@ class Comparison(Protocol):
     """A query and its candidates, and all that the sides are computed from; arrays have an entry per candidate."""
 
     @property
-    def query_sentences(self) -> Tensor:
+    def query_sentences(self) -> Array:
         """Vectors of the query's sentences: (sentences, width)."""
 
     @property
-    def query_vector(self) -> Tensor:
+    def query_vector(self) -> Array:
         """The query's document vector: (width,)."""
 
     @property
@@ -43,11 +43,11 @@ class Comparison(Protocol):
         """The number of words of a usual document of the collection; 0 where too few are known."""
 
     @property
-    def candidate_vectors(self) -> Tensor:
+    def candidate_vectors(self) -> Array:
         """Document vectors: (candidates, width)."""
 
     @property
-    def title_vectors(self) -> Tensor:
+    def title_vectors(self) -> Array:
         """Vectors of the candidates' titles, zeros for no title: (candidates, width)."""
 
     @property
@@ -97,8 +97,9 @@ def title_closeness(comparison: Comparison) -> Floats:
     It is 0 without a title: sentences close to a title speak for a candidate, and their absence not against it.
     """
     sentences = comparison.query_sentences
-    best = (sentences @ comparison.title_vectors.T).topk(min(TITLE_SENTENCES, len(sentences)), dim=0).values.mean(0)
-    return as_numbers(((best - TITLE_COSINE) / (1 - TITLE_COSINE)).clamp(min=0))
+    cosines = array_namespace(sentences).sort(sentences @ comparison.title_vectors.T, axis=0)
+    best = cosines[-TITLE_SENTENCES:].mean(0)
+    return as_numbers(((best - TITLE_COSINE) / (1 - TITLE_COSINE)).clip(min=0))
 
 
 def length_correction(query_words: int, candidate_words: npt.ArrayLike, usual_words: float) -> Floats:
@@ -113,11 +114,6 @@ def length_correction(query_words: int, candidate_words: npt.ArrayLike, usual_wo
     slope = np.interp(query_words / usual_words, SHORT_QUERY, (LENGTH_SLOPE, 1))
     own = np.sqrt(np.maximum(candidate_words, 1) / usual_words)
     return np.asarray(own / (1 - slope + slope * own))
-
-
-def as_numbers(values: Tensor) -> Floats:
-    """A tensor as a numpy array of doubles."""
-    return np.asarray(values.double().cpu().numpy())
 
 
 SIDES = (

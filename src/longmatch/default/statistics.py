@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
-from safetensors.torch import load, save
+import numpy as np
+from safetensors.numpy import load, save
 
 from longmatch.default.calibration import Calibration
 from longmatch.default.probability import Probability
@@ -18,6 +18,7 @@ from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.errors import LongmatchError
 from longmatch.lexical.background import TermBackground, shipped_background
 from longmatch.matching.chance import Background
+from longmatch.ragged import unit_rows
 
 if TYPE_CHECKING:
     from longmatch.encoders.backbone import Backbone
@@ -50,12 +51,12 @@ def background_from_bytes(content: bytes) -> Background:
     """What `background_to_bytes` made."""
     tensors = load(content)
     kinds = int(tensors["kinds"]) if "kinds" in tensors else 1
-    return Background(torch.nn.functional.normalize(tensors["vectors"].float(), dim=1), kinds)
+    return Background(unit_rows(tensors["vectors"].astype(np.float32)), kinds)
 
 
 def background_to_bytes(background: Background) -> bytes:
     """To be kept, in half precision."""
-    return save({"vectors": background.vectors.half().contiguous(), "kinds": torch.tensor(background.kinds)})
+    return save({"vectors": background.vectors.astype(np.float16), "kinds": np.array(background.kinds)})
 
 
 def shipped_statistics() -> Statistics:

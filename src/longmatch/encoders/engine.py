@@ -1,27 +1,37 @@
-"""Engines, which compute a backbone's token vectors, and the padded batches they take."""
+"""Engines, which compute a backbone's vectors, and the padded batches they take."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 from typing import Literal, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor, nn
 
-from longmatch.encoders.batches import padded_lengths
-from longmatch.encoders.threads import single_core_pool
+from longmatch.encoders.batches import lengths_of, padded_lengths, token_batches
 
-Precision = Literal["float32", "bfloat16"]
-EnginePrecision = Precision | Literal["mixed"]
+EngineName = Literal["openvino", "torch"]
+EnginePrecision = Literal["float32", "float16", "mixed", "bfloat16"]
 """The precision an engine computes in.
 
-mixed: linear layers in bfloat16, sums, norms and residuals in float32; bfloat16: everything, weights included.
+float16: matrix products in half precision, for ARM processors; mixed: matrix products in bfloat16, sums, norms and
+residuals in float32; bfloat16: everything, weights included.
 """
 
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Vectors = npt.NDArray[np.float32]
+
+
+class Engine(Protocol):
+    """Computes the vectors of pieces of text."""
+
+    name: str
+    precision: EnginePrecision
+    device_type: str  # cpu, cuda, ...
+
+    def encode(self, pieces: Sequence[Ints], specials: tuple[int, int]) -> Iterator[tuple[Ints, Vectors]]:
+        """Indices and unit vectors of the pieces (token ids) of each batch; `specials` are start and end tokens."""
 
 
 @dataclass(frozen=True)
@@ -29,39 +39,32 @@ class Batch:
     """Pieces padded to the same length."""
 
     rows: Ints  # (pieces,) index of each piece in the whole input
-    ids: Tensor  # (pieces, tokens)
-    mask: Tensor  # (pieces, tokens), False for padding
+    ids: Ints  # (pieces, tokens)
+    mask: Flags  # (pieces, tokens), False for padding
 
     @staticmethod
-    def of(rows: Ints, pieces: list[Ints], specials: tuple[int, int], longest: int) -> "Batch":
+    def of(rows: Ints, pieces: Sequence[Ints], specials: tuple[int, int], longest: int) -> "Batch":
         """Put the start and end tokens (`specials`) around each piece and pad; the model takes `longest` tokens.
 
         >>> Batch.of(np.array([0]), [np.array([7])], (1, 2), longest=5).ids.tolist()
         [[1, 7, 2, 0, 0]]
         """
-        lengths = np.array([len(piece) for piece in pieces], dtype=np.int64) + 2
+        lengths = lengths_of(pieces) + 2
         width = int(padded_lengths(lengths, longest).max())
+        mask = np.arange(width) < lengths[:, None]
         ids = np.zeros((len(pieces), width), dtype=np.int64)
+        inside = mask.copy()
+        inside[:, 0] = inside[np.arange(len(pieces)), lengths - 1] = False
+        ids[inside] = np.concatenate(pieces)
         ids[:, 0] = specials[0]
-        for row, piece in zip(ids, pieces, strict=True):
-            row[1 : len(piece) + 1] = piece
-            row[len(piece) + 1] = specials[1]
-        return Batch(rows, torch.from_numpy(ids), torch.from_numpy(np.arange(width) < lengths[:, None]))
-
-    def to(self, device: torch.device) -> "Batch":
-        """Copy to a device."""
-        return Batch(self.rows, self.ids.to(device), self.mask.to(device))
+        ids[np.arange(len(pieces)), lengths - 1] = specials[1]
+        return Batch(rows, ids, mask)
 
 
-class Engine(Protocol):
-    """Computes token vectors of padded batches."""
-
-    name: str
-    precision: EnginePrecision
-    device: torch.device
-
-    def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-        """Token vectors of each batch (pieces, tokens, width) on `device`, in order, valid until the next is taken."""
+def padded_batches(pieces: Sequence[Ints], specials: tuple[int, int], longest: int, budget: int) -> Iterator[Batch]:
+    """Pieces of similar length together, at most `budget` tokens a batch."""
+    for rows in token_batches(padded_lengths(lengths_of(pieces) + 2, longest), budget):
+        yield Batch.of(rows, [pieces[row] for row in rows.tolist()], specials, longest)
 
 
 T = TypeVar("T")
@@ -89,31 +92,3 @@ def pipelined(items: Iterable[T], start: Callable[[T], Callable[[], R]], depth: 
     finally:
         for _, wait in busy:
             wait()
-
-
-class TorchEngine:
-    """Runs the Hugging Face module itself; on a CPU one batch per core, or a single batch on all cores."""
-
-    name = "torch"
-
-    def __init__(self, model: nn.Module, precision: EnginePrecision | None = None) -> None:
-        parameter = next(model.parameters())
-        self.model, self.device = model, parameter.device
-        self.precision: EnginePrecision = precision or ("bfloat16" if parameter.dtype == torch.bfloat16 else "float32")
-
-    def read(self, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-        """Token vectors of each batch, in order."""
-        rest = iter(batches)
-        first = list(islice(rest, 2))
-        threads = torch.get_num_threads() if self.device.type == "cpu" and len(first) == 2 else 1
-        on_device = (batch.to(self.device) for batch in chain(first, rest))
-        if threads == 1:
-            yield from ((batch, self._vectors(batch)) for batch in on_device)
-            return
-        with single_core_pool(threads) as pool:
-            yield from pipelined(on_device, lambda batch: pool.submit(self._vectors, batch).result, threads + 1)
-
-    @torch.inference_mode()
-    def _vectors(self, batch: Batch) -> Tensor:
-        vectors: Tensor = self.model(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
-        return vectors

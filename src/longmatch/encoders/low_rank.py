@@ -1,89 +1,50 @@
 """Low-rank changes to a network: the product of two narrow matrices is added to each matrix (LoRA, Hu et al., 2021).
 
-The network itself is frozen during training. Afterwards the products are added to its matrices once, so that the
-changed network costs no more than the plain one.
+`longmatch adapt` learns them; here a learnt change is added to a checkpoint's weights, so that the changed network
+costs no more than the plain one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Any
 
-import torch
-from safetensors.torch import load, save
-from torch import Tensor, nn
+import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import load, save
 
 DOWN, UP = ".down", ".up"
+Weights = Mapping[str, npt.NDArray[Any]]
 
 
-class LowRankLinear(nn.Module):
-    """A frozen layer W x + b with a learnt low-rank update: (W + U D) x + b."""
-
-    def __init__(self, plain: nn.Linear, rank: int) -> None:
-        super().__init__()
-        self.plain = plain.requires_grad_(False)
-        self.down = nn.Parameter(torch.empty(rank, plain.in_features))
-        self.up = nn.Parameter(torch.zeros(plain.out_features, rank))  # so that the update starts at zero
-        nn.init.kaiming_uniform_(self.down, a=5**0.5)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The updated layer."""
-        update = nn.functional.linear(nn.functional.linear(x, self.down.to(x.dtype)), self.up.to(x.dtype))
-        out: Tensor = self.plain(x) + update
-        return out
-
-
-def add_low_rank_layers(model: nn.Module, rank: int, upper: float = 1.0) -> list[nn.Parameter]:
-    """Freeze a network and add a trainable update of the given rank to each linear layer.
-
-    `upper` is the share of layers, counted from the top, that get one. Returns the trainable parameters.
-    """
-    model.requires_grad_(False)
-    layers = list(_linear_layers(model))
-    for parent, name, layer in layers[round((1 - upper) * len(layers)) :]:
-        setattr(parent, name, LowRankLinear(layer, min(rank, layer.in_features, layer.out_features)))
-    return [p for p in model.parameters() if p.requires_grad]
-
-
-def low_rank_change(model: nn.Module) -> dict[str, Tensor]:
-    """The learnt change in half precision, keyed by the plain network's names of its matrices."""
-    change = {}
-    for name, module in model.named_modules():
-        if isinstance(module, LowRankLinear):
-            change[name + DOWN] = module.down.detach().half().cpu().contiguous()
-            change[name + UP] = module.up.detach().half().cpu().contiguous()
-    return change
-
-
-def change_to_bytes(change: Mapping[str, Tensor]) -> bytes:
+def change_to_bytes(change: Weights) -> bytes:
     """Serialise a change as safetensors."""
-    return save(dict(change))
+    return save({name: np.ascontiguousarray(matrix) for name, matrix in change.items()})
 
 
-def change_from_bytes(content: bytes) -> dict[str, Tensor]:
+def change_from_bytes(content: bytes) -> dict[str, npt.NDArray[Any]]:
     """Inverse of `change_to_bytes`."""
-    return load(content)
+    return dict(load(content))
 
 
-def combine_changes(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def combine_changes(first: Weights, second: Weights) -> dict[str, npt.NDArray[Any]]:
     """One change equal to applying both: the products are summed, so the ranks add up."""
     combined = dict(first) | dict(second)
     for key in first.keys() & second.keys():
-        combined[key] = torch.cat([first[key], second[key]], dim=0 if key.endswith(DOWN) else 1).contiguous()
+        combined[key] = np.concatenate([first[key], second[key]], axis=0 if key.endswith(DOWN) else 1)
     return combined
 
 
-@torch.no_grad()
-def apply_change(model: nn.Module, change: Mapping[str, Tensor]) -> None:
-    """Add a change to a plain network's matrices, in place."""
-    layers = dict(model.named_modules())
-    for name in sorted({key.rpartition(".")[0] for key in change}):
-        layer = layers.get(name)
-        down, up = change[name + DOWN].float(), change[name + UP].float()
-        if not isinstance(layer, nn.Linear) or layer.weight.shape != (len(up), down.shape[1]):
-            raise ValueError(f"the network has no layer {name} that this change fits")
-        layer.weight += (up @ down).to(layer.weight.device, layer.weight.dtype)
+def products(change: Weights) -> dict[str, npt.NDArray[np.float32]]:
+    """What a change adds to each layer's matrix, by the layer's name."""
+    names = sorted({key.rpartition(".")[0] for key in change})
+    return {name: change[name + UP].astype(np.float32) @ change[name + DOWN].astype(np.float32) for name in names}
 
 
-def _linear_layers(model: nn.Module) -> Iterator[tuple[nn.Module, str, nn.Linear]]:
-    for module in model.modules():
-        for name, child in module.named_children():
-            if isinstance(child, nn.Linear):
-                yield module, name, child
+def with_change(weights: Weights, change: Weights) -> dict[str, npt.NDArray[Any]]:
+    """A checkpoint's weights with a change added; names may carry a prefix, as in checkpoints with a head."""
+    changed = dict(weights)
+    for layer, product in products(change).items():
+        key = next((name for name in weights if name.endswith(f"{layer}.weight")), None)
+        if key is None or weights[key].shape != product.shape:
+            raise ValueError(f"the network has no layer {layer} that this change fits")
+        changed[key] = weights[key].astype(np.float32) + product
+    return changed

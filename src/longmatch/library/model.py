@@ -178,7 +178,7 @@ def checked_matcher(matcher: HybridMatcher, store: "Store") -> HybridMatcher:
 
 def background_digest(background: Background) -> str:
     """Identifies the vectors of the unrelated sentences."""
-    return sha256(background.vectors.half().numpy().tobytes()).hexdigest()[:16]
+    return sha256(background.vectors.astype(np.float16).tobytes()).hexdigest()[:16]
 
 
 def _reencode_hint(address: str) -> str:

@@ -12,16 +12,16 @@ from typing import Any, Literal, TypeVar, cast, get_args
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import torch
-from torch import Tensor
 
 from longmatch.default.encoding import Encoding
 from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence, content_hash
+from longmatch.encoders.backbone import Vectors
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentences import Sentences
+from longmatch.ragged import unit_rows
 
 T = TypeVar("T")
 
@@ -103,7 +103,7 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
     documents = [e.document for e in encodings]
     structures = [_structure(d) for d in documents]
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
-    means = np.stack([e.mean.numpy() for e in encodings])  # (documents, width)
+    means = np.stack([e.mean for e in encodings])  # (documents, width)
     schema = schema_for(means.shape[1], vector_type)
     columns: dict[str, Any] = {
         "id": [d.id for d in documents],
@@ -118,7 +118,7 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
         **{name: [s[name] for s in structures] for name in ("sections", "paragraphs", "sentences")},
         "pieces": [_pieces(e.sentences) for e in encodings],
         "vectors": _lists([pack_vectors(e.sentence_vectors.vectors, vector_type) for e in encodings]),
-        "expectations": _lists([e.sentence_vectors.expectations.half().numpy().ravel() for e in encodings]),
+        "expectations": _lists([e.sentence_vectors.expectations.astype(np.float16).ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
         "title_vector": _lists([_title_vector(e, means.shape[1]) for e in encodings]),
         "vocabulary": _lists(vocabularies),
@@ -130,8 +130,8 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
 
 
 def _title_vector(encoding: Encoding, width: int) -> npt.NDArray[Any]:
-    title = torch.zeros(width) if encoding.title_vector is None else encoding.title_vector
-    return np.asarray(title.half().numpy())
+    title = np.zeros(width) if encoding.title_vector is None else encoding.title_vector
+    return np.asarray(title, dtype=np.float16)
 
 
 def _array(values: Any, kind: pa.DataType) -> pa.Array:
@@ -152,24 +152,24 @@ def _pieces(sentences: Sentences) -> list[tuple[int, ...]]:
     return list(zip(*(column.tolist() for column in table), strict=True))
 
 
-def pack_vectors(vectors: Tensor, vector_type: VectorType) -> npt.NDArray[Any]:
+def pack_vectors(vectors: Vectors, vector_type: VectorType) -> npt.NDArray[Any]:
     """Unit vectors (vectors, width) as a flat array for the store.
 
     In int8 the largest number of each vector becomes 127. The factor is not stored: unpacking normalizes.
 
-    >>> pack_vectors(torch.tensor([[0.6, -0.8]]), "int8").tolist()
+    >>> pack_vectors(np.array([[0.6, -0.8]], dtype=np.float32), "int8").tolist()
     [95, -127]
     """
     if vector_type == "float16":
-        return np.asarray(vectors.half().numpy().ravel())
-    scale = INT8_MAX / vectors.abs().amax(dim=1, keepdim=True).clamp(min=1e-12)
-    return np.asarray((vectors * scale).round().to(torch.int8).numpy().ravel())
+        return vectors.astype(np.float16).ravel()
+    scale = INT8_MAX / np.abs(vectors).max(axis=1, keepdims=True).clip(min=1e-12)
+    return np.asarray((vectors * scale).round().astype(np.int8).ravel())
 
 
-def unpack_vectors(stored: npt.NDArray[Any], count: int) -> Tensor:
+def unpack_vectors(stored: npt.NDArray[Any], count: int) -> Vectors:
     """The vectors `pack_vectors` stored, as float32: (count, width)."""
-    vectors = torch.from_numpy(stored.astype(np.float32)).reshape(count, -1)
-    return torch.nn.functional.normalize(vectors, dim=1) if stored.dtype == np.int8 else vectors
+    vectors = stored.astype(np.float32).reshape(count, -1)
+    return np.asarray(unit_rows(vectors)) if stored.dtype == np.int8 else vectors
 
 
 def _structure(document: Document) -> dict[str, list[tuple[Any, ...]]]:
@@ -249,14 +249,14 @@ class DocumentRow:
 
     def sentence_vectors(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
-        expectations = torch.from_numpy(self.array("expectations").astype(np.float32)).reshape(-1, len(SIZES))
+        expectations = self.array("expectations").astype(np.float32).reshape(-1, len(SIZES))
         return SentenceVectors(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
 
-    def title_vector(self) -> torch.Tensor | None:
+    def title_vector(self) -> Vectors | None:
         """The vector of the title; None in libraries that lack the column."""
         if "title_vector" not in self.table.column_names:
             return None
-        return torch.from_numpy(self.array("title_vector").astype(np.float32))
+        return self.array("title_vector").astype(np.float32)
 
     def pieces(self) -> list[npt.NDArray[np.int64]]:
         """Start, end, tokens, paragraph and section of each piece."""

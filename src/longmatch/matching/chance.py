@@ -10,8 +10,9 @@ which is 0 for an unrelated document, whatever its length, and 1 for a sentence 
 
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from longmatch.ragged import Array, array_namespace, unit_rows
 
 SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 """The numbers of sentences for which expectations are tabled; between them, interpolation in the logarithm."""
@@ -21,58 +22,57 @@ SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 class Background:
     """Vectors of unrelated sentences: (sentences, width), each of length 1; equally many of each kind of text."""
 
-    vectors: Tensor
+    vectors: Array
     kinds: int = 1  # of text: papers, judgments, ...
 
     @property
-    def general(self) -> Tensor:
+    def general(self) -> Array:
         """The sentences of general text, which come first."""
         return self.vectors[: len(self.vectors) // self.kinds]
 
-    def expectations(self, vectors: Tensor, rows: int = 4096) -> Tensor:
+    def expectations(self, vectors: Array, rows: int = 1024) -> Array:
         """For each vector, the best cosine to expect among SIZES unrelated sentences: (units, len(SIZES)).
 
         The expected maximum of m draws from n sorted values v is the sum of v_k ((k/n)^m - ((k-1)/n)^m). They are drawn
         from the kind of text that offers most: what every paper says is no surprise between two papers.
         """
-        kinds = self.vectors.unflatten(0, (self.kinds, -1))
-        count = kinds.shape[1]
-        ranks = torch.arange(count + 1, dtype=torch.float64, device=vectors.device) / count
-        powers = ranks[:, None] ** torch.tensor(SIZES, dtype=torch.float64, device=vectors.device)
-        weights = powers.diff(dim=0).to(vectors.dtype)  # (sentences, sizes)
+        xp = array_namespace(vectors)
+        count = len(self.vectors) // self.kinds
+        ranks = np.arange(count + 1) / count
+        weights = np.diff(ranks[:, None] ** np.array(SIZES, dtype=np.float64), axis=0)  # (sentences, sizes)
+        weights = xp.asarray(weights, dtype=vectors.dtype, device=vectors.device)
+        kinds = [self.vectors[start : start + count] for start in range(0, len(self.vectors), count)]
 
-        def expected(part: Tensor) -> Tensor:
-            return torch.stack([(part @ kind.T).sort(dim=1).values @ weights for kind in kinds]).amax(0)
+        def expected(part: Array) -> Array:
+            return xp.max(xp.stack([xp.sort(part @ kind.T, axis=1) @ weights for kind in kinds]), axis=0)
 
-        parts = [expected(part) for part in vectors.split(rows)]
-        return torch.cat(parts) if parts else vectors.new_zeros((0, len(SIZES)))
+        parts = [expected(vectors[start : start + rows]) for start in range(0, len(vectors), rows)]
+        return xp.concat(parts) if parts else xp.zeros((0, len(SIZES)), dtype=vectors.dtype, device=vectors.device)
 
-    def carried(self, before: Tensor, after: Tensor, ridge: float = 1e-3) -> "Background":
+    def carried(self, before: Array, after: Array, ridge: float = 1e-3) -> "Background":
         """The unrelated sentences as a changed backbone sees them, though their texts are not kept.
 
         `before` and `after` are vectors of other sentences (sentences, width) without and with the change. The linear
         map that takes the ones nearest to the others is applied; what few sentences cannot tell is left as it was.
         """
-        grams = before.T @ before + ridge * len(before) * torch.eye(before.shape[1])
-        moves = torch.linalg.solve(grams, before.T @ (after - before))  # (width, width)
-        return replace(self, vectors=torch.nn.functional.normalize(self.vectors + self.vectors @ moves, dim=1))
+        grams = before.T @ before + ridge * len(before) * np.eye(before.shape[1], dtype=before.dtype)
+        moves = np.linalg.solve(grams, before.T @ (after - before))  # (width, width)
+        return replace(self, vectors=unit_rows(self.vectors + self.vectors @ moves))
 
 
-def interpolation(sizes: Tensor) -> Tensor:
+def interpolation(sizes: Array) -> Array:
     """Weights over SIZES for documents of `sizes` sentences: (documents, len(SIZES)).
 
-    >>> interpolation(torch.tensor([4, 8]))[:, :3].tolist()
+    >>> interpolation(np.array([4, 8]))[:, :3].tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.5, 0.5]]
     """
-    place = sizes.clamp(min=1).float().log2() / 2  # SIZES are powers of four
-    low = place.floor().clamp(max=len(SIZES) - 2)
-    high = (place - low).clamp(max=1.0)
-    weights = torch.zeros((len(sizes), len(SIZES)), device=sizes.device)
-    weights.scatter_(1, low.long()[:, None], (1 - high)[:, None])
-    weights.scatter_(1, low.long()[:, None] + 1, high[:, None])
-    return weights
+    xp = array_namespace(sizes)
+    place = xp.log2(xp.astype(sizes.clip(min=1), xp.float32)) / 2  # SIZES are powers of four
+    last = len(SIZES) - 1
+    numbers = xp.arange(len(SIZES), dtype=xp.float32, device=sizes.device)
+    return (1 - abs(place.clip(max=last)[:, None] - numbers)).clip(min=0)
 
 
-def corrected(best: Tensor, expected: Tensor) -> Tensor:
+def corrected(best: Array, expected: Array) -> Array:
     """How far a best cosine lies between what chance gives (0) and identity (1)."""
-    return (best - expected) / (1 - expected).clamp(min=1e-6)
+    return (best - expected) / (1 - expected).clip(min=1e-6)

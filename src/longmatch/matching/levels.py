@@ -6,11 +6,10 @@ The product is taken in slices, so that two documents of any length compare in b
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from longmatch.encoders.ragged import segment_max, segment_mean
 from longmatch.matching.chance import corrected, interpolation
+from longmatch.ragged import Array, array_namespace, segment_max, segment_mean
 
 SLICE = 1024  # sentences of one document at a time
 
@@ -19,8 +18,8 @@ SLICE = 1024  # sentences of one document at a time
 class SentenceVectors:
     """Sentences of a document or a collection."""
 
-    vectors: Tensor  # (sentences, width)
-    expectations: Tensor  # by chance: (sentences, sizes)
+    vectors: Array  # (sentences, width)
+    expectations: Array  # by chance: (sentences, sizes)
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -28,8 +27,9 @@ class SentenceVectors:
     @staticmethod
     def cat(parts: Sequence["SentenceVectors"]) -> "SentenceVectors":
         """Concatenate the sentences of several documents."""
+        xp = array_namespace(parts[0].vectors)
         return SentenceVectors(
-            torch.cat([part.vectors for part in parts]), torch.cat([part.expectations for part in parts])
+            xp.concat([part.vectors for part in parts]), xp.concat([part.expectations for part in parts])
         )
 
 
@@ -37,39 +37,50 @@ class SentenceVectors:
 class Partners:
     """For every sentence its best partner in the other document, the cosine, and the cosine corrected for chance."""
 
-    index: Tensor
-    cosine: Tensor
-    corrected: Tensor
+    index: Array
+    cosine: Array
+    corrected: Array
 
 
 def best_partners(
-    a: SentenceVectors, b: SentenceVectors, apart: tuple[Tensor, Tensor] | None = None
+    a: SentenceVectors, b: SentenceVectors, apart: tuple[Array, Array] | None = None
 ) -> tuple[Partners, Partners]:
     """The best partner of each sentence of a in b, and of each sentence of b in a.
 
     `apart` numbers the sentences' groups in a and in b; sentences of the same number are no partners.
     """
+    xp = array_namespace(a.vectors)
     place = a.vectors.device
-    a_best = torch.empty(len(a), device=place), torch.empty(len(a), dtype=torch.long, device=place)
-    b_best = torch.full((len(b),), -2.0, device=place), torch.zeros(len(b), dtype=torch.long, device=place)
-    for start, cosines in _slices(a, b):
-        stop = start + cosines.shape[1]
-        if apart:
-            cosines.masked_fill_(apart[1][:, None] == apart[0][start:stop], -1.0)
-        torch.max(cosines, dim=0, out=(a_best[0][start:stop], a_best[1][start:stop]))
-        value, index = cosines.max(dim=1)
-        better = value > b_best[0]
-        b_best[0][better] = value[better]
-        b_best[1][better] = index[better] + start
-    return _partners(a, a_best, len(b)), _partners(b, b_best, len(a))
+    a_index, a_cosine = [], []
+    b_cosine = xp.full((len(b),), -2.0, dtype=xp.float32, device=place)
+    b_index = xp.zeros(len(b), dtype=xp.int64, device=place)
+    for start, product in _slices(a, b):
+        cosines = product
+        if apart is not None:
+            same = apart[1][:, None] == apart[0][None, start : start + product.shape[1]]
+            cosines = xp.where(same, -1.0, product)
+        a_index.append(xp.argmax(cosines, axis=0))
+        a_cosine.append(xp.max(cosines, axis=0))
+        value = xp.max(cosines, axis=1)
+        better = value > b_cosine
+        b_index = xp.where(better, xp.argmax(cosines, axis=1) + start, b_index)
+        b_cosine = xp.where(better, value, b_cosine)
+    forward = (xp.concat(a_index), xp.concat(a_cosine)) if a_index else (b_index[:0], b_cosine[:0])
+    return _partners(a, *forward, len(b)), _partners(b, b_index, b_cosine, len(a))
 
 
-def _partners(sentences: SentenceVectors, best: tuple[Tensor, Tensor], size: int) -> Partners:
-    expected = sentences.expectations @ interpolation(torch.tensor([size], device=best[0].device))[0]
-    return Partners(best[1], best[0], corrected(best[0], expected))
+def _partners(sentences: SentenceVectors, index: Array, cosine: Array, size: int) -> Partners:
+    expected = sentences.expectations @ _weights_of(size, sentences.expectations)
+    return Partners(index, cosine, corrected(cosine, expected))
 
 
-def group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Tensor, b_offsets: Tensor) -> Tensor:
+def _weights_of(size: int, like: Array) -> Array:
+    """The weights over SIZES for one document, where the array `like` is."""
+    xp = array_namespace(like)
+    return interpolation(xp.asarray(np.array([size]), device=like.device))[0]
+
+
+def group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Array, b_offsets: Array) -> Array:
     """The sentence score of every group of a with every group of b, both directions averaged:
     (groups of a, groups of b).
 
@@ -80,41 +91,47 @@ def group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Tensor, b_of
     return (forward + backward.T) / 2
 
 
-def _corrected_group_best(a: SentenceVectors, b: SentenceVectors, b_offsets: Tensor) -> Tensor:
+def _corrected_group_best(a: SentenceVectors, b: SentenceVectors, b_offsets: Array) -> Array:
     """For each sentence of a, the best it finds in each group of b, corrected for chance: (sentences a, groups b)."""
+    xp = array_namespace(a.vectors)
     best = [segment_max(cosines, b_offsets).T for _, cosines in _slices(a, b)]
-    expected = a.expectations @ interpolation(b_offsets.diff()).T
-    return corrected(torch.cat(best), expected)
+    expected = a.expectations @ interpolation(b_offsets[1:] - b_offsets[:-1]).T
+    return corrected(xp.concat(best), expected)
 
 
-def _slices(a: SentenceVectors, b: SentenceVectors) -> Iterator[tuple[int, Tensor]]:
+def _slices(a: SentenceVectors, b: SentenceVectors) -> Iterator[tuple[int, Array]]:
     """The cosines (sentences b, slice of a), with the number of the slice's first sentence."""
     for start in range(0, len(a), SLICE):
         yield start, b.vectors @ a.vectors[start : start + SLICE].T
 
 
-def collection_scores(
-    query: SentenceVectors, documents: SentenceVectors, offsets: Tensor, room: int = 1 << 25
-) -> Tensor:
+def collection_scores(query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int = 1 << 25) -> Array:
     """The sentence score of one document with every document of a collection, both directions averaged: (documents,).
 
     `documents` holds the sentences of all documents, which begin at `offsets`. Documents are taken together until the
     product reaches `room` cells.
     """
+    xp = array_namespace(query.vectors)
     size = len(query)
-    backward_weights = interpolation(torch.tensor([size], device=query.vectors.device))[0]
+    backward_weights = _weights_of(size, query.expectations)
+    turned = xp.astype(query.vectors, documents.vectors.dtype).T
     results = []
     for first, last in _document_slices(offsets.tolist(), room // max(1, size)):
         local = offsets[first : last + 1]
         rows = slice(int(local[0]), int(local[-1]))
         local = local - local[0]
-        cosines = documents.vectors[rows] @ query.vectors.T.to(documents.vectors.dtype)  # (sentences, query sentences)
-        expected = interpolation(local.diff()) @ query.expectations.T
-        forward = corrected(segment_max(cosines, local).float(), expected).mean(1)
-        best = corrected(cosines.amax(1).float(), documents.expectations[rows] @ backward_weights)
+        cosines = documents.vectors[rows] @ turned  # (sentences, query sentences)
+        expected = interpolation(local[1:] - local[:-1]) @ query.expectations.T
+        forward = corrected(_float(segment_max(cosines, local)), expected).mean(1)
+        best = corrected(_float(xp.max(cosines, axis=1)), documents.expectations[rows] @ backward_weights)
         backward = segment_mean(best[:, None], local)[:, 0]
         results.append((forward + backward) / 2)
-    return torch.cat(results) if results else torch.empty(0)
+    return xp.concat(results) if results else query.vectors[:0, 0]
+
+
+def _float(values: Array) -> Array:
+    xp = array_namespace(values)
+    return xp.astype(values, xp.float32, copy=False)
 
 
 def _document_slices(offsets: list[int], rows: int) -> Iterator[tuple[int, int]]:

@@ -2,13 +2,10 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from longmatch.documents.document import Document
 from longmatch.matching.matcher import Hit, Matcher, Progress, Scores, is_same, percentile
-
-if TYPE_CHECKING:
-    from torch import nn
 
 Pairs = Sequence[tuple[Document, Document]]
 
@@ -17,8 +14,8 @@ class PairMatcher(Matcher):
     """A matcher that has to see both documents of a pair: the second stage behind one that can be indexed."""
 
     @property
-    def networks(self) -> "Sequence[nn.Module]":
-        """All that it computes scores with; their weights and settings tell one trained model from another."""
+    def networks(self) -> Sequence[Any]:
+        """The torch modules it computes with; their weights and settings tell one trained model from another."""
         return ()
 
     @abstractmethod

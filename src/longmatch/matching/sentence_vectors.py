@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.ragged import segment_max, segment_mean
+from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.matching.align import Floats, Ints
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.matcher import Progress
 from longmatch.matching.sentences import Sentences
+from longmatch.ragged import Array, segment_max, segment_mean
 from longmatch.units import Tokens, sentences, tokenize
 
 TOKENS = 1_000_000  # encoded together
@@ -21,57 +19,56 @@ TITLE = 400  # characters of a title that are read
 
 def sentence_vectors(
     documents: Sequence[Document], backbone: Backbone, progress: Progress | None = None
-) -> Iterator[tuple[Sentences, Tensor]]:
+) -> Iterator[tuple[Sentences, Vectors]]:
     """Each document's sentences and their vectors (sentences, width), in the order given."""
     return vectors_of_tokens((tokenize(document, backbone.tokenizer) for document in documents), backbone, progress)
 
 
 def vectors_of_tokens(
     documents: Iterable[Tokens], backbone: Backbone, progress: Progress | None = None
-) -> Iterator[tuple[Sentences, Tensor]]:
+) -> Iterator[tuple[Sentences, Vectors]]:
     """The same of documents that are tokenised already."""
     for batch in _by_size(documents):
         cut = [sentences(tokens, backbone.max_tokens) for tokens in batch]
         done = _DocumentProgress([int(pieces.lengths.sum()) for pieces in cut], progress)
         flat = [pieces.ids(i) for pieces in cut for i in range(len(pieces))]
-        vectors = torch.from_numpy(backbone.encode(flat, done.tokens))
-        for pieces, mine in zip(cut, vectors.split([len(pieces) for pieces in cut]), strict=True):
-            yield Sentences.of(pieces), mine.clone()
+        vectors = backbone.encode(flat, done.tokens)
+        for pieces, mine in zip(cut, np.split(vectors, np.cumsum([len(pieces) for pieces in cut])[:-1]), strict=True):
+            yield Sentences.of(pieces), mine.copy()
         done.finish()
 
 
-def title_vectors(titles: Sequence[str], backbone: Backbone) -> Tensor:
+def title_vectors(titles: Sequence[str], backbone: Backbone) -> Vectors:
     """One vector a title, as far as the backbone reads at once; zeros for none: (titles, width)."""
     found = backbone.tokenizer.encode_batch([title[:TITLE] for title in titles], add_special_tokens=False)
     pieces = [np.array(e.ids[: backbone.max_tokens], dtype=np.int64) for e in found]
     said = [number for number, piece in enumerate(pieces) if len(piece)]
-    vectors = torch.zeros(len(titles), backbone.width)
-    vectors[said] = torch.from_numpy(backbone.encode([pieces[number] for number in said]))
+    vectors = np.zeros((len(titles), backbone.width), dtype=np.float32)
+    vectors[said] = backbone.encode([pieces[number] for number in said])
     return vectors
 
 
-def pair_cosines(a: Tensor, b: Tensor, i: Ints, j: Ints) -> Floats:
+def pair_cosines(a: Array, b: Array, i: Ints, j: Ints) -> Floats:
     """The cosine of row i of one document with row j of another, pair by pair, at least 0."""
-    cosines = (a[torch.from_numpy(i)] * b[torch.from_numpy(j)]).sum(1)
-    return np.asarray(cosines.clamp(0, 1).double().numpy())
+    return np.asarray((np.asarray(a)[i] * np.asarray(b)[j]).sum(1).clip(0, 1), dtype=np.float64)
 
 
-def best_cosine_grid(a: tuple[Sentences, Tensor], b: tuple[Sentences, Tensor], level: Level) -> Grid:
+def best_cosine_grid(a: tuple[Sentences, Array], b: tuple[Sentences, Array], level: Level) -> Grid:
     """Of sentences or other pieces, each with a vector of length 1, the cosine of every two.
 
     Of sections the mean, over the pieces of both, of the best cosine that each finds in the other section. A piece is
     of the section in which it begins.
     """
-    cosines = (a[1] @ b[1].T).clamp(0, 1)  # (pieces, pieces)
+    cosines: Array = (np.asarray(a[1]) @ np.asarray(b[1]).T).clip(0, 1)  # (pieces, pieces)
     if level != "sections":
         mine, theirs = a[0].singles, b[0].singles
-        return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, cosines.numpy())
+        return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, cosines)
     mine, theirs = a[0].sections, b[0].sections
     forward = segment_mean(segment_max(cosines.T, theirs.offsets).T, mine.offsets)  # (sections a, sections b)
     backward = segment_mean(segment_max(cosines, mine.offsets).T, theirs.offsets)  # (sections b, sections a)
-    counts = mine.offsets.diff()[:, None], theirs.offsets.diff()
+    counts = np.diff(mine.offsets)[:, None], np.diff(theirs.offsets)
     scores = (forward * counts[0] + backward.T * counts[1]) / (counts[0] + counts[1])
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores.numpy())
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, np.asarray(scores, dtype=np.float32))
 
 
 def _by_size(documents: Iterable[Tokens]) -> Iterator[list[Tokens]]:

@@ -7,13 +7,11 @@ from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from longmatch.documents.document import Document, Span
 from longmatch.documents.language import count_words
-from longmatch.encoders.ragged import offsets_of
 from longmatch.matching.match import Level, Passage
+from longmatch.ragged import offsets_of
 from longmatch.units.pieces import Pieces
 
 Ints = npt.NDArray[np.int64]
@@ -27,7 +25,7 @@ class Groups:
 
     labels: tuple[str, ...]
     spans: tuple[Span, ...]
-    offsets: Tensor  # (groups + 1,)
+    offsets: Ints  # (groups + 1,)
 
 
 @dataclass(frozen=True)
@@ -97,17 +95,25 @@ class Sentences:
         return self._groups([(int(s), i + 1) for i, s in enumerate(self.section)])
 
     @cached_property
-    def paragraphs(self) -> Tensor:
+    def paragraphs(self) -> Ints:
         """Where each paragraph begins, and the end."""
-        changes = torch.from_numpy(np.flatnonzero(np.diff(self.paragraph)) + 1)
-        return torch.cat([torch.zeros(1, dtype=torch.long), changes, torch.tensor([len(self)])])
+        return run_offsets(self.paragraph)
 
     def _groups(self, keys: Sequence[tuple[int, ...]]) -> Groups:
         runs = [(key, len(list(run))) for key, run in groupby(keys)]
-        offsets = offsets_of(torch.tensor([count for _, count in runs], dtype=torch.long))
+        offsets = offsets_of(np.array([count for _, count in runs], dtype=np.int64))
         spans = (Span(int(self.starts[a]), int(self.ends[b - 1])) for a, b in pairwise(offsets.tolist()))
         return Groups(tuple(self._label(key, len(runs)) for key, _ in runs), tuple(spans), offsets)
 
     def _label(self, key: tuple[int, ...], count: int) -> str:
         heading = self.document.sections[key[0]].heading or ("(opening)" if count > 1 else self.document.title)
         return heading if len(key) == 1 else f"{heading} · {key[1]}"
+
+
+def run_offsets(numbers: Ints) -> Ints:
+    """Where each run of equal numbers begins, and the end.
+
+    >>> run_offsets(np.array([4, 4, 7])).tolist()
+    [0, 2, 3]
+    """
+    return np.concatenate([[0], np.flatnonzero(np.diff(numbers)) + 1, [len(numbers)]]).astype(np.int64)

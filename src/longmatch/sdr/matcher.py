@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.default.statistics import background_of
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import SentenceVectors, group_scores
@@ -17,6 +15,7 @@ from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
 from longmatch.matching.sentences import Sentences
+from longmatch.ragged import as_numbers
 from longmatch.sdr.paragraphs import whole_paragraphs
 from longmatch.sdr.score import (
     Paragraphs,
@@ -55,7 +54,7 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
         """Encode the sentences of each document."""
         return [self.lay_out(*found) for found in sentence_vectors(documents, self.backbone, progress)]
 
-    def lay_out(self, sentences: Sentences, vectors: Tensor) -> SdrEncoding:
+    def lay_out(self, sentences: Sentences, vectors: Vectors) -> SdrEncoding:
         """An encoding from sentence vectors made before."""
         if self.whole_paragraphs:
             sentences, vectors = whole_paragraphs(sentences, vectors)
@@ -71,7 +70,7 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
             scores = symmetric_scores(query.paragraphs, collection, self._background(collection))
         else:
             scores = sdr_scores(query.paragraphs, collection, self.normalise)
-        return np.asarray(scores.double().numpy())
+        return as_numbers(scores)
 
     def explain(self, a: SdrEncoding, b: SdrEncoding, collection: Paragraphs | None = None) -> Match:
         """A lone pair: the symmetric score as a share of what the documents have with themselves."""
@@ -102,7 +101,7 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
         known = background_of(self.backbone)
         if known is None:
             return others
-        return Paragraphs.of(known.general, torch.arange(len(known.general) + 1))
+        return Paragraphs.of(known.general, np.arange(len(known.general) + 1))
 
 
 def plain_matcher(backbone: Backbone | None = None) -> SdrMatcher:
@@ -119,24 +118,25 @@ def _gains(source: Paragraphs, candidate: Paragraphs, background: Paragraphs) ->
     """What each source sentence adds to S: its best cosine in the paragraph that answers its own."""
     mean, deviation = normalisation(paragraph_scores(source, background))
     chosen = paragraph_scores(source, candidate).argmax(0).tolist()
-    partner = torch.zeros(len(source.vectors), dtype=torch.long)
-    mass = torch.zeros(len(source.vectors))
+    partner = np.zeros(len(source.vectors), dtype=np.int64)
+    mass = np.zeros(len(source.vectors))
     mine, theirs = source.paragraphs.tolist(), candidate.paragraphs.tolist()
     for i, j in enumerate(chosen):
         rows, columns = slice(mine[i], mine[i + 1]), slice(theirs[j], theirs[j + 1])
-        best, index = (source.vectors[rows] @ candidate.vectors[columns].T).max(1)
-        partner[rows] = index + theirs[j]
+        cosines = source.vectors[rows] @ candidate.vectors[columns].T
+        best = cosines.max(1)
+        partner[rows] = cosines.argmax(1) + theirs[j]
         mass[rows] = (best - mean[i]) / deviation[i] / (len(best) * len(chosen))
-    return Evidence(partner.numpy(), mass.clamp(min=0).double().numpy())
+    return Evidence(partner, mass.clip(min=0))
 
 
 def _grid(a: SdrEncoding, b: SdrEncoding, level: Level) -> Grid:
     """The mean over sentences of their best cosine, group by group, both directions averaged."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     left, right = (_uncorrected(e.paragraphs.vectors) for e in (a, b))
-    scores = group_scores(left, right, mine.offsets, theirs.offsets).clamp(0, 1).numpy()
+    scores = group_scores(left, right, mine.offsets, theirs.offsets).clip(0, 1)
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
 
 
-def _uncorrected(vectors: Tensor) -> SentenceVectors:
-    return SentenceVectors(vectors, torch.zeros(len(vectors), len(SIZES)))
+def _uncorrected(vectors: Vectors) -> SentenceVectors:
+    return SentenceVectors(vectors, np.zeros((len(vectors), len(SIZES)), dtype=np.float32))

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from longmatch.encoders.ragged import segment_ids, segment_max
+from longmatch.ragged import Array, array_namespace, offsets_of, segment_ids, segment_max
 
 CPU_CELLS, GPU_CELLS = 1 << 25, 1 << 29  # of the product held at a time
 
@@ -15,51 +14,49 @@ CPU_CELLS, GPU_CELLS = 1 << 25, 1 << 29  # of the product held at a time
 class Paragraphs:
     """Sentence vectors (sentences, width) of one or many documents, with where paragraphs and documents begin."""
 
-    vectors: Tensor
-    paragraphs: Tensor  # offsets into the sentences
-    documents: Tensor  # offsets into the paragraphs
+    vectors: Array
+    paragraphs: Array  # offsets into the sentences
+    documents: Array  # offsets into the paragraphs
 
     @staticmethod
-    def of(vectors: Tensor, paragraphs: Tensor) -> "Paragraphs":
+    def of(vectors: Array, paragraphs: Array) -> "Paragraphs":
         """One document."""
-        return Paragraphs(vectors, paragraphs, torch.tensor([0, len(paragraphs) - 1]))
+        xp = array_namespace(paragraphs)
+        return Paragraphs(vectors, paragraphs, xp.asarray([0, len(paragraphs) - 1], device=paragraphs.device))
 
     @staticmethod
     def join(parts: list["Paragraphs"]) -> "Paragraphs":
         """Many documents as one flat collection."""
-        sentences = torch.cat([p.paragraphs.diff() for p in parts])
-        paragraphs = torch.cat([p.documents.diff() for p in parts])
-        zero = torch.zeros(1, dtype=torch.long)
-        return Paragraphs(
-            torch.cat([p.vectors for p in parts]),
-            torch.cat([zero, sentences.cumsum(0)]),
-            torch.cat([zero, paragraphs.cumsum(0)]),
-        )
+        xp = array_namespace(parts[0].vectors)
+        sentences = xp.concat([p.paragraphs[1:] - p.paragraphs[:-1] for p in parts])
+        paragraphs = xp.concat([p.documents[1:] - p.documents[:-1] for p in parts])
+        return Paragraphs(xp.concat([p.vectors for p in parts]), offsets_of(sentences), offsets_of(paragraphs))
 
 
-def paragraph_scores(source: Paragraphs, candidates: Paragraphs) -> Tensor:
+def paragraph_scores(source: Paragraphs, candidates: Paragraphs) -> Array:
     """Equations 4 and 5: P, the mean over a source paragraph's sentences of their best cosine in a candidate paragraph.
 
     (candidate paragraphs, source paragraphs): the long axis first, as in every reduction here.
     """
+    xp = array_namespace(source.vectors)
     parts = []
-    mean = _averaging(source.paragraphs, source.vectors.dtype)  # (source sentences, source paragraphs)
-    cells = CPU_CELLS if source.vectors.device.type == "cpu" else GPU_CELLS
+    mean = _averaging(source.paragraphs, source.vectors)  # (source sentences, source paragraphs)
+    cells = CPU_CELLS if _on_cpu(source.vectors) else GPU_CELLS
     for first, last in _slices(candidates.paragraphs, cells // max(1, len(source.vectors))):
         offsets = candidates.paragraphs[first : last + 1]
         rows = candidates.vectors[int(offsets[0]) : int(offsets[-1])]
-        cosines = _cosines(rows, source.vectors)  # M, equation 4
+        cosines = rows @ source.vectors.T  # M, equation 4
         parts.append(segment_max(cosines, offsets - offsets[0]) @ mean)
-    return torch.cat(parts).float()
+    return xp.astype(xp.concat(parts), xp.float32, copy=False)
 
 
-def normalisation(scores: Tensor) -> tuple[Tensor, Tensor]:
+def normalisation(scores: Array) -> tuple[Array, Array]:
     """The mean and deviation of each source paragraph over the paragraphs of all candidates."""
-    deviation, mean = torch.std_mean(scores, dim=0, correction=0)
-    return mean, deviation.clamp(min=1e-9)
+    xp = array_namespace(scores)
+    return xp.mean(scores, axis=0), xp.std(scores, axis=0).clip(min=1e-9)
 
 
-def sdr_scores(source: Paragraphs, candidates: Paragraphs, normalise: bool = True) -> Tensor:
+def sdr_scores(source: Paragraphs, candidates: Paragraphs, normalise: bool = True) -> Array:
     """Equation 6: S(s, c) for every candidate c, the mean over source paragraphs of their best normalised P.
 
     The maximum commutes with the normalisation, so it is taken first.
@@ -72,14 +69,14 @@ def sdr_scores(source: Paragraphs, candidates: Paragraphs, normalise: bool = Tru
     return best.mean(1)
 
 
-def symmetric_scores(source: Paragraphs, candidates: Paragraphs, background: Paragraphs) -> Tensor:
+def symmetric_scores(source: Paragraphs, candidates: Paragraphs, background: Paragraphs) -> Array:
     """(S(s, c) + S(c, s)) / 2, every row normalised over a fixed background, so that the two directions are alike."""
     forward = directional_scores(source, candidates, background)
     backward = [directional_scores(c, source, background)[0] for c in split(candidates)]
-    return (forward + torch.stack(backward)) / 2
+    return (forward + array_namespace(forward).stack(backward)) / 2
 
 
-def directional_scores(source: Paragraphs, candidates: Paragraphs, background: Paragraphs) -> Tensor:
+def directional_scores(source: Paragraphs, candidates: Paragraphs, background: Paragraphs) -> Array:
     """S(s, c) with the statistics of a background in place of all candidates: for a lone pair."""
     mean, deviation = normalisation(paragraph_scores(source, background))
     best = segment_max(paragraph_scores(source, candidates), candidates.documents)
@@ -94,27 +91,20 @@ def split(collection: Paragraphs) -> Iterator[Paragraphs]:
         yield Paragraphs.of(rows, paragraphs - paragraphs[0])
 
 
-def _cosines(a: Tensor, b: Tensor) -> Tensor:
-    """The product of vectors. They are stored with 11 binary digits, which a GPU's TF32 keeps all of, and is faster."""
-    if a.device.type == "cpu":
-        return a @ b.T
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
-        return a @ b.T
-    finally:
-        torch.set_float32_matmul_precision(before)
+def _on_cpu(array: Array) -> bool:
+    return str(array.device) == "cpu"
 
 
-def _averaging(offsets: Tensor, dtype: torch.dtype) -> Tensor:
-    """The matrix that averages runs of columns: (sentences, paragraphs)."""
-    homes, lengths = segment_ids(offsets), offsets.diff()
-    matrix = torch.zeros((len(homes), len(lengths)), dtype=dtype, device=offsets.device)
-    matrix[torch.arange(len(homes), device=offsets.device), homes] = (1 / lengths[homes]).to(dtype)
-    return matrix
+def _averaging(offsets: Array, like: Array) -> Array:
+    """The matrix that averages runs of columns, where the array `like` is: (sentences, paragraphs)."""
+    xp = array_namespace(like)
+    homes = segment_ids(offsets)
+    member = homes[:, None] == xp.arange(len(offsets) - 1, device=offsets.device)
+    lengths = xp.astype(offsets[1:] - offsets[:-1], like.dtype)
+    return xp.astype(member, like.dtype) / lengths
 
 
-def _slices(offsets: Tensor, rows: int) -> Iterator[tuple[int, int]]:
+def _slices(offsets: Array, rows: int) -> Iterator[tuple[int, int]]:
     """Runs of paragraphs of at most `rows` sentences together; a longer paragraph is a run by itself."""
     if int(offsets[-1] - offsets[0]) <= rows:
         yield 0, len(offsets) - 1
@@ -126,6 +116,6 @@ def _slices(offsets: Tensor, rows: int) -> Iterator[tuple[int, int]]:
         if bounds[-1] - bounds[first] <= rows:
             last = len(bounds) - 1
         else:
-            last = max(last, int(torch.searchsorted(offsets, bounds[first] + rows, right=True)) - 1)
+            last = max(last, int(np.searchsorted(bounds, bounds[first] + rows, side="right")) - 1)
         yield first, last
         first = last

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import background_to_bytes
@@ -211,7 +210,7 @@ def _mapped_background(
     rng = np.random.default_rng(seed)
     chosen = [d.tokens[i] for d in documents for i in rng.choice(len(d), min(each, len(d)), replace=False)]
     after = base.backbone.with_change(change_from_bytes(adapter.change), adapter.digest)
-    old, new = (torch.from_numpy(backbone.encode(chosen[:MAPPED_SENTENCES])) for backbone in (before.backbone, after))
+    old, new = (backbone.encode(chosen[:MAPPED_SENTENCES]) for backbone in (before.backbone, after))
     return background_to_bytes(before.statistics.sentences.carried(old, new))
 
 

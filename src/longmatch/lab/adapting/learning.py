@@ -8,14 +8,17 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import add_low_rank_layers, low_rank_change
 from longmatch.errors import LongmatchError
 from longmatch.lab.adapting.passages import BatchShape, Halves, HalvesBatch, TokenizedText, batches
+from longmatch.lab.encoders.backbone import as_torch
+from longmatch.lab.encoders.low_rank import add_low_rank_layers, low_rank_change
 from longmatch.lab.losses.listwise import listwise_loss
 
 
@@ -51,7 +54,7 @@ def learn_halves(
     seed: int,
     deadline: float,
     on_step: OnStep | None = None,
-) -> tuple[dict[str, Tensor], int]:
+) -> tuple[dict[str, npt.NDArray[Any]], int]:
     """Learn a change with which the halves of a document find each other; also returns the number of steps.
 
     The backbone itself stays as it is. Without `steps`, as many are made as fit before `deadline`, by the clock of
@@ -60,7 +63,7 @@ def learn_halves(
     halves = Halves.of(documents)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = deepcopy(backbone.model).float()
+        model = deepcopy(as_torch(backbone).model).float()
         specials = backbone.first_token, backbone.last_token
         if steps is None:
             left = deadline - time.monotonic()

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
@@ -164,10 +163,10 @@ def encode_passages(
 ) -> list[Encoding]:
     """Encode passages with a matcher."""
     sentences = [tokens for passage in passages for tokens in passage.tokens]
-    vectors = torch.from_numpy(matcher.backbone.encode(sentences))
+    vectors = matcher.backbone.encode(sentences)
     expectations = matcher.statistics.sentences.expectations(vectors)
-    lengths = [len(passage) for passage in passages]
-    parts = zip(passages, vectors.split(lengths), expectations.split(lengths), strict=True)
+    ends = np.cumsum([len(passage) for passage in passages])[:-1]
+    parts = zip(passages, np.split(vectors, ends), np.split(expectations, ends), strict=True)
     if on_passages:
         on_passages(len(passages))
     return [Encoding(no_sentences(count=len(p)), SentenceVectors(*pair), p.terms) for p, *pair in parts]

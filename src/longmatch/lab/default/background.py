@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from rich.progress import track
 from safetensors.numpy import load_file, save_file
 
@@ -26,6 +25,7 @@ from longmatch.lexical.background import FREQUENCIES, TermBackground
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import KINDS, Hashes, Kind, terms_of
 from longmatch.matching.chance import Background
+from longmatch.ragged import unit_rows
 
 GENERAL = "pretrain"  # encyclopedia articles: general text
 FOREIGN = ("legal-zh",)  # in languages that the packaged backbone does not know: terms alone
@@ -106,8 +106,8 @@ def combine(kinds: dict[str, KindOfText]) -> tuple[TermBackground, Background]:
     terms = TermBackground(words, phrases, general.ids[general.counts >= EVERYDAY], unknown)
     vectors = [each.sentences for each in kinds.values() if len(each.sentences)]
     least = min(map(len, vectors))
-    stacked = torch.from_numpy(np.concatenate([each[:least] for each in vectors])).float()
-    return terms, Background(torch.nn.functional.normalize(stacked, dim=1), len(vectors))
+    stacked = np.concatenate([each[:least] for each in vectors]).astype(np.float32)
+    return terms, Background(unit_rows(stacked), len(vectors))
 
 
 def write_background(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from longmatch.default.calibration import Calibration, Scale
 from longmatch.default.encoding import Encoding
@@ -57,7 +58,7 @@ class SideScorer(DefaultScorer):
         """A document as a matcher with another background encodes it."""
         encoding = self._query(number)
         vectors, shipped = encoding.sentence_vectors.vectors, matcher.statistics.sentences
-        background = replace(shipped, vectors=shipped.vectors.to(vectors.device))
+        background = replace(shipped, vectors=torch.from_numpy(shipped.vectors).to(vectors.device))
         return replace(encoding, sentence_vectors=SentenceVectors(vectors, background.expectations(vectors)))
 
     def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, SideValues]]:

@@ -56,14 +56,14 @@ def weights(matcher: Matcher) -> dict[str, Any] | None:
     from longmatch.lab.store.digests import weights_digest
 
     backbone = getattr(matcher, "backbone", None)
-    model = backbone.model if isinstance(backbone, Backbone) else getattr(matcher, "model", None)
-    if model is None:
+    model: Any = getattr(matcher, "model", None)
+    if model is None and not isinstance(backbone, Backbone):
         return None
     place = Path(locate(backbone.name if isinstance(backbone, Backbone) else matcher.name.rpartition("@")[2]))
     file = place / "model.safetensors"
     return {
         "name": _network_name(place),
-        "digest": weights_digest(model),
+        "digest": backbone.network.digest if isinstance(backbone, Backbone) else weights_digest(model),
         "precision": _precision(matcher, model),
         "rounded": rounded(file) if file.is_file() else None,
     }
@@ -71,8 +71,9 @@ def weights(matcher: Matcher) -> dict[str, Any] | None:
 
 def _precision(matcher: Matcher, model: Any) -> str:
     """The matcher's precision, else its backbone's, else that of the weights."""
-    owner = matcher if hasattr(matcher, "precision") else getattr(matcher, "backbone", None)
-    return str(getattr(owner, "precision", next(model.parameters()).dtype)).removeprefix("torch.")
+    owner: Any = matcher if hasattr(matcher, "precision") else getattr(matcher, "backbone", None)
+    found = owner.precision if hasattr(owner, "precision") else next(model.parameters()).dtype
+    return str(found).removeprefix("torch.")
 
 
 @cache

@@ -44,7 +44,7 @@ def _substance(file: Path) -> bytes:
 def backbone_facts(backbone: "Backbone") -> dict[str, Any]:
     """What sentence vectors depend on: the weights themselves, pooling, length and precision; not where they lie."""
     return {
-        "weights": weights_digest(backbone.model),
+        "weights": backbone.network.digest,
         "pooling": backbone.pooling.mode,
         "max_tokens": backbone.max_tokens,
         "precision": backbone.precision,

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM
 from transformers.activations import ACT2FN
 
-from longmatch.encoders.flat import FlatTokens
-from longmatch.encoders.ragged import offsets_of
+from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.ragged import offsets_of
 
 IGNORED = -100  # the label of a token that is not masked
 

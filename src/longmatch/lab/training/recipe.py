@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from longmatch.encoders.packed import tokens_that_fit
+from longmatch.lab.encoders.packed import tokens_that_fit
 from longmatch.lab.training.settings import TrainingSettings
 
 

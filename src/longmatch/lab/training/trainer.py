@@ -12,8 +12,8 @@ from torch.nn.utils import get_total_norm
 from torch.utils.data import DataLoader, Dataset, Sampler
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from longmatch.encoders.transfer import fetch_async
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.transfer import fetch_async
 from longmatch.lab.training.checkpoints import checkpoint_path, last_checkpoint, step_of
 from longmatch.lab.training.progress import ConsoleProgress, TensorBoardLog
 from longmatch.lab.training.recipe import Recipe

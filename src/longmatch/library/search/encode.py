@@ -43,7 +43,7 @@ class Query:
     def of(encoding: Encoding, index: Index, stored_id: str | None = None) -> "Query":
         """From an encoding."""
         title = encoding.title_words, encoding.title_terms
-        return Query(encoding.document.id, encoding.terms, *title, encoding.mean.numpy(), index, encoding, stored_id)
+        return Query(encoding.document.id, encoding.terms, *title, encoding.mean, index, encoding, stored_id)
 
     @staticmethod
     def of_row(row: DocumentRow, index: Index) -> "Query":

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.sides import Floats, as_numbers
+from longmatch.default.sides import Floats
+from longmatch.encoders.backbone import Vectors
 from longmatch.lexical.terms import Ints
 from longmatch.library.rows import DocumentRow, unpack_vectors
 from longmatch.library.search.candidates import find_candidates
@@ -24,6 +23,8 @@ from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
+from longmatch.matching.sentences import run_offsets
+from longmatch.ragged import as_numbers
 from longmatch.sdr.matcher import SdrEncoding, SdrMatcher
 from longmatch.sdr.score import Paragraphs, directional_scores, sdr_scores
 
@@ -74,11 +75,10 @@ def sample_paragraphs(
 def paragraphs_of(row: DocumentRow) -> Paragraphs:
     """A document's sentence vectors by paragraph."""
     vectors, paragraph = _vectors(row)
-    changes = torch.from_numpy(np.flatnonzero(np.diff(paragraph)) + 1)
-    return Paragraphs.of(vectors, torch.cat([torch.zeros(1, dtype=torch.long), changes, torch.tensor([len(vectors)])]))
+    return Paragraphs.of(vectors, run_offsets(paragraph))
 
 
-def _vectors(row: DocumentRow) -> tuple[Tensor, Ints]:
+def _vectors(row: DocumentRow) -> tuple[Vectors, Ints]:
     paragraph = row.pieces()[3]
     return unpack_vectors(row.array("vectors"), len(paragraph)), paragraph
 
@@ -87,8 +87,8 @@ def _sample(row: DocumentRow, count: int) -> Paragraphs:
     """Some paragraphs of a document, the same every time."""
     vectors, paragraph = _vectors(row)
     chosen = sorted(np.unique(paragraph).tolist(), key=lambda number: _order(f"{row.id}\0{number}"))[:count]
-    parts = [vectors[torch.from_numpy(np.flatnonzero(paragraph == number))] for number in chosen]
-    return Paragraphs.join([Paragraphs.of(part, torch.tensor([0, len(part)])) for part in parts])
+    parts = [vectors[paragraph == number] for number in chosen]
+    return Paragraphs.join([Paragraphs.of(part, np.array([0, len(part)])) for part in parts])
 
 
 def _order(name: str) -> bytes:

@@ -1,16 +1,14 @@
 """Step 3: scores. The default score of a query with candidates from the store, by the terms of the whole library."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.default.collection import stack_title_vectors
-from longmatch.default.sides import Floats, as_numbers, similarities
+from longmatch.default.sides import Floats, similarities
 from longmatch.default.statistics import Statistics
-from longmatch.encoders.ragged import offsets_of
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import KINDS, Hashes, Ints, Kind
 from longmatch.lexical.weights import TermMatrix, Weighted, tfidf
@@ -19,6 +17,7 @@ from longmatch.library.rows import SCORE_COLUMNS, DocumentRow
 from longmatch.library.search.encode import Query
 from longmatch.library.store import Store
 from longmatch.matching.levels import SentenceVectors, collection_scores
+from longmatch.ragged import Array, as_numbers, offsets_of
 
 
 class StoredComparison:
@@ -26,12 +25,12 @@ class StoredComparison:
 
     def __init__(self, query: Query, rows: Sequence[DocumentRow]) -> None:
         self.query, self.rows, self.index = query, rows, query.index
-        self.query_vector = torch.from_numpy(np.array(query.vector))  # a copy: rows of the store are read-only
+        self.query_vector = query.vector
         self.query_words = query.words
         self.ids = [row.id for row in rows]
 
     @property
-    def query_sentences(self) -> Tensor:
+    def query_sentences(self) -> Array:
         """(sentences, width)"""
         return self.query.encoding.sentence_vectors.vectors
 
@@ -41,12 +40,12 @@ class StoredComparison:
         return self.index.usual_length
 
     @property
-    def candidate_vectors(self) -> Tensor:
+    def candidate_vectors(self) -> Array:
         """(rows, width)"""
-        return torch.from_numpy(np.stack([row.array("mean") for row in self.rows]))
+        return np.stack([row.array("mean") for row in self.rows])
 
     @property
-    def title_vectors(self) -> Tensor:
+    def title_vectors(self) -> Array:
         """(rows, width)"""
         return stack_title_vectors([row.title_vector() for row in self.rows], self.query_sentences)
 
@@ -103,23 +102,40 @@ class StoredComparison:
         return {}
 
 
-def score_candidates(
-    query: Query, ids: Sequence[str], store: Store, statistics: Statistics
-) -> tuple[list[str], Floats, Floats]:
-    """The candidates, best first, their scores and probabilities; ties break by id."""
+@dataclass(frozen=True)
+class Scored:
+    """Candidates with their similarities on each side, their scores and probabilities."""
+
+    ids: list[str]
+    similarities: Mapping[str, Floats]
+    scores: Floats
+    probabilities: Floats
+
+    def at(self, places: Sequence[int] | Ints) -> "Scored":
+        """Some of them."""
+        values = {name: values[places] for name, values in self.similarities.items()}
+        return Scored([self.ids[i] for i in places], values, self.scores[places], self.probabilities[places])
+
+    def first(self, count: int) -> "Scored":
+        """The first of them."""
+        return self.at(range(min(count, len(self.ids))))
+
+
+def score_candidates(query: Query, ids: Sequence[str], store: Store, statistics: Statistics) -> Scored:
+    """The candidates, best first; ties break by id."""
     rows = store.fetch(ids, SCORE_COLUMNS)
     if not rows:
-        return [], np.zeros(0), np.zeros(0)
+        return Scored([], {}, np.zeros(0), np.zeros(0))
     comparison = StoredComparison(query, rows)
     rarity = query.index.rarity([])
     values = similarities(comparison, rarity.sides(statistics))
-    scores, probabilities = rarity.judge(values, query.words, comparison.candidate_words, statistics)
-    order = sorted(range(len(rows)), key=lambda i: (-scores[i], rows[i].id))
-    return [rows[i].id for i in order], scores[order], probabilities[order]
+    judged = rarity.judge(values, query.words, comparison.candidate_words, statistics)
+    found = Scored([row.id for row in rows], values, *judged)
+    return found.at(sorted(range(len(rows)), key=lambda i: (-found.scores[i], found.ids[i])))
 
 
 def sentence_scores(query: SentenceVectors, rows: Sequence[DocumentRow]) -> Floats:
     """The corrected sentence score of a query with each row, both directions averaged."""
     documents = [row.sentence_vectors() for row in rows]
-    offsets = offsets_of(torch.tensor([len(d) for d in documents]))
+    offsets = offsets_of(np.array([len(d) for d in documents], dtype=np.int64))
     return as_numbers(collection_scores(query, SentenceVectors.cat(documents), offsets))

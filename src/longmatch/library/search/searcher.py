@@ -7,17 +7,18 @@ import numpy as np
 
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import Explanation
+from longmatch.default.explanation import Explanation, PairComparison
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
+from longmatch.default.weighed import WeighedDocument
 from longmatch.library.filters import condition
 from longmatch.library.index.index import Index
 from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.search.candidates import Nearest, Scope, find_candidates
 from longmatch.library.search.encode import Query
 from longmatch.library.search.explain import PASSAGES, Ranking
-from longmatch.library.search.score import score_candidates
+from longmatch.library.search.score import Scored, score_candidates
 from longmatch.library.store import Store
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
@@ -53,40 +54,47 @@ class Searcher:
         if where is None and len(scope) <= 3 * self.candidates:
             return self._rank_all(query, scope.ids, k)
         ids = find_candidates(query, scope, self.candidates, self.nearest(len(scope), where))
-        best, scores, probabilities = score_candidates(query, ids, self.store, self.statistics)
-        encodings = self.encodings(best[:k])
-        not_lower = np.searchsorted(-scores, -scores[:k], side="right")
+        best = score_candidates(query, ids, self.store, self.statistics)
+        encodings = self.encodings(best.ids[:k])
+        not_lower = np.searchsorted(-best.scores, -best.scores[:k], side="right")
         percentiles = 100.0 * (len(scope) - not_lower) / max(1, len(scope))
         rarity = self.index.rarity([query.encoding, *encodings])
-        return self._ranking(query, encodings, scores[:k], probabilities[:k], percentiles, rarity, len(scope))
+        return self._ranking(query, encodings, best.first(k), percentiles, rarity, len(scope))
 
     def _rank_all(self, query: Query, ids: Sequence[str], k: int) -> Ranking:
         encodings = self.encodings(sorted(ids))
         if not encodings:
             return Ranking.empty(query)
         collection = Collection.with_rarity(encodings, self.index.rarity([query.encoding, *encodings]))
-        scores, probabilities = collection.judge(query.encoding, self.statistics)
+        values = collection.similarities(query.encoding, collection.rarity.sides(self.statistics))
+        lengths = collection.lengths
+        scores, probabilities = collection.rarity.judge(values, query.words, lengths, self.statistics)
+        found = Scored([e.document.id for e in encodings], values, scores, probabilities)
         best = np.argsort(-scores, kind="stable")[:k]
         percentiles = np.array([percentile(scores, int(i)) for i in best])
         candidates = [encodings[i] for i in best]
-        return self._ranking(
-            query, candidates, scores[best], probabilities[best], percentiles, collection.rarity, len(encodings)
-        )
+        return self._ranking(query, candidates, found.at(best), percentiles, collection.rarity, len(encodings))
 
     def _ranking(
         self,
         query: Query,
         candidates: Sequence[Encoding],
-        scores: Floats,
-        probabilities: Floats,
+        best: Scored,
         percentiles: Floats,
         rarity: Rarity,
         total: int,
     ) -> Ranking:
-        def explain(candidate: Encoding) -> tuple[Alignment, ...]:
-            return self.explain(query.encoding, candidate, rarity).alignments(PASSAGES)
+        weighed = WeighedDocument(query.encoding, rarity)
+        number = {candidate.document.id: i for i, candidate in enumerate(candidates)}
 
-        return Ranking(query, candidates, scores, percentiles, total, explain, probabilities)
+        def explain(candidate: Encoding) -> tuple[Alignment, ...]:
+            """By the similarities that it was scored by."""
+            one = best.at([number[candidate.document.id]])
+            comparison = PairComparison(weighed, candidate, rarity)
+            known = one.similarities, one.scores, one.probabilities
+            return Explanation.by(comparison, self.statistics, *known).alignments(PASSAGES)
+
+        return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities)
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the terms of the whole library unless another rarity is given."""

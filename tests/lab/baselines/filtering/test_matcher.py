@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from longmatch.documents.read import read_text_string
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.filtering.matcher import (
     IgnitionMatcher,
@@ -15,6 +14,7 @@ from longmatch.lab.baselines.filtering.matcher import (
     TransportMatcher,
     TransportSelection,
 )
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.loading import load

@@ -4,8 +4,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmatch.encoders.ragged import offsets_of
 from longmatch.lab.baselines.siamese.attentive_gru import AttentiveGRU, ContextAttention, run_recurrence
+from longmatch.lab.encoders.ragged import offsets_of
 
 RUNS = st.lists(st.integers(1, 7), min_size=1, max_size=6)
 

@@ -6,7 +6,6 @@ from typing import Any
 import torch
 
 from longmatch.documents import Document
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.siamese.arc import ArcModel
 from longmatch.lab.baselines.siamese.dssm import DssmModel
 from longmatch.lab.baselines.siamese.encoder import VectorModel
@@ -14,6 +13,7 @@ from longmatch.lab.baselines.siamese.han import HanModel
 from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.matcher import VectorMatcher
 from longmatch.lab.baselines.siamese.smash import SmashModel
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.units import Tokens, tokenize
 
 KINDS: dict[str, tuple[type[VectorModel], dict[str, Any]]] = {

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.datasets import DataFolder
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import Evaluation, evaluate
 from longmatch.lab.evaluation.fidelity import fidelity

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.utils.rnn import pack_sequence
 
-from longmatch.encoders.ragged import offsets_of
+from longmatch.lab.encoders.ragged import offsets_of
 from longmatch.lab.papers.colde.config import ColdeConfig
 from longmatch.lab.papers.colde.encoder import ColdeModel, packed_runs
 

@@ -11,14 +11,14 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from longmatch.encoders.flat import groups_within
 from longmatch.encoders.pretrained import checkpoint_errors, locate
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.lab.baselines.cig.concepts import KEYWORDS, ConceptGraph
 from longmatch.lab.baselines.cig.encoder import CigModel
 from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph
 from longmatch.lab.baselines.cig.matcher import margins, match_probabilities
 from longmatch.lab.baselines.siamese.embeddings import EmbeddingInit
+from longmatch.lab.encoders.flat import groups_within
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe
 from longmatch.lab.training.limits import at_least, below_one

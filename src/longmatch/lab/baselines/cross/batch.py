@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import FlatTokens, PieceBatch, groups_within
 from longmatch.lab.baselines.cross.selection import Excerpt, Selection
+from longmatch.lab.encoders.flat import FlatTokens, PieceBatch, groups_within
 from longmatch.units.tokens import Ints, Tokens
 
 Pair = tuple[Tokens, Tokens]

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from transformers import AutoModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.cross.config import CrossConfig
+from longmatch.lab.encoders.positions import max_positions
 
 SPECIALS = 3  # [CLS] a [SEP] b [SEP]
 

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from longmatch.encoders.ragged import offsets_of, segment_mean
 from longmatch.lab.baselines.cross.batch import Pair
 from longmatch.lab.baselines.cross.scoring import PairReader, match_probabilities, uses_max
 from longmatch.lab.baselines.cross.selection import Excerpt, coverage, merge_excerpts
+from longmatch.lab.encoders.ragged import offsets_of, segment_mean
 from longmatch.matching.align import Evidence, Floats, alignments, merge
 from longmatch.matching.match import Coverage, Match
 from longmatch.matching.sentence_vectors import best_cosine_grid, pair_cosines

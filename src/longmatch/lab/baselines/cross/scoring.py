@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from longmatch.encoders.backbone import Precision
 from longmatch.lab.baselines.cross.batch import CrossBatch, PairLayout
 from longmatch.lab.baselines.cross.config import ViewPooling
 from longmatch.lab.baselines.cross.encoder import CrossModel, CrossOutput
 from longmatch.lab.baselines.cross.selection import Selection
+from longmatch.lab.encoders.backbone import Precision
 from longmatch.units.tokens import Ints
 
 

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.errors import LongmatchWarning
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Coverage, Grid, Level, Match
@@ -34,17 +32,17 @@ class PooledEncoding:
     """A document's pieces (its sentences, or only its opening), their vectors, and the document vector."""
 
     sentences: Sentences
-    vectors: Tensor  # (pieces, width)
-    vector: Tensor  # (width,)
+    vectors: Vectors  # (pieces, width)
+    vector: Vectors  # (width,)
     coverage: float
 
     @property
-    def weights(self) -> Tensor:
+    def weights(self) -> Vectors:
         """The weight of each piece: its number of tokens."""
-        return torch.from_numpy(self.sentences.lengths).float()
+        return self.sentences.lengths.astype(np.float32)
 
 
-class PooledMatcher(Encoder[PooledEncoding, Tensor]):
+class PooledMatcher(Encoder[PooledEncoding, Vectors]):
     """The cosine of one vector per document."""
 
     def __init__(self, rule: PoolingRule, backbone: Backbone | None = None) -> None:
@@ -57,15 +55,15 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
             return [_pooled(s, v, 1.0) for s, v in sentence_vectors(documents, self.backbone, progress)]
         return self.openings([tokenize(document, self.backbone.tokenizer) for document in documents], progress)
 
-    def collect(self, encodings: Sequence[PooledEncoding]) -> Tensor:
+    def collect(self, encodings: Sequence[PooledEncoding]) -> Vectors:
         """The vectors of all documents: (documents, width)."""
-        return torch.stack([e.vector for e in encodings])
+        return np.stack([e.vector for e in encodings])
 
-    def score(self, query: PooledEncoding, collection: Tensor) -> Scores:
+    def score(self, query: PooledEncoding, collection: Vectors) -> Scores:
         """The cosine with every document."""
-        return np.asarray((collection @ query.vector).double().numpy())
+        return np.asarray(collection @ query.vector, dtype=np.float64)
 
-    def explain(self, a: PooledEncoding, b: PooledEncoding, collection: Tensor | None = None) -> Match:
+    def explain(self, a: PooledEncoding, b: PooledEncoding, collection: Vectors | None = None) -> Match:
         """The cosine as a sum over the pieces of each document."""
         if min(a.coverage, b.coverage) < 1:
             warnings.warn(
@@ -74,7 +72,7 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
         return Match(
             a=a.sentences.document,
             b=b.sentences.document,
-            score=float((a.vector @ b.vector).clamp(0, 1)),
+            score=float((a.vector @ b.vector).clip(0, 1)),
             sections=_grid(a, b, "sections"),
             alignments=alignments(
                 merge([_gains(a, b)], [_gains(b, a)]),
@@ -92,7 +90,7 @@ class PooledMatcher(Encoder[PooledEncoding, Tensor]):
         """Encode the opening of each document, as long as the backbone's input allows."""
         reader = self.backbone.with_pooling("cls" if self.rule == "cls" else "mean")
         read = [min(len(t), reader.max_tokens) for t in tokens]
-        vectors = torch.from_numpy(reader.encode([t.ids[:n] for t, n in zip(tokens, read, strict=True)]))
+        vectors = reader.encode([t.ids[:n] for t, n in zip(tokens, read, strict=True)])
         if progress:
             progress(len(tokens))
         return [
@@ -116,9 +114,8 @@ def mean_matcher(backbone: Backbone | None = None) -> PooledMatcher:
     return PooledMatcher("mean", backbone)
 
 
-def _pooled(sentences: Sentences, vectors: Tensor, coverage: float) -> PooledEncoding:
-    ends = torch.tensor([0, len(vectors)])
-    vector = weighted_means(vectors, torch.from_numpy(sentences.lengths), ends)[0]
+def _pooled(sentences: Sentences, vectors: Vectors, coverage: float) -> PooledEncoding:
+    vector = weighted_means(vectors, sentences.lengths, np.array([0, len(vectors)]))[0]
     return PooledEncoding(sentences, vectors, vector, coverage)
 
 
@@ -126,11 +123,11 @@ def _gains(mine: PooledEncoding, theirs: PooledEncoding) -> Evidence:
     """Each piece's contribution to the cosine, and its nearest piece in the other document."""
     mass = (mine.vectors @ theirs.vector) * mine.weights
     nearest = (mine.vectors @ theirs.vectors.T).argmax(1)
-    return Evidence(nearest.numpy(), mass.clamp(min=0).double().numpy())
+    return Evidence(nearest, mass.clip(min=0).astype(np.float64))
 
 
 def _grid(a: PooledEncoding, b: PooledEncoding, level: Level) -> Grid:
     """The cosine of the mean vectors of every two groups."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     rows, columns = (weighted_means(e.vectors, e.weights, groups.offsets) for e, groups in ((a, mine), (b, theirs)))
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clamp(0, 1).numpy())
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clip(0, 1))

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from torch import Tensor
 
-from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.flat import FlatTokens, mean_pool
-from longmatch.encoders.pretrained import Pooling, locate
-from longmatch.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.encoders.pretrained import locate
+from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
+from longmatch.lab.encoders.flat import FlatTokens, mean_pool
+from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import above_zero, at_least
@@ -70,7 +70,7 @@ class FirstTokensRecipe(BiEncoderRecipe[FlatTokens]):
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: FirstTokensSettings) -> tuple[Any, Any]:
         """The pretrained backbone."""
-        backbone = Backbone.load(options.backbone, device="cpu", precision="float32")
+        backbone = TorchBackbone.load(options.backbone, device="cpu", precision="float32")
         return backbone.model, open_tokenizer(locate(options.backbone))
 
     @property
@@ -84,9 +84,8 @@ class FirstTokensRecipe(BiEncoderRecipe[FlatTokens]):
 
     def _layout(self) -> OpeningLayout:
         specials = special_tokens(self.tokenizer, locate(self.options.backbone))
-        pooling = Pooling()  # without the checkpoint's own length limit
-        backbone = Backbone(self.model, self.tokenizer.backend_tokenizer, pooling, specials, self.name)
-        limits = (self.options.opening - 2, backbone.max_tokens, self.settings.max_tokens)
+        positions = TorchNetwork(self.model).positions  # without the checkpoint's own length limit
+        limits = (self.options.opening - 2, positions - 2, self.settings.max_tokens)
         return OpeningLayout(min(limit for limit in limits if limit is not None), specials)
 
     def _vectors(self, documents: FlatTokens) -> Tensor:

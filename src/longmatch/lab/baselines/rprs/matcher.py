@@ -54,7 +54,10 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[RprsEncoding]:
         """Encode the sentences of each document."""
-        return [RprsEncoding(*encoded) for encoded in sentence_vectors(documents, self.backbone, progress)]
+        return [
+            RprsEncoding(sentences, torch.from_numpy(vectors))
+            for sentences, vectors in sentence_vectors(documents, self.backbone, progress)
+        ]
 
     def collect(self, encodings: Sequence[RprsEncoding]) -> RprsCollection:
         """Pool the sentences of all documents."""
@@ -98,7 +101,7 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
     def _others(self, query: RprsEncoding) -> Tensor:
         """The packaged background sentences; the query's own sentences for a backbone without any."""
         background = background_of(self.backbone)
-        return query.vectors if background is None else background.general
+        return query.vectors if background is None else torch.from_numpy(background.general)
 
     def _score(self, hits: Hits) -> float:
         return float(proportional_scores(hits, self.rule)[0])
@@ -120,6 +123,8 @@ def _evidence(mine: RprsEncoding, theirs: RprsEncoding, as_query: Hits, as_candi
 def _grid(a: RprsEncoding, b: RprsEncoding, level: Level) -> Grid:
     """The mean best cosine of the sentences of every two groups, averaged over both directions."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    left, right = (SentenceVectors(e.vectors, torch.zeros(len(e.vectors), len(SIZES))) for e in (a, b))
-    scores = group_scores(left, right, mine.offsets, theirs.offsets).clamp(0, 1).numpy()
+    left, right = (
+        SentenceVectors(e.vectors.numpy(), np.zeros((len(e.vectors), len(SIZES)), np.float32)) for e in (a, b)
+    )
+    scores = group_scores(left, right, mine.offsets, theirs.offsets).clip(0, 1)
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import groups_within
-from longmatch.encoders.ragged import segment_mean, segment_sum
+from longmatch.lab.encoders.flat import groups_within
+from longmatch.lab.encoders.ragged import segment_mean, segment_sum
 
 CELLS = 1 << 25  # of the cosine matrix computed at a time
 TOLERANCE = 1e-5  # between equal cosines: rounding depends on the size of the slices

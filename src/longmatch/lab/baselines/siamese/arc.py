@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.ragged import offsets_of, segment_ids, segment_max
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
 from longmatch.lab.baselines.siamese.embeddings import FromEmbeddings, TokenEmbeddings
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
+from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_max
 
 SLOT = 4  # tokens per row of the last layer: rows are pooled by two, twice
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from longmatch.encoders.ragged import offsets_of, segment_ids, segment_max, segment_sum
+from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_max, segment_sum
 
 
 class AttendedRuns(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import groups_within
-from longmatch.encoders.ragged import offsets_of, segment_ids
+from longmatch.lab.encoders.flat import groups_within
+from longmatch.lab.encoders.ragged import offsets_of, segment_ids
 from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 

@@ -6,11 +6,11 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.ragged import offsets_of
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
 from longmatch.lab.baselines.siamese.trigrams import token_letters, trigrams
+from longmatch.lab.encoders.ragged import offsets_of
 
 
 class DssmConfig(VectorConfig):

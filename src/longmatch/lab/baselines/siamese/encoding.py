@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from longmatch.documents.document import Document
-from longmatch.encoders.ragged import segment_sum
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
+from longmatch.lab.encoders.ragged import segment_sum
 from longmatch.matching.match import Passage
 from longmatch.matching.sentences import Sentences
 from longmatch.units.pieces import Pieces, pieces_from

@@ -6,8 +6,10 @@ part has the highest cosine with it. For HAN and SMASH a part is the sentence's 
 contribution is attention restricted to what the documents share.
 """
 
-from longmatch.encoders.ragged import segment_sum
+import torch
+
 from longmatch.lab.baselines.siamese.encoding import VectorEncoding, directions
+from longmatch.lab.encoders.ragged import segment_sum
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Coverage, Grid, Level, Match
 from longmatch.matching.sentence_vectors import pair_cosines
@@ -46,5 +48,7 @@ def _gains(mine: VectorEncoding, theirs: VectorEncoding) -> Evidence:
 def _grid(a: VectorEncoding, b: VectorEncoding, level: Level) -> Grid:
     """The cosine of the summed parts of every two groups of sentences, at least 0."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    rows, columns = (directions(segment_sum(e.parts, groups.offsets)) for e, groups in ((a, mine), (b, theirs)))
+    rows, columns = (
+        directions(segment_sum(e.parts, torch.from_numpy(groups.offsets))) for e, groups in ((a, mine), (b, theirs))
+    )
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clamp(0, 1).numpy())

@@ -6,15 +6,15 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoModel, PretrainedConfig
 
-from longmatch.encoders.flat import FlatTokens
 from longmatch.encoders.pretrained import locate
-from longmatch.encoders.ragged import offsets_of, segment_mean, segment_sum
-from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
 from longmatch.lab.baselines.siamese.local_attention import NAME
+from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_sum
+from longmatch.lab.encoders.tokenizer import special_tokens
 
 POSITIONS = "embeddings.position_embeddings.weight"
 

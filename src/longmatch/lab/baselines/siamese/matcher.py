@@ -10,7 +10,6 @@ from torch import Tensor
 from transformers import PretrainedConfig
 
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Precision
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.siamese.arc import ArcModel
 from longmatch.lab.baselines.siamese.batch import SentenceLayout
@@ -21,6 +20,7 @@ from longmatch.lab.baselines.siamese.explanation import explain
 from longmatch.lab.baselines.siamese.han import HanModel
 from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.smash import SmashModel
+from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.matchers import TrainedMatcher, open_trained
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Progress

@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from longmatch.encoders.ragged import segment_ids, segment_sum
 from longmatch.lab.baselines.siamese.attentive_gru import AttentiveGRU, ContextAttention
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.encoder import VectorOutput
 from longmatch.lab.baselines.siamese.han import HanConfig, HanModel
+from longmatch.lab.encoders.ragged import segment_ids, segment_sum
 
 
 class SmashConfig(HanConfig):

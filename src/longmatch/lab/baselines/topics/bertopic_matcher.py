@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from longmatch.documents.document import Document
 from longmatch.documents.language import words_of
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.lab.baselines.topics.clusters import ClusterTopics
 from longmatch.lab.baselines.topics.explanation import TopicProfile, explain
 from longmatch.lab.baselines.topics.similarity import Floats, proportions, topic_similarity
@@ -31,11 +29,11 @@ class TopicEncoding:
 
     sentences: Sentences
     stream: Stream
-    paragraphs: Tensor  # (paragraphs, width)
+    paragraphs: Vectors  # (paragraphs, width)
 
     def words_of_paragraphs(self) -> list[Counts]:
         """The word counts of each paragraph."""
-        bounds = self.stream.offsets[self.sentences.paragraphs.numpy()].tolist()
+        bounds = self.stream.offsets[self.sentences.paragraphs].tolist()
         return [Counts.of(self.stream.ids[start:end]) for start, end in pairwise(bounds)]
 
 
@@ -76,7 +74,7 @@ class BertopicMatcher(Encoder[TopicEncoding, TopicCollection]):
         return explain(_profile(a, topics), _profile(b, topics), self.name)
 
 
-def _encoding(sentences: Sentences, vectors: Tensor) -> TopicEncoding:
+def _encoding(sentences: Sentences, vectors: Vectors) -> TopicEncoding:
     spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
     words = terms_of(sentences.document, spans, words_of).words
     return TopicEncoding(sentences, words, whole_paragraphs(sentences, vectors)[1])
@@ -86,7 +84,7 @@ def _fit(encodings: Sequence[TopicEncoding]) -> ClusterTopics | None:
     texts = [words for encoding in encodings for words in encoding.words_of_paragraphs()]
     if not texts:
         return None
-    vectors = torch.cat([encoding.paragraphs for encoding in encodings]).double().numpy()
+    vectors = np.concatenate([encoding.paragraphs for encoding in encodings]).astype(np.float64)
     sample = sorted(range(len(texts)), key=lambda n: digest(texts[n]))[:MAX_PARAGRAPHS]
     return ClusterTopics.fit([texts[n] for n in sample], vectors[sample])
 

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from longmatch.encoders.ragged import segment_sum
 from longmatch.lab.baselines.topics.similarity import Floats, proportions, topic_similarity
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.sentences import Sentences
+from longmatch.ragged import segment_sum
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,7 @@ def _grid(a: TopicProfile, b: TopicProfile, level: Level) -> Grid:
     """The topic similarity of every two groups of sentences."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     rows, columns = (
-        proportions(segment_sum(torch.from_numpy(side.topic_weights), groups.offsets).numpy())
-        for side, groups in ((a, mine), (b, theirs))
+        proportions(segment_sum(side.topic_weights, groups.offsets)) for side, groups in ((a, mine), (b, theirs))
     )
     scores = topic_similarity(rows, columns).astype(np.float32)
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)

@@ -73,5 +73,5 @@ def _profile(encoding: LexicalEncoding, lda: Lda | None) -> TopicProfile:
 
 def _paragraphs(encoding: LexicalEncoding) -> list[Counts]:
     stream = encoding.stream
-    bounds = stream.offsets[encoding.sentences.paragraphs.numpy()].tolist()
+    bounds = stream.offsets[encoding.sentences.paragraphs].tolist()
     return [Counts.of(stream.ids[start:end]) for start, end in pairwise(bounds)]

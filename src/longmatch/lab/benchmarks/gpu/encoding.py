@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.engine import Batch
-from longmatch.encoders.flat import mean_pool
-from longmatch.encoders.packed import PackedEngine
 from longmatch.encoders.pretrained import Pooling
 from longmatch.lab.benchmarks.gpu.models import forward_work, minilm
 from longmatch.lab.benchmarks.gpu.workload import DEVICE, ON_GPU, SPECIALS, SWITCHES, Sizes, Workload, switched
+from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
+from longmatch.lab.encoders.flat import mean_pool
+from longmatch.lab.encoders.packed import PackedEngine
 from longmatch.units import Tokens
 
 
@@ -32,7 +32,7 @@ def encoding(documents: list[Tokens], sizes: Sizes) -> Workload:
     backbones = {}
     for way in SWITCHES:
         with switched(way):
-            backbones[way] = Backbone(model, None, Pooling("mean", 256), SPECIALS, way)  # type: ignore[arg-type]
+            backbones[way] = TorchBackbone(TorchNetwork(model), None, SPECIALS, Pooling("mean", 256), way)  # type: ignore[arg-type]
             _ = backbones[way].engine
     assert isinstance(backbones["packed"].engine, PackedEngine)
     sample = pieces[:: max(1, len(pieces) // 2_000)]
@@ -54,9 +54,10 @@ def encode_padded(model: Any, texts: list[Any], budget: int = 65_536) -> Tensor:
     """Sentences in document order, in batches that fit the token budget, each padded to its longest."""
     vectors = []
     for first, last in batches_in_order([len(text) + 2 for text in texts], budget):
-        batch = Batch.of(np.arange(first, last), texts[first:last], SPECIALS, 256).to(DEVICE)
-        hidden = model(input_ids=batch.ids, attention_mask=batch.mask.long()).last_hidden_state
-        vectors.append(nn.functional.normalize(mean_pool(hidden, batch.mask), dim=1).cpu())
+        batch = Batch.of(np.arange(first, last), texts[first:last], SPECIALS, 256)
+        ids, mask = (torch.from_numpy(array).to(DEVICE) for array in (batch.ids, batch.mask))
+        hidden = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+        vectors.append(nn.functional.normalize(mean_pool(hidden, mask), dim=1).cpu())
     return torch.cat(vectors)
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.gpu.workload import VOCABULARY, Sizes
+from longmatch.lab.encoders.backbone import TorchBackbone
 
 MINILM: dict[str, Any] = {
     "hidden_size": 384,
@@ -22,7 +22,7 @@ def minilm(sizes: Sizes) -> tuple[Any, str]:
     from transformers import BertConfig, BertModel
 
     try:
-        model: Any = Backbone.load(device="cpu", precision="float32").model
+        model: Any = TorchBackbone.load(device="cpu", precision="float32").model
         kind = "all-MiniLM-L6-v2"
     except LongmatchError:
         torch.manual_seed(0)

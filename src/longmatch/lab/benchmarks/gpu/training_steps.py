@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.packed import tokens_that_fit
 from longmatch.lab.benchmarks.gpu.models import forward_work, minilm
 from longmatch.lab.benchmarks.gpu.padded import PaddedBlocks, PaddedChunks
 from longmatch.lab.benchmarks.gpu.workload import (
@@ -19,6 +18,7 @@ from longmatch.lab.benchmarks.gpu.workload import (
     autocast,
     switched,
 )
+from longmatch.lab.encoders.packed import tokens_that_fit
 from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.config import ColdeConfig

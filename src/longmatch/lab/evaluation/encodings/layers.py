@@ -84,7 +84,7 @@ class SentenceVectorLayer(Layer):
         tokens = map(restore_tokens, below, documents)
         for pieces, vectors in vectors_of_tokens(tokens, self.backbone):
             places = {name: getattr(pieces, name).astype(np.int32) for name in PLACES}
-            made.append({"vectors": vectors.half().numpy()} | places)
+            made.append({"vectors": vectors.astype(np.float16)} | places)
         return made
 
 
@@ -101,7 +101,7 @@ class ExpectationLayer(Layer):
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
         """The background vectors."""
         return {
-            "background": tensors_digest([self.background.vectors]),
+            "background": tensors_digest([torch.from_numpy(self.background.vectors)]),
             "kinds": self.background.kinds,
             "code": code_digest("matching/chance.py"),
         }
@@ -114,7 +114,7 @@ class ExpectationLayer(Layer):
     def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
         """What chance offers each sentence."""
         device = scoring_device()
-        background = replace(self.background, vectors=self.background.vectors.to(device))
+        background = replace(self.background, vectors=torch.from_numpy(self.background.vectors).to(device))
         vectors = (torch.from_numpy(under["vectors"]).to(device, torch.float32) for under in below)
         return [{"expectations": background.expectations(each).cpu().numpy()} for each in vectors]
 
@@ -160,7 +160,7 @@ class OpeningVectorLayer(Layer):
     def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
         """Encode documents from their tokens."""
         tokens = list(map(restore_tokens, below, documents))
-        return [{"vector": e.vector[None].numpy()} for e in self.matcher.openings(tokens)]
+        return [{"vector": e.vector[None]} for e in self.matcher.openings(tokens)]
 
 
 def restore_sentences(arrays: Arrays, document: Document) -> Sentences:

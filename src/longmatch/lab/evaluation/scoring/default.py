@@ -91,7 +91,7 @@ class DefaultScorer(Scorer):
         """Computed only if a side needs them."""
         if "cites_title" not in self.sides:
             return [None] * len(titles)
-        return title_vectors(titles, self.matcher.backbone).to(scoring_device()).unbind()
+        return torch.from_numpy(title_vectors(titles, self.matcher.backbone)).to(scoring_device()).unbind()
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """Each slice is read once for all queries of the block."""

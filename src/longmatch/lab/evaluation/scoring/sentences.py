@@ -63,9 +63,9 @@ class SdrScorer(Scorer):
     def _source(self, number: int) -> Paragraphs:
         arrays = self._stored.document(number)
         sentences = restore_sentences(arrays, no_sentences().document)
-        source = self.matcher.lay_out(sentences, torch.from_numpy(arrays["vectors"]).float()).paragraphs
-        device = scoring_device()
-        return Paragraphs(source.vectors.to(device), source.paragraphs.to(device), source.documents.to(device))
+        source = self.matcher.lay_out(sentences, arrays["vectors"].astype(np.float32)).paragraphs
+        parts = source.vectors, source.paragraphs, source.documents
+        return Paragraphs(*(torch.from_numpy(part).to(scoring_device()) for part in parts))
 
     def _candidates(self, part: Slice) -> Paragraphs:
         """A slice in the form the score takes; a single slice stays loaded."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from longmatch.encoders.ragged import segment_max
+from longmatch.lab.encoders.ragged import segment_max
 from longmatch.sdr.score import Paragraphs, paragraph_scores
 
 

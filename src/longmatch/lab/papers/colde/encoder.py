@@ -9,13 +9,13 @@ from torch.nn.utils.rnn import PackedSequence
 from transformers import AutoModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from longmatch.encoders.flat import mean_pool
-from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
-from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
-from longmatch.encoders.ragged import segment_mean
-from longmatch.encoders.transfer import to_device
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.flat import mean_pool
+from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.positions import max_positions
+from longmatch.lab.encoders.ragged import segment_mean
+from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.config import ColdeConfig
 

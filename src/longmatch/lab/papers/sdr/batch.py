@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import FlatTokens, groups_within
-from longmatch.encoders.ragged import offsets_of
+from longmatch.lab.encoders.flat import FlatTokens, groups_within
+from longmatch.lab.encoders.ragged import offsets_of
 from longmatch.lab.papers.sdr.pairs import DrawnPairs, SentencePool
 from longmatch.lab.training.masked_words import IGNORED, mask_pieces
 

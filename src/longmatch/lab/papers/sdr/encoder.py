@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel
 
-from longmatch.encoders.flat import mean_pool
+from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.papers.sdr.batch import SentenceBatch
 from longmatch.lab.training.masked_words import IGNORED, WordHead
 

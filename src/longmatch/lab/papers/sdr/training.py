@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.backbone import TorchBackbone
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
 from longmatch.lab.papers.sdr.encoder import SdrModel
 from longmatch.lab.papers.sdr.loss import margin_contrastive_loss
@@ -75,7 +75,12 @@ class SdrRecipe(Recipe[SentenceBatch]):
     model: SdrModel
 
     def __init__(
-        self, backbone: Backbone, tokenizer: Any, data: TrainingData, settings: TrainingSettings, options: SdrSettings
+        self,
+        backbone: TorchBackbone,
+        tokenizer: Any,
+        data: TrainingData,
+        settings: TrainingSettings,
+        options: SdrSettings,
     ) -> None:
         self.data, self.tokenizer, self.settings, self.options = data, tokenizer, settings, options
         self.model, self.limit = SdrModel(backbone.model), backbone.max_tokens
@@ -103,7 +108,7 @@ class SdrRecipe(Recipe[SentenceBatch]):
     @classmethod
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: SdrSettings) -> Self:
         """Open the documents and the backbone; labels are not used."""
-        backbone = Backbone.load(options.backbone, device="cpu", precision="float32")
+        backbone = TorchBackbone.load(options.backbone, device="cpu", precision="float32")
         found = TrainingData.open(data, backbone.tokenizer, cache, seed=settings.seed)
         return cls(backbone, open_tokenizer(locate(options.backbone)), found, settings, options)
 

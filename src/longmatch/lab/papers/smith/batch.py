@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.encoders.flat import FlatTokens, PieceBatch
-from longmatch.encoders.ragged import offsets_of
-from longmatch.encoders.transfer import to_device
+from longmatch.lab.encoders.flat import FlatTokens, PieceBatch
+from longmatch.lab.encoders.ragged import offsets_of
+from longmatch.lab.encoders.transfer import to_device
 from longmatch.units.chunking import block_ranges
 from longmatch.units.tokens import Ints, Tokens
 

@@ -11,14 +11,14 @@ from torch import Tensor, nn
 from transformers import AutoModel, BertModel, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from longmatch.encoders.flat import FlatTokens
-from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
-from longmatch.encoders.positions import max_positions
 from longmatch.encoders.pretrained import locate
-from longmatch.encoders.ragged import offsets_of, segment_ids, segment_max, segment_mean, segment_sum
-from longmatch.encoders.tokenizer import open_tokenizer
-from longmatch.encoders.transfer import to_device
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.positions import max_positions
+from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_max, segment_mean, segment_sum
+from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
 from longmatch.lab.papers.smith.config import Combine, SmithConfig
 

@@ -12,8 +12,8 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
-from longmatch.encoders.tokenizer import special_tokens
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.tokenizer import special_tokens
 from longmatch.lab.papers.smith.loss import masked_block_loss
 from longmatch.lab.papers.smith.pretraining_model import (
     MAX_WORDS,

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
-from longmatch.encoders.packed import forward_packed, pool_packed, uses_packing
-from longmatch.encoders.ragged import offsets_of
-from longmatch.encoders.transfer import to_device
+from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.ragged import offsets_of
+from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SmithConfig
 from longmatch.lab.papers.smith.encoder import SmithModel

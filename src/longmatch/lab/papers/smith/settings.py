@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors, locate
-from longmatch.encoders.tokenizer import open_tokenizer
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.papers.smith.config import SIZES, Combine, SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
 from longmatch.lab.training.limits import at_least

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 from transformers.utils import logging
 
-from longmatch.encoders.backbone import Backbone, Vectors
+from longmatch.encoders.backbone import Vectors
 from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors
+from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
 from longmatch.lab.papers.sst.vectors import first_sentence_vectors
 from longmatch.units import Tokens
@@ -28,7 +29,7 @@ class AdaptiveClustering:
     """A trained cluster model, now frozen, and the backbone whose vectors it reads."""
 
     model: ClusterModel
-    backbone: Backbone
+    backbone: TorchBackbone
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], device: str | None = None) -> "AdaptiveClustering":
@@ -42,7 +43,7 @@ class AdaptiveClustering:
                 raise ValueError(f"it holds a model of type {kind}")
             model: Any = ClusterModel.from_pretrained(folder, dtype=torch.float32)
         inside = Path(folder) / BACKBONE
-        backbone = Backbone.load(str(inside) if inside.is_dir() else model.config.backbone, device)
+        backbone = TorchBackbone.load(str(inside) if inside.is_dir() else model.config.backbone, device)
         return cls(model.to(backbone.device).eval().requires_grad_(False), backbone)
 
     def save(self, folder: Path) -> None:

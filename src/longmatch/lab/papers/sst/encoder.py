@@ -4,9 +4,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
-from longmatch.encoders.flat import mean_pool
-from longmatch.encoders.positions import max_positions
 from longmatch.lab.baselines.cross.encoder import CrossModel
+from longmatch.lab.encoders.flat import mean_pool
+from longmatch.lab.encoders.positions import max_positions
 from longmatch.lab.papers.sst.config import SstConfig
 
 

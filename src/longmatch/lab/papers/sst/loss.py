@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from longmatch.encoders.ragged import offsets_of, segment_ids, segment_sum
+from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_sum
 
 Divergence = Literal["symmetrised-kl", "jensen-shannon"]
 Orthogonality = Literal["scaled", "written"]

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PretrainedConfig, PreTrainedModel
 
-from longmatch.encoders.ragged import offsets_of, segment_ids, segment_mean
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_mean
 
 
 @dataclass(frozen=True)

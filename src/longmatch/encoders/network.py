@@ -1,0 +1,119 @@
+"""A checkpoint's network: what engines are made from. OpenVINO's is built from its config and weights, or from ONNX."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+
+from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
+from longmatch.encoders.graph import UnsupportedArchitecture, build_graph, max_positions
+from longmatch.encoders.low_rank import with_change
+from longmatch.encoders.onnx import read_onnx
+from longmatch.encoders.openvino import OpenvinoEngine
+from longmatch.encoders.pretrained import find_file, read_json, remembered_digest
+from longmatch.encoders.selection import fastest_engine
+from longmatch.encoders.weights import Weights, read_weights, weight_files
+
+ONNX = "onnx/model.onnx"  # where sentence-transformers repositories keep it
+HALF_SUMS = 384  # products that float16 adds up at a time: more lose too many digits
+
+
+class Network(Protocol):
+    """A network, and how it is computed."""
+
+    @property
+    def width(self) -> int:
+        """Dimensions of a vector."""
+
+    @property
+    def positions(self) -> int:
+        """The most tokens it takes, special ones included."""
+
+    @property
+    def digest(self) -> str:
+        """Identifies the weights."""
+
+    def engine(self, pooling: str, precision: EnginePrecision | None, probe: Callable[[Engine], Vectors]) -> Engine:
+        """An engine in that precision; by default in the fastest that gives the same vectors of the probes."""
+
+    def with_change(self, change: Weights) -> "Network":
+        """The network with a low-rank change added to its weights."""
+
+    @property
+    def changes(self) -> Sequence[Weights]:
+        """The low-rank changes added to the weights that were read."""
+
+
+@dataclass(frozen=True)
+class GraphNetwork:
+    """A network that OpenVINO computes; weights are read when an engine is compiled."""
+
+    config: dict[str, Any]
+    files: list[Path]  # of the weights
+    changes: tuple[Weights, ...] = field(default=(), repr=False)
+
+    @staticmethod
+    def open(place: str) -> "GraphNetwork":
+        """Of a folder or hub id; UnsupportedArchitecture if it is not of the BERT family and has no ONNX file."""
+        config = read_json(place, "config.json")
+        if config is None:
+            raise FileNotFoundError("no file config.json")
+        try:
+            max_positions(config)
+            return GraphNetwork(config, weight_files(place))
+        except UnsupportedArchitecture:
+            onnx = find_file(place, ONNX)
+            if onnx is None:
+                raise
+            return GraphNetwork(config, [onnx])
+
+    @property
+    def is_onnx(self) -> bool:
+        """Whether the network comes from an ONNX file."""
+        return self.files[0].suffix == ".onnx"
+
+    @property
+    def width(self) -> int:
+        """Dimensions of a vector."""
+        return int(self.config.get("hidden_size") or self.config["dim"])
+
+    @property
+    def positions(self) -> int:
+        """The most tokens it takes, special ones included."""
+        return int(self.config["max_position_embeddings"]) if self.is_onnx else max_positions(self.config)
+
+    @property
+    def digest(self) -> str:
+        """Of the weights, the config and all changes."""
+        sha = sha256(repr(sorted(self.config.items(), key=lambda item: item[0])).encode())
+        for path in self.files:
+            sha.update(remembered_digest(path).encode())
+        for change in self.changes:
+            for name in sorted(change):
+                sha.update(name.encode() + change[name].tobytes())
+        return sha.hexdigest()[:16]
+
+    def engine(self, pooling: str, precision: EnginePrecision | None, probe: Callable[[Engine], Vectors]) -> Engine:
+        """An engine in that precision; by default in the fastest that gives the same vectors of the probes."""
+        digest = f"{self.digest}-{pooling}"
+
+        def make(chosen: EnginePrecision) -> Engine:
+            return OpenvinoEngine(lambda: self.graph(pooling, chosen), digest, self.positions, chosen)
+
+        return make(precision) if precision else fastest_engine(make, digest, probe)
+
+    def graph(self, pooling: str, precision: EnginePrecision = "float32") -> Any:
+        """The OpenVINO model."""
+        if self.is_onnx:
+            return read_onnx(self.files[0], pooling)
+        weights: Weights = read_weights(self.files)
+        for change in self.changes:
+            weights = with_change(weights, change)
+        return build_graph(self.config, weights, pooling, HALF_SUMS if precision == "float16" else None)
+
+    def with_change(self, change: Weights) -> "GraphNetwork":
+        """The network with a low-rank change added to its weights, once they are read."""
+        if self.is_onnx:
+            raise ValueError("a network in ONNX cannot be changed")
+        return replace(self, changes=(*self.changes, change))

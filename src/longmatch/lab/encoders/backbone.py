@@ -1,0 +1,126 @@
+"""Any Hugging Face encoder as a backbone that torch computes: it can be trained, and runs on a GPU."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from longmatch.encoders.backbone import ADVICE, Backbone
+from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
+from longmatch.encoders.hardware import cpu_flags
+from longmatch.encoders.pretrained import checkpoint_errors, locate, read_pooling
+from longmatch.encoders.weights import Weights
+from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.engine import TorchEngine, limit_torch_threads
+from longmatch.lab.encoders.low_rank import apply_change
+from longmatch.lab.encoders.packed import PackedEngine, uses_packing
+from longmatch.lab.encoders.positions import first_position
+from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
+
+Precision = Literal["float32", "bfloat16"]
+
+
+@dataclass(frozen=True)
+class TorchNetwork:
+    """A Hugging Face module."""
+
+    model: nn.Module
+    changes: tuple[Weights, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """Dimensions of a vector."""
+        return int(self._config.hidden_size)
+
+    @property
+    def positions(self) -> int:
+        """The most tokens it takes, special ones included."""
+        return int(self._config.max_position_embeddings) - first_position(self.model)
+
+    @property
+    def _config(self) -> Any:
+        return self.model.config
+
+    @property
+    def digest(self) -> str:
+        """Of the weights."""
+        sha = sha256()
+        for name, weights in sorted(self.model.state_dict().items()):
+            sha.update(name.encode())
+            sha.update(weights.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+        return sha.hexdigest()[:16]
+
+    def engine(self, pooling: str, precision: EnginePrecision | None, probe: Callable[[Engine], Vectors]) -> Engine:
+        """Packed, without padding, where that is faster. The module's precision was set when it was loaded."""
+        return (PackedEngine if uses_packing(self.model) else TorchEngine)(self.model, pooling)
+
+    def with_change(self, change: Weights) -> "TorchNetwork":
+        """A copy with a low-rank change added to its weights."""
+        model = deepcopy(self.model)
+        apply_change(model, change)
+        return TorchNetwork(model, (*self.changes, change))
+
+
+class TorchBackbone(Backbone):
+    """A backbone whose network is a torch module."""
+
+    network: TorchNetwork
+
+    @property
+    def model(self) -> nn.Module:
+        """The module."""
+        return self.network.model
+
+    @property
+    def device(self) -> torch.device:
+        """Where it is."""
+        return next(self.model.parameters()).device
+
+    @staticmethod
+    def has_gpu() -> bool:
+        """Whether torch has one."""
+        return torch.cuda.is_available()
+
+    @staticmethod
+    def load(  # type: ignore[override]  # torch is the engine
+        name: str | None = None, device: str | None = None, precision: EnginePrecision | None = None
+    ) -> "TorchBackbone":
+        """Load a folder or hub id, on a GPU if there is one; by default in the precision that the device is fast in."""
+        from transformers import AutoModel
+        from transformers.utils import logging
+
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+        place = locate(name)
+        target = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        if precision not in (None, "float32", "bfloat16"):
+            raise LongmatchError(f"torch computes in float32 or bfloat16, not in {precision}.")
+        dtype = getattr(torch, precision or (native_precision(target) if target.type != "cpu" else "float32"))
+        if target.type == "cpu":
+            limit_torch_threads()
+        with checkpoint_errors(f"The model {place}", ADVICE):
+            tokenizer = open_tokenizer(place)
+            model = AutoModel.from_pretrained(place, dtype=dtype).to(target, dtype).eval()
+        reads = tokenizer.backend_tokenizer, special_tokens(tokenizer, place), read_pooling(place)
+        return TorchBackbone(TorchNetwork(model), *reads, name or place, precision)
+
+
+def as_torch(backbone: Backbone) -> TorchBackbone:
+    """The same backbone as a torch module in float32, to be trained."""
+    if isinstance(backbone, TorchBackbone):
+        return backbone
+    opened = TorchBackbone.load(backbone.name, device="cpu", precision="float32")
+    for change in backbone.network.changes:
+        opened = opened.with_change(change, backbone.change)
+    return opened
+
+
+def native_precision(device: torch.device) -> Precision:
+    """bfloat16 where the hardware multiplies it natively, else float32."""
+    if device.type == "cuda":
+        return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
+    return "bfloat16" if "amx_bf16" in cpu_flags() else "float32"

@@ -1,0 +1,68 @@
+"""Learning low-rank changes to a network (LoRA, Hu et al., 2021), which itself stays frozen."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from longmatch.encoders.low_rank import DOWN, UP, products
+from longmatch.encoders.weights import Weights
+
+
+class LowRankLinear(nn.Module):
+    """A frozen layer W x + b with a learnt low-rank update: (W + U D) x + b."""
+
+    def __init__(self, plain: nn.Linear, rank: int) -> None:
+        super().__init__()
+        self.plain = plain.requires_grad_(False)
+        self.down = nn.Parameter(torch.empty(rank, plain.in_features))
+        self.up = nn.Parameter(torch.zeros(plain.out_features, rank))  # so that the update starts at zero
+        nn.init.kaiming_uniform_(self.down, a=5**0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The updated layer."""
+        update = nn.functional.linear(nn.functional.linear(x, self.down.to(x.dtype)), self.up.to(x.dtype))
+        out: Tensor = self.plain(x) + update
+        return out
+
+
+def add_low_rank_layers(model: nn.Module, rank: int, upper: float = 1.0) -> list[nn.Parameter]:
+    """Freeze a network and add a trainable update of the given rank to each linear layer.
+
+    `upper` is the share of layers, counted from the top, that get one. Returns the trainable parameters.
+    """
+    model.requires_grad_(False)
+    layers = list(_linear_layers(model))
+    for parent, name, layer in layers[round((1 - upper) * len(layers)) :]:
+        setattr(parent, name, LowRankLinear(layer, min(rank, layer.in_features, layer.out_features)))
+    return [p for p in model.parameters() if p.requires_grad]
+
+
+def low_rank_change(model: nn.Module) -> dict[str, npt.NDArray[Any]]:
+    """The learnt change in half precision, keyed by the plain network's names of its matrices."""
+    change = {}
+    for name, module in model.named_modules():
+        if isinstance(module, LowRankLinear):
+            change[name + DOWN] = module.down.detach().half().cpu().numpy()
+            change[name + UP] = module.up.detach().half().cpu().numpy()
+    return change
+
+
+@torch.no_grad()
+def apply_change(model: nn.Module, change: Weights) -> None:
+    """Add a change to a plain network's matrices, in place."""
+    layers = dict(model.named_modules())
+    for name, product in products(change).items():
+        layer = layers.get(name)
+        if not isinstance(layer, nn.Linear) or layer.weight.shape != product.shape:
+            raise ValueError(f"the network has no layer {name} that this change fits")
+        layer.weight += torch.from_numpy(product).to(layer.weight.device, layer.weight.dtype)
+
+
+def _linear_layers(model: nn.Module) -> Iterator[tuple[nn.Module, str, nn.Linear]]:
+    for module in model.modules():
+        for name, child in module.named_children():
+            if isinstance(child, nn.Linear):
+                yield module, name, child

@@ -1,0 +1,118 @@
+"""torch's segment reductions: importing this lets `longmatch.ragged` take tensors, on any device and with gradients."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from longmatch import ragged
+from longmatch.ragged import Floats
+
+
+class TorchNamespace:
+    """The functions of the array API standard that our formulas use, where torch's differ from it or lack a name."""
+
+    float32, int64 = torch.float32, torch.int64
+    arange, concat, full, log2 = torch.arange, torch.concat, torch.full, torch.log2
+    stack, where, zeros = torch.stack, torch.where, torch.zeros
+
+    @staticmethod
+    def asarray(values: Any, dtype: torch.dtype | None = None, device: Any = None) -> Tensor:
+        """An array of values."""
+        return torch.as_tensor(values, dtype=dtype, device=device)
+
+    @staticmethod
+    def astype(values: Tensor, dtype: torch.dtype, copy: bool = True) -> Tensor:
+        """The same values of another type."""
+        return values.to(dtype)
+
+    @staticmethod
+    def argmax(values: Tensor, axis: int) -> Tensor:
+        """Where the maximum is."""
+        return values.argmax(axis)
+
+    @staticmethod
+    def cumulative_sum(values: Tensor) -> Tensor:
+        """Running sums."""
+        return values.cumsum(0)
+
+    @staticmethod
+    def max(values: Tensor, axis: int) -> Tensor:
+        """The maximum along an axis."""
+        return values.amax(axis)
+
+    @staticmethod
+    def mean(values: Tensor, axis: int) -> Tensor:
+        """The mean along an axis."""
+        return values.mean(axis)
+
+    @staticmethod
+    def repeat(values: Tensor, counts: Tensor) -> Tensor:
+        """Each value so many times."""
+        return values.repeat_interleave(counts)
+
+    @staticmethod
+    def sort(values: Tensor, axis: int) -> Tensor:
+        """In rising order along an axis."""
+        return values.sort(axis).values
+
+    @staticmethod
+    def std(values: Tensor, axis: int) -> Tensor:
+        """The standard deviation along an axis."""
+        return values.std(axis, correction=0)
+
+
+@ragged.array_namespace.register
+def _(array: Tensor) -> Any:
+    return TorchNamespace
+
+
+@ragged.as_numbers.register
+def _(values: Tensor) -> Floats:
+    return np.asarray(values.double().cpu().numpy())
+
+
+def offsets_of(lengths: Tensor) -> Tensor:
+    """The start of each segment, and the end of the last.
+
+    >>> offsets_of(torch.tensor([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    return torch.cat([lengths.new_zeros(1), lengths.cumsum(0)])
+
+
+def segment_ids(offsets: Tensor, rows: int | None = None) -> Tensor:
+    """The segment of each row. Passing the number of `rows` avoids a GPU synchronisation.
+
+    >>> segment_ids(torch.tensor([0, 2, 2, 5])).tolist()
+    [0, 0, 2, 2, 2]
+    """
+    segments = torch.arange(len(offsets) - 1, device=offsets.device)
+    return torch.repeat_interleave(segments, offsets.diff(), output_size=rows)
+
+
+@ragged.segment_max.register
+def segment_max(values: Tensor, offsets: Tensor) -> Tensor:
+    """Maximum of each segment: (units, columns) -> (groups, columns). Empty groups give -inf."""
+    if values.device.type == "cuda":  # one thread per segment, so no write conflicts
+        return torch.segment_reduce(values, "max", offsets=offsets, axis=0, unsafe=True, initial=float("-inf"))
+    out = values.new_full((len(offsets) - 1, values.shape[1]), float("-inf"))
+    return out.scatter_reduce_(0, _row_index(values, offsets), values, "amax")
+
+
+@ragged.segment_sum.register
+def segment_sum(values: Tensor, offsets: Tensor) -> Tensor:
+    """Sum of each segment: (units, columns) -> (groups, columns). Empty groups give 0."""
+    out = values.new_zeros((len(offsets) - 1, values.shape[1]))
+    return out.scatter_add_(0, _row_index(values, offsets), values)
+
+
+def segment_mean(values: Tensor, offsets: Tensor) -> Tensor:
+    """Mean of each segment: (units, columns) -> (groups, columns). Empty groups give 0."""
+    lengths = offsets.diff().clamp(min=1)
+    return segment_sum(values, offsets) / lengths[:, None].to(values.dtype)
+
+
+def _row_index(values: Tensor, offsets: Tensor) -> Tensor:
+    return segment_ids(offsets, len(values))[:, None].expand(-1, values.shape[1])
