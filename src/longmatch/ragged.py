@@ -16,6 +16,7 @@ import scipy.sparse as sp
 Array = Any
 """An array of numpy, or a tensor of torch."""
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @singledispatch
@@ -82,6 +83,17 @@ def segment_ids(offsets: Array) -> Array:
     """
     xp = array_namespace(offsets)
     return xp.repeat(xp.arange(len(offsets) - 1, device=offsets.device), offsets[1:] - offsets[:-1])
+
+
+def ranges(first: Ints, last: Ints) -> Ints:
+    """The numbers from each first up to each last, which is left out, one after another.
+
+    >>> ranges(np.array([3, 7, 8]), np.array([5, 7, 10])).tolist()
+    [3, 4, 8, 9]
+    """
+    counts = last - first
+    starts = np.repeat(first - np.concatenate([[0], counts.cumsum()[:-1]]), counts) if len(counts) else counts
+    return np.arange(len(starts)) + starts
 
 
 def unit_rows(vectors: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -61,9 +62,20 @@ class Blend:
 
     def share(self, terms: Hashes) -> Floats:
         """The share of documents that each term occurs in: of collection and prior, or of the background if larger."""
+        position, present = lookup(self.collection.ids, terms)
+        if not present.all():
+            return self._share(terms, self.collection(terms))
+        return self._known_shares[position]
+
+    @cached_property
+    def _known_shares(self) -> Floats:
+        """Of the collection's own terms, which are asked for most."""
+        return self._share(self.collection.ids, self.collection.counts)
+
+    def _share(self, terms: Hashes, counts: Floats) -> Floats:
         background = self.background.share(terms)
         documents = self.collection.documents + self.worth
-        return np.maximum(background, (self.collection(terms) + self.worth * background) / documents)
+        return np.maximum(background, (counts + self.worth * background) / documents)
 
     def idf(self, terms: Hashes) -> Floats:
         """ln((1 + n) / (1 + n share)) to the power: a word found everywhere weighs nothing."""

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.terms import Hashes, Ints, Stream, lookup
 from longmatch.lexical.weights import Weighted
+from longmatch.ragged import ranges
 
 PAIRS = 4_000_000  # sentence pairs looked at; the commonest terms, which link everything with everything, go first
+DENSE = 1_000_000  # pairs of sentences up to which each has its cell
 
 
 @dataclass(frozen=True)
@@ -45,42 +46,72 @@ def link_sentences(
 
     Each entry of `streams` and `shared` is one kind of term (words, phrases); `weights` is what a unit of it is worth.
     """
-    tables = [_tables(pair, terms, weight) for pair, terms, weight in zip(streams, shared, weights, strict=True)]
-    a_counts, b_counts = (sp.hstack([t[i] for t in tables], format="csc") for i in (0, 1))  # (sentences, terms)
-    mass = np.concatenate([t[2] for t in tables])
-    a_total, b_total = _column_sums(a_counts), _column_sums(b_counts)
-    a_mass = a_counts @ (mass / np.maximum(a_total, 1))
-    b_mass = b_counts @ (mass / np.maximum(b_total, 1))
-    pairs = np.diff(a_counts.indptr).astype(np.int64) * np.diff(b_counts.indptr)
+    mass = np.concatenate([terms.mass * weight for terms, weight in zip(shared, weights, strict=True)])
+    a, b = (_Occurrences.of([pair[side] for pair in streams], shared) for side in (0, 1))
+    pairs = a.per_term * b.per_term
     order = np.argsort(pairs, kind="stable")
-    kept = np.sort(order[np.cumsum(pairs[order]) <= PAIRS])
-    weighted = a_counts[:, kept] @ sp.diags_array(mass[kept] / np.maximum(a_total * b_total, 1)[kept])
-    together = (weighted @ b_counts[:, kept].T).tocsr()  # (sentences a, sentences b)
-    return Links(a_mass, _best_column(together)), Links(b_mass, _best_column(together.T.tocsr()))
+    kept = np.zeros(len(pairs), dtype=bool)
+    kept[order[np.cumsum(pairs[order]) <= PAIRS]] = True
+    worth = np.where(kept, mass / np.maximum(a.total * b.total, 1), 0.0)
+    forward, backward = _best_partners(a, b, worth)
+    return Links(a.spread(mass), forward), Links(b.spread(mass), backward)
 
 
-def _tables(pair: tuple[Stream, Stream], terms: Shared, weight: float) -> tuple[sp.csc_array, sp.csc_array, Floats]:
-    return _occurrences(pair[0], terms), _occurrences(pair[1], terms), terms.mass * weight
+@dataclass(frozen=True)
+class _Occurrences:
+    """How often each shared term stands in each sentence of a document: three columns, sorted by term."""
+
+    sentences: int
+    term: Ints
+    sentence: Ints
+    count: Floats
+    per_term: Ints  # sentences that have each term
+
+    @staticmethod
+    def of(streams: Sequence[Stream], shared: Sequence[Shared]) -> "_Occurrences":
+        """The terms of all kinds are numbered one after another."""
+        sentences, before, keys = len(streams[0].offsets) - 1, 0, []
+        for stream, terms in zip(streams, shared, strict=True):
+            position, present = lookup(terms.ids, stream.ids)
+            keys.append((before + position[present]) * sentences + stream.sentence[present])
+            before += len(terms.ids)
+        found, counts = np.unique(np.concatenate(keys), return_counts=True)
+        term, sentence = np.divmod(found, max(1, sentences))
+        return _Occurrences(sentences, term, sentence, counts.astype(np.float64), np.bincount(term, minlength=before))
+
+    @property
+    def total(self) -> Floats:
+        """How often each term stands in the document."""
+        return np.asarray(np.bincount(self.term, self.count, len(self.per_term)), dtype=np.float64)
+
+    def spread(self, mass: Floats) -> Floats:
+        """Each sentence's share of the terms' mass."""
+        shares = self.count * (mass / np.maximum(self.total, 1))[self.term]
+        return np.asarray(np.bincount(self.sentence, shares, self.sentences), dtype=np.float64)
 
 
-def _occurrences(stream: Stream, terms: Shared) -> sp.csc_array:
-    """How often each shared term stands in each sentence: (sentences, terms)."""
-    shape = (len(stream.offsets) - 1, len(terms.ids))
-    if not len(terms.ids):
-        return sp.csc_array(shape)
-    position, present = lookup(terms.ids, stream.ids)
-    ones = np.ones(int(present.sum()))
-    return sp.csc_array(sp.coo_array((ones, (stream.sentence[present], position[present])), shape=shape))
+def _best_partners(a: _Occurrences, b: _Occurrences, worth: Floats) -> tuple[Ints, Ints]:
+    """For each sentence of a the one of b that shares most, and the other way round; -1 where nothing is shared."""
+    mine = np.flatnonzero((worth > 0)[a.term])
+    term = a.term[mine]
+    first = (np.cumsum(b.per_term) - b.per_term)[term]
+    theirs = ranges(first, first + b.per_term[term])  # every sentence of b for every occurrence in a
+    mine = np.repeat(mine, b.per_term[term])
+    keys = a.sentence[mine] * b.sentences + b.sentence[theirs]
+    values = a.count[mine] * b.count[theirs] * worth[a.term[mine]]
+    if a.sentences * b.sentences > DENSE:
+        keys, position = np.unique(keys, return_inverse=True)
+        values = np.asarray(np.bincount(position, values), dtype=np.float64)
+        rows, columns = np.divmod(keys, b.sentences)
+        return _strongest(rows, columns, values, a.sentences), _strongest(columns, rows, values, b.sentences)
+    together = np.bincount(keys, values, a.sentences * b.sentences).reshape(a.sentences, b.sentences)
+    return tuple(np.where(t.max(1, initial=0.0) > 0, t.argmax(1), -1) for t in (together, together.T))  # type: ignore[return-value]
 
 
-def _column_sums(matrix: sp.csc_array) -> Floats:
-    return np.asarray(matrix.sum(axis=0)).ravel()
-
-
-def _best_column(matrix: sp.csr_array) -> Ints:
-    """The column of each row's largest entry, -1 for an empty row."""
-    best = np.full(matrix.shape[0], -1, dtype=np.int64)
-    filled = np.flatnonzero(np.diff(matrix.indptr))
-    if len(filled):
-        best[filled] = np.asarray(matrix.argmax(axis=1)).ravel()[filled]
+def _strongest(rows: Ints, columns: Ints, values: Floats, count: int) -> Ints:
+    """The column of each row's largest value, the first of equal ones; -1 for a row without any."""
+    order = np.lexsort((columns, -values, rows))
+    filled, first = np.unique(rows[order], return_index=True)
+    best = np.full(count, -1, dtype=np.int64)
+    best[filled] = columns[order[first]]
     return best

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from longmatch.lexical.form import title_words
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.terms import PHRASE_LENGTHS, Hashes, Ints, Stream, hash_word, lookup, phrases_of
+from longmatch.ragged import ranges
 
 TITLE_TERMS = 4  # by which a title is found, from its first words to its last
 NO_TERM = 0  # in place of the terms of a title that cannot be mentioned
@@ -82,19 +83,12 @@ class Titles:
     def mentioned(self, terms: Hashes, extra: Hashes) -> "Mentions":
         """The titles whose terms are all among `terms`, which are sorted; `extra` titles are looked for too."""
         first, last = (np.searchsorted(self.terms[0], terms, side) for side in ("left", "right"))
-        found = self.terms[:, _ranges(first, last)].T
+        found = self.terms[:, ranges(first, last)].T
         rows = np.concatenate([found, extra[extra[:, 0] != NO_TERM]])
         complete = np.flatnonzero(np.isin(rows, terms).all(axis=1))
         distinct, position = np.unique(rows[complete], axis=0, return_inverse=True)
         documents = np.bincount(position.ravel()[complete < len(found)], minlength=len(distinct))
         return Mentions(distinct, documents)
-
-
-def _ranges(first: Ints, last: Ints) -> Ints:
-    """The numbers from each first up to each last, one after another."""
-    counts = last - first
-    starts = np.repeat(first - np.concatenate([[0], counts.cumsum()[:-1]]), counts) if len(counts) else counts
-    return np.arange(len(starts)) + starts
 
 
 def self_mentions(titles: Hashes) -> tuple[Ints, Hashes]:

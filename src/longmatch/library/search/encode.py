@@ -80,8 +80,8 @@ class QueryEncoder:
         """The encoding, and the id of the document of the library that it is, if it is one."""
         if isinstance(query, Encoding):
             return query, self.stored_id(query.document)
-        if isinstance(query, str) and self.has(query):
-            return self.stored([query])[0], query
+        if isinstance(query, str) and (stored := self.stored([query])):
+            return stored[0], query
         document = query if isinstance(query, Document) else self.read(query)
         id = self.stored_id(document)
         if id is not None:
