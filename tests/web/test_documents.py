@@ -98,7 +98,7 @@ def test_the_library_says_what_it_holds_and_what_may_be_uploaded(client, shelf):
     assert (found["name"], found["documents"], found["schema"]) == ("shelf", 9, 1)
     assert found["words"] == shelf.summary()["words"]
     assert found["vectors"] == "float16"
-    assert "torch" in found["computes"]
+    assert "openvino" in found["computes"]
     assert ".pdf" in found["formats"] and found["uploads"]["bytes"] == 32 << 20
 
 
