@@ -3,31 +3,73 @@
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.web.mapping.kmeans import k_means, settle
+from longmatch.web.mapping.products import product
+
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
 MOST = 12  # clusters: more colours are hard to distinguish
 JUDGED = 1_000  # documents that the number of clusters is chosen by
+STARTS = 2  # of k-means for each number of clusters
 
 
 def cluster(vectors: Floats) -> Ints:
     """The cluster of each vector, the largest cluster first: (vectors,). The same every time."""
     count = len(vectors)
-    if count < 4 or float(vectors.std()) < 1e-7:
+    if count < 4 or float(np.ptp(vectors, axis=0).max()) < 1e-7:
         return np.zeros(count, dtype=np.int64)
-    from sklearn.cluster import KMeans
-
     vectors = _apart(vectors)
     judged = vectors[np.linspace(0, count - 1, min(count, JUDGED)).astype(int)]
-    best = max(range(2, min(MOST, len(judged) - 1) + 1), key=lambda k: _fit(judged, k))
-    labels = KMeans(best, n_init=4, random_state=0).fit_predict(vectors)
-    return by_size(np.asarray(labels, dtype=np.int64))
+    distances = _distances(judged)
+    tried = [labels for k in range(2, min(MOST, len(judged) - 1) + 1) for labels in k_means(judged, k, STARTS)]
+    best: Ints = max(tried, key=lambda labels: silhouette(distances, labels))
+    return by_size(best if len(judged) == count else _extended(vectors, judged, best))
+
+
+def _extended(vectors: Floats, judged: Floats, labels: Ints) -> Ints:
+    """The clusters of all vectors, beginning with those of some of them: (vectors,)."""
+    centres = np.stack([judged[labels == n].mean(0) for n in np.unique(labels)])
+    return np.asarray(settle(vectors, centres[None])[0])
 
 
 def _apart(vectors: Floats) -> Floats:
     """Without what all have in common, of length 1."""
     centred = vectors - vectors.mean(0)
     return np.asarray(centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9), dtype=np.float32)
+
+
+def _distances(vectors: Floats) -> Floats:
+    """Of every two vectors: (vectors, vectors)."""
+    lengths = np.square(vectors).sum(1)
+    squared = lengths[:, None] + lengths - 2 * product(vectors, vectors.T)
+    np.fill_diagonal(squared, 0)
+    return np.asarray(np.sqrt(np.maximum(squared, 0)), dtype=np.float32)
+
+
+def silhouette(distances: Floats, labels: Ints) -> float:
+    """How well clusters are separated, from -1 to 1: the mean over documents of (b - a) / max(a, b) (Rousseeuw 1987).
+
+    a is the mean distance to the others of the document's cluster, b that to the nearest other cluster; a document
+    alone in its cluster counts 0. One cluster alone, or as many as documents, gives -1.
+
+    distances: of every two documents: (documents, documents).
+
+    >>> apart = np.abs(np.subtract.outer([0, 1, 9, 10], [0, 1, 9, 10])).astype(np.float32)
+    >>> round(silhouette(apart, np.array([0, 0, 1, 1])), 3)
+    0.889
+    """
+    _, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    if not 1 < len(sizes) < len(labels):
+        return -1.0
+    rows = np.arange(len(labels))
+    sums = distances @ (labels[:, None] == np.arange(len(sizes))).astype(np.float32)  # (documents, clusters)
+    within = sums[rows, labels] / np.maximum(sizes[labels] - 1, 1)
+    means = sums / sizes
+    means[rows, labels] = np.inf
+    nearest = means.min(1)
+    scores = (nearest - within) / np.maximum(np.maximum(nearest, within), 1e-12)
+    return float(np.where(sizes[labels] > 1, scores, 0).mean())
 
 
 def by_size(labels: Ints) -> Ints:
@@ -41,12 +83,3 @@ def by_size(labels: Ints) -> Ints:
     numbers = np.empty(len(found), dtype=np.int64)
     numbers[order] = np.arange(len(found))
     return numbers[np.searchsorted(found, labels)]
-
-
-def _fit(vectors: Floats, k: int) -> float:
-    """How well the clusters are separated: the mean silhouette."""
-    from sklearn.cluster import KMeans
-    from sklearn.metrics import silhouette_score
-
-    labels = KMeans(k, n_init=2, random_state=0).fit_predict(vectors)
-    return float(silhouette_score(vectors, labels)) if 1 < len(set(labels.tolist())) < len(vectors) else -1.0

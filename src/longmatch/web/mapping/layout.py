@@ -3,6 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.web.mapping.products import product
+from longmatch.web.mapping.tsne import tsne
+
 Floats = npt.NDArray[np.float32]
 
 LANDMARKS = 1_500  # documents laid out by t-SNE; the others are placed among their nearest ones
@@ -16,23 +19,41 @@ def layout(vectors: Floats) -> Floats:
     if count < 3:
         return np.array([[0.25 + 0.5 * i, 0.5] for i in range(count)], dtype=np.float32).reshape(count, 2)
     chosen = np.linspace(0, count - 1, min(count, LANDMARKS)).astype(int)
-    landmarks = _tsne(vectors[chosen])
+    landmarks = _places(vectors[chosen])
     return _framed(landmarks if len(chosen) == count else _among(vectors, vectors[chosen], landmarks))
 
 
-def _tsne(vectors: Floats) -> Floats:
-    from sklearn.decomposition import PCA
-    from sklearn.manifold import TSNE
-
-    width = min(WIDTH, vectors.shape[1], len(vectors) - 1)
-    spread = float(vectors.std())
-    if spread < 1e-7:  # copies of one document
+def _places(vectors: Floats) -> Floats:
+    if float(np.ptp(vectors, axis=0).max()) < 1e-7:  # copies of one document
         return np.zeros((len(vectors), 2), dtype=np.float32)
-    fewer = PCA(width, random_state=0).fit_transform(vectors)
-    if len(vectors) < 10:
-        return np.asarray(np.pad(fewer[:, :2], ((0, 0), (0, max(0, 2 - width)))), dtype=np.float32)
-    perplexity = min(30.0, (len(vectors) - 1) / 4)
-    return np.asarray(TSNE(2, perplexity=perplexity, init="pca", random_state=0, max_iter=600).fit_transform(fewer))
+    fewer = principal(vectors, WIDTH)
+    fewer = np.pad(fewer, ((0, 0), (0, max(0, 2 - fewer.shape[1]))))
+    return fewer[:, :2] if len(vectors) < 10 else tsne(fewer, perplexity=min(30.0, (len(vectors) - 1) / 4))
+
+
+def principal(vectors: Floats, width: int) -> Floats:
+    """The vectors along their `width` principal directions, or as many as there are: (vectors, width).
+
+    A randomised SVD (Halko, Martinsson and Tropp 2011); the sign of a direction is that of its farthest vector.
+    """
+    centred = np.asarray(vectors - vectors.mean(0), dtype=np.float32)
+    spread = product(centred.T, centred)  # (dimensions, dimensions)
+    basis = np.random.default_rng(0).standard_normal((len(spread), min(*centred.shape, width + 10)), dtype=np.float32)
+    for _ in range(6):
+        basis = _orthonormal(product(spread, basis))
+    found = product(centred, basis)
+    _, turned = np.linalg.eigh(product(found.T, found))
+    found = product(found, turned[:, ::-1][:, :width])
+    farthest = found[np.abs(found).argmax(0), np.arange(found.shape[1])]
+    return np.asarray(found * np.where(farthest < 0, -1, 1), dtype=np.float32)
+
+
+def _orthonormal(columns: Floats) -> Floats:
+    """Columns of length 1 at right angles that span the same: (rows, as many as are independent)."""
+    exact = columns.astype(np.float64)
+    sizes, turned = np.linalg.eigh(product(exact.T, exact))
+    kept = sizes > 1e-10 * sizes[-1]
+    return product(exact, turned[:, kept] / np.sqrt(sizes[kept])).astype(np.float32)
 
 
 def _among(vectors: Floats, landmarks: Floats, places: Floats) -> Floats:
@@ -50,4 +71,4 @@ def _framed(places: Floats) -> Floats:
     """Moved and scaled into the unit square; directions keep their proportion."""
     low, high = places.min(0), places.max(0)
     size = float((high - low).max()) or 1.0
-    return np.asarray((places - (low + high) / 2) / size + 0.5, dtype=np.float32)
+    return np.asarray(np.clip((places - (low + high) / 2) / size + 0.5, 0, 1), dtype=np.float32)

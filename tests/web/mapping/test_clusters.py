@@ -1,0 +1,79 @@
+"""Clusters: scikit-learn's k-means and silhouette are the judges."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from longmatch.web.mapping.clusters import _apart, _distances, cluster, silhouette
+from longmatch.web.mapping.kmeans import k_means
+from tests.web.mapping.samples import gaussians
+
+
+def judge(vectors, seed):
+    """The clusters of scikit-learn: as many as have the highest silhouette."""
+    vectors = _apart(vectors)
+    fits = [KMeans(k, n_init=2, random_state=seed).fit_predict(vectors) for k in range(2, 13)]
+    return max(fits, key=lambda labels: silhouette_score(vectors, labels))
+
+
+def inertia(vectors, labels):
+    return sum(np.square(vectors[labels == n] - vectors[labels == n].mean(0)).sum() for n in np.unique(labels))
+
+
+@pytest.mark.parametrize(("groups", "noise"), [(4, 0.8), (7, 1.0), (9, 1.3)])
+def test_true_groups_are_found_as_scikit_learn_finds_them(groups, noise):
+    vectors, labels = gaussians(400, groups, noise)
+    expected = adjusted_rand_score(labels, judge(vectors, 0))
+    assert adjusted_rand_score(labels, cluster(vectors)) >= expected - 0.02
+
+
+def test_example_documents_are_grouped_as_scikit_learn_groups_them(collection):
+    vectors, labels = collection
+    expected = np.mean([adjusted_rand_score(labels, judge(vectors, seed)) for seed in range(3)])
+    assert adjusted_rand_score(labels, cluster(vectors)) >= expected - 0.02
+
+
+def test_more_documents_than_are_judged_are_clustered_too(monkeypatch):
+    monkeypatch.setattr("longmatch.web.mapping.clusters.JUDGED", 80)
+    vectors, labels = gaussians(600, 5, 0.7)
+    assert adjusted_rand_score(labels, cluster(vectors)) > 0.98
+
+
+@pytest.mark.parametrize("k", [2, 5, 9])
+def test_k_means_settles_as_close_to_its_centres_as_scikit_learn(k):
+    vectors = _apart(gaussians(300, 6, 1.5)[0])
+    best = min(inertia(vectors, labels) for labels in k_means(vectors, k, 4))
+    assert best <= 1.01 * KMeans(k, n_init=4, random_state=0).fit(vectors).inertia_
+
+
+@pytest.mark.parametrize("k", [2, 3, 8])
+def test_silhouette_is_that_of_scikit_learn(k):
+    vectors = _apart(gaussians(60, 5, 1.5)[0])
+    labels = np.random.default_rng(0).integers(0, k, 60)
+    labels[0] = k  # alone in its cluster
+    assert silhouette(_distances(vectors), labels) == pytest.approx(silhouette_score(vectors, labels), abs=1e-5)
+
+
+def test_copies_of_few_documents_are_as_many_clusters():
+    vectors, _ = gaussians(3, 3, 1.0)
+    labels = np.repeat(np.arange(3), [12, 9, 6])
+    assert cluster(vectors[labels]).tolist() == labels.tolist()
+
+
+def test_clusters_are_the_same_every_time():
+    vectors, _ = gaussians(300, 6, 2.0)
+    assert np.array_equal(cluster(vectors), cluster(vectors.copy()))
+
+
+def test_the_map_is_drawn_without_scikit_learn():
+    code = (
+        "import sys, numpy as np; from longmatch.web.mapping import clusters, layout;"
+        "vectors = np.random.default_rng(0).random((40, 8), dtype=np.float32);"
+        "clusters.cluster(vectors); layout.layout(vectors); print({'sklearn', 'threadpoolctl'} & set(sys.modules))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "set()"
