@@ -151,6 +151,23 @@ def test_what_is_opened_again_is_not_compiled_again(tiny_bert: Path):
     assert len(openvino.COMPILED) == compiled
 
 
+def test_a_graph_is_kept_for_the_next_process_and_a_damaged_one_is_made_again(
+    tiny_bert: Path, cached: Path, monkeypatch
+):
+    def vectors() -> np.ndarray:
+        openvino.COMPILED.clear()  # as in a new process
+        return Backbone.load(str(tiny_bert), device="cpu", precision="float32").encode([np.arange(5, 20)])
+
+    monkeypatch.setattr(openvino, "COMPILED", {})
+    first = vectors()
+    (kept,) = (cached / openvino.GRAPHS).iterdir()
+    with monkeypatch.context() as patch:
+        patch.setattr("longmatch.encoders.network.read_weights", None)  # reading the weights would fail
+        assert np.array_equal(vectors(), first)
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert np.array_equal(vectors(), first)
+
+
 def test_a_cache_that_cannot_be_written_does_no_harm(tiny_bert: Path, cached: Path):
     cached.parent.mkdir(parents=True)
     cached.write_text("a file where the folder would be")

@@ -75,7 +75,8 @@ def _say_warnings() -> None:
 
 def main() -> None:
     """Run the command; a user's mistake is one sentence and exit code 2."""
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # torch's threads must not spin beside another busy process
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads must not spin beside another busy process
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads spin, and products here are small
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     with warnings.catch_warnings():
         _say_warnings()

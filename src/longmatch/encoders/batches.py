@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 MULTIPLE = 8  # tokens; torch and OpenVINO cache something per batch shape, so there must be few shapes
+SIMILAR = 0.9  # of the longest piece of a batch
 
 
 def lengths_of(pieces: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
@@ -22,16 +23,27 @@ def padded_lengths(lengths: npt.NDArray[np.int64], longest: int) -> npt.NDArray[
     return np.minimum(-(-lengths // MULTIPLE) * MULTIPLE, longest)
 
 
-def token_batches(lengths: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
+def token_batches(
+    lengths: npt.NDArray[np.int64], budget: int, least: int | None = None
+) -> Iterator[npt.NDArray[np.int64]]:
     """Group pieces into batches of at most `budget` tokens including padding; a longer piece gets its own batch.
+
+    With `least`, a batch of so many tokens ends where pieces are shorter than SIMILAR of its longest: a few documents
+    have pieces of all lengths and not many of each, and padding would cost more than another batch.
 
     >>> [batch.tolist() for batch in token_batches(np.array([3, 9, 4, 2]), budget=8)]
     [[1], [2, 0], [3]]
+    >>> [batch.tolist() for batch in token_batches(np.array([9, 9, 2, 2]), budget=99, least=16)]
+    [[0, 1], [2, 3]]
     """
     order = np.argsort(-lengths, kind="stable")
+    falling = -lengths[order]
     start = 0
     while start < len(order):
-        longest = max(1, int(lengths[order[start]]))
-        size = max(1, budget // longest)
-        yield order[start : start + size]
-        start += size
+        longest = max(1, int(-falling[start]))
+        end = start + max(1, budget // longest)
+        if least is not None:
+            similar = int(np.searchsorted(falling, -SIMILAR * longest, side="right"))
+            end = min(end, max(similar, start - (-least // longest)))
+        yield order[start:end]
+        start = end

@@ -61,9 +61,11 @@ class Batch:
         return Batch(rows, ids, mask)
 
 
-def padded_batches(pieces: Sequence[Ints], specials: tuple[int, int], longest: int, budget: int) -> Iterator[Batch]:
-    """Pieces of similar length together, at most `budget` tokens a batch."""
-    for rows in token_batches(padded_lengths(lengths_of(pieces) + 2, longest), budget):
+def padded_batches(
+    pieces: Sequence[Ints], specials: tuple[int, int], longest: int, budget: int, least: int | None = None
+) -> Iterator[Batch]:
+    """Pieces of similar length together, at most `budget` tokens a batch, and at least about `least` of them."""
+    for rows in token_batches(padded_lengths(lengths_of(pieces) + 2, longest), budget, least):
         yield Batch.of(rows, [pieces[row] for row in rows.tolist()], specials, longest)
 
 

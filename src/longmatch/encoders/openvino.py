@@ -2,16 +2,20 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from longmatch.encoders.cache import cache_folder, replace_file
 from longmatch.encoders.engine import Batch, EnginePrecision, Ints, Vectors, padded_batches, pipelined
 from longmatch.encoders.threads import thread_count
 
 HINTS: dict[EnginePrecision, str] = {"float32": "f32", "float16": "f16", "mixed": "bf16"}  # to OpenVINO's names
 TOKEN_BUDGET = 1_024  # per batch: small ones fit a processor's cache
+LEAST_TOKENS = 128  # of a batch that ends early, to be padded less
+GRAPHS = "graphs"  # the folder of the user's cache
 COMPILED: dict[str, Any] = {}  # by the name of the file they are kept in
 
 
@@ -35,7 +39,7 @@ class OpenvinoEngine:
 
         Without callbacks: the thread that runs one needs the GIL, which a thread that frees the model may hold.
         """
-        batches = padded_batches(pieces, specials, self._longest, TOKEN_BUDGET)
+        batches = padded_batches(pieces, specials, self._longest, TOKEN_BUDGET, LEAST_TOKENS)
         free = [self._compiled.create_infer_request() for _ in range(self._depth)]
 
         def start(batch: Batch) -> Callable[[], Vectors]:
@@ -77,7 +81,8 @@ def compiled_graph(build: Callable[[], Any], digest: str, precision: EnginePreci
 
     So loading it again is instant, and OpenVINO's threads never end while others run, which has crashed a test process.
     """
-    name = f"{digest}-{precision}-{threads}-{load_openvino().__version__}"
+    version = str(load_openvino().__version__).partition("-")[0]
+    name = f"{digest}-{precision}-{threads}-{version}"
     if name not in COMPILED:
         settings = {
             "INFERENCE_PRECISION_HINT": HINTS[precision],
@@ -85,5 +90,22 @@ def compiled_graph(build: Callable[[], Any], digest: str, precision: EnginePreci
             "NUM_STREAMS": threads,
             "ENABLE_CPU_PINNING": False,  # two processes would be pinned to the same cores
         }
-        COMPILED[name] = shared_core().compile_model(build(), "CPU", settings)
+        COMPILED[name] = _kept(name, settings) or _keep(name, shared_core().compile_model(build(), "CPU", settings))
     return COMPILED[name]
+
+
+def _kept(name: str, settings: dict[str, Any]) -> Any:
+    """The graph that an earlier process kept; None for none, or for a damaged one."""
+    with suppress(OSError, RuntimeError):
+        return shared_core().import_model((cache_folder() / GRAPHS / name).read_bytes(), "CPU", settings)
+    return None
+
+
+def _keep(name: str, compiled: Any) -> Any:
+    """Keep a graph for the next process, which then need not read and convert the weights."""
+    folder = cache_folder() / GRAPHS
+    with suppress(OSError, RuntimeError):  # disk full or read-only: compile again next time
+        folder.mkdir(parents=True, exist_ok=True)
+        content = compiled.export_model()
+        replace_file(folder / name, content.getvalue() if hasattr(content, "getvalue") else bytes(content))
+    return compiled

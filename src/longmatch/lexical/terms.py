@@ -61,6 +61,7 @@ class Counts:
         return Counts(ids, counts.astype(np.int64))
 
 
+@lru_cache(maxsize=1 << 16)  # a library's titles are asked for at every question
 def words_in(title: str) -> Counts:
     """The content words of a title; all its words where it has no others."""
     return Counts.of(np.array([hash_word(word) for word in title_words(title)], dtype=np.uint64))

@@ -72,6 +72,7 @@ class Index:
     unrelated: Unrelated | None = None  # what unrelated documents have in common, where random pairs were drawn
     _roster: tuple[object, Roster] | None = None  # with the segments and deletions it was made from
     _titles: tuple[Roster, Titles] | None = None  # with the roster they were made from
+    _lengths: tuple[Roster, tuple[float, float, float]] | None = None  # the same
 
     @classmethod
     def open(cls, folder: Path, statistics: Statistics, fingerprint: str) -> "Index":
@@ -232,13 +233,22 @@ class Index:
 
     def familiarity(self) -> tuple[float, float]:
         """The share of the running words of a language that the backbone knows, and of words of the background text."""
-        familiar, known, total = (self.live_column(name).sum() for name in ("familiar", "known", "lengths"))
-        return (float(familiar / total), float(known / total)) if total else (1.0, 1.0)
+        return self._measured[:2]
 
     @property
     def usual_length(self) -> float:
         """The usual number of words of a live document; 0 if there are too few documents to tell."""
-        return usual_words(self.live_column("lengths"))
+        return self._measured[2]
+
+    @property
+    def _measured(self) -> tuple[float, float, float]:
+        """Familiarity and usual length; cached until the live documents change."""
+        if self._lengths is None or self._lengths[0] is not self.roster:
+            familiar, known, lengths = (self.live_column(name) for name in ("familiar", "known", "lengths"))
+            total = lengths.sum()
+            shares = (float(familiar.sum() / total), float(known.sum() / total)) if total else (1.0, 1.0)
+            self._lengths = self.roster, (*shares, usual_words(lengths))
+        return self._lengths[1]
 
     def live_column(self, name: str) -> Array:
         """A column of all live documents."""
