@@ -21,7 +21,7 @@ from longmatch.encoders.backbone import Backbone
 from tests.browser import lacking
 from tests.effort import tried
 from tests.remembering import RememberingBackbone
-from tests.scheduling import LongestFirst, turn
+from tests.scheduling import LongestFirst, is_slow, turn
 from tests.tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
@@ -35,6 +35,9 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: turn(item.nodeid))
+    for item in items:
+        if is_slow(item.nodeid):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -42,3 +42,26 @@ class LongestFirst(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return scope(nodeid)
+
+
+SLOW = (
+    "tests/distributed/test_indexing.py::test_a_worker_dies",
+    "tests/distributed/test_indexing.py::test_changed_and_vanished",
+    "tests/distributed/test_worker_pool.py",
+    "tests/lab/benchmarks/test_gpu.py",
+    "tests/lab/datasets/builders/test_wiki_dump.py::test_a_50_megabyte_dump",
+    "tests/lab/evaluation/test_evaluate.py::test_a_killed_evaluation",
+    "tests/lab/store/test_store.py::test_a_killed_build",
+    "tests/lab/training/test_killed.py",
+    "tests/lab/training/test_processes.py",
+    "tests/library/test_killed.py",
+    "tests/library/test_soak.py",
+    "tests/test_core.py::test_the_model_is_fetched_once",
+    "tests/web/page/test_page_long_browser.py",
+)
+"""Kill tests at length, soak, several machines, very long documents in a browser: `make test-slow` runs them."""
+
+
+def is_slow(nodeid: str) -> bool:
+    """Whether `make test` leaves a test to `make test-slow`."""
+    return nodeid.startswith(SLOW)

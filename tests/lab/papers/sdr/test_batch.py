@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from longmatch.documents import read_text_string
-from longmatch.encoders.backbone import Backbone
+from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
 from longmatch.lab.papers.sdr.encoder import SdrModel
 from longmatch.lab.papers.sdr.pairs import SentencePool
@@ -17,8 +17,8 @@ from tests.lab.store.essays import token_collection
 
 
 @pytest.fixture(scope="module")
-def backbone(tiny_bert: Path) -> Backbone:
-    return Backbone.load(str(tiny_bert), device="cpu", precision="float32")
+def backbone(tiny_bert: Path) -> TorchBackbone:
+    return TorchBackbone.load(str(tiny_bert), device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def pool(backbone, tmp_path_factory) -> SentencePool:
     return SentencePool.of(tokens, np.arange(3), limit=60)
 
 
-def batch_of(pool: SentencePool, backbone: Backbone, share: float, seed: int = 0) -> SentenceBatch:
+def batch_of(pool: SentencePool, backbone: TorchBackbone, share: float, seed: int = 0) -> SentenceBatch:
     layout = PairLayout(4, backbone.tokenizer.get_vocab_size(), (backbone.first_token, backbone.last_token), share)
     random = np.random.default_rng(seed)
     return layout.lay_out(pool, pool.draw(pool.anchors, random), random)

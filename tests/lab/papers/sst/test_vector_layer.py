@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from longmatch.documents.read import read_text_string
-from longmatch.encoders.backbone import Backbone
+from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
 from longmatch.lab.store.layer import Unreadable
 from longmatch.lab.store.tokens import TokenCollection
@@ -14,8 +14,8 @@ TEXTS = ("The river rose. Houses were flooded. Help came.", "It rained.", "A bri
 
 
 @pytest.fixture(scope="module")
-def small(tiny_bert) -> Backbone:
-    return Backbone.load(str(tiny_bert), device="cpu", precision="float32")
+def small(tiny_bert) -> TorchBackbone:
+    return TorchBackbone.load(str(tiny_bert), device="cpu")
 
 
 def read(number: int):
@@ -52,7 +52,7 @@ def test_what_is_there_is_not_made_again_but_for_other_documents_lengths_or_weig
     assert made(tmp_path) == before and len(before) == 1
     build(tokens, small, documents=(0, 1))
     build(tokens, small, most=1)
-    changed = Backbone.load(str(tiny_bert), device="cpu", precision="float32")
+    changed = TorchBackbone.load(str(tiny_bert), device="cpu")
     next(changed.model.parameters()).data[5] += 1
     build(tokens, changed)
     assert len(made(tmp_path)) == 4
