@@ -165,7 +165,7 @@ def columns_of(path: Path, layers: Path, splits: set[Split], queries: int) -> It
     named = names.in_documents(documents, terms, len(encodings))
     rare = dict(zip(RARITIES, (_counted(named), rarity.of_mentions(names)), strict=True))
     lengths = np.array([float(e.words) for e in encodings])
-    usual = named.nnz / len(encodings)
+    usual = len(named.title) / len(encodings)
     print(f"{corpus.name}: {len(encodings)} documents, {len(names)} titles, {usual:.1f} names a document", flush=True)
     for split in sorted(splits):
         yield split, _columns(corpus, split, queries, encodings, rarity, (words, phrases), named, rare, lengths)

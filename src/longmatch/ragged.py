@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 Array = Any
 """An array of numpy, or a tensor of torch."""
@@ -53,9 +52,11 @@ def segment_sum(values: Array, offsets: Array) -> Array:
     >>> segment_sum(np.array([[1.0], [3.0], [2.0]]), np.array([0, 2, 2, 3])).tolist()
     [[4.0], [0.0], [2.0]]
     """
-    rows = len(values)
-    members = sp.csr_array((np.ones(rows, values.dtype), np.arange(rows), offsets), shape=(len(offsets) - 1, rows))
-    return np.asarray(members @ values)
+    found = np.zeros((len(offsets) - 1, values.shape[1]), dtype=values.dtype)
+    filled = offsets[1:] > offsets[:-1]
+    if filled.any():
+        found[filled] = np.add.reduceat(values, offsets[:-1][filled], axis=0)
+    return found
 
 
 def segment_mean(values: Array, offsets: Array) -> Array:

@@ -55,10 +55,15 @@ def test_who_has_a_name_is_found_as_one_by_one() -> None:
         np.unique(np.concatenate(each)), stack_titles([])
     )
     document = np.repeat(np.arange(len(each)), [len(one) for one in each])
-    found = names.in_documents(document, np.concatenate(each), len(each)).toarray()
-    expected = [[bool(np.isin(name, one).all()) for name in names.terms] for one in each]
-    assert found.astype(bool).tolist() == expected
-    assert found.sum() > 5
+    found = names.in_documents(document, np.concatenate(each), len(each))
+    expected = [
+        (number, title)
+        for number, one in enumerate(each)
+        for title, name in enumerate(names.terms)
+        if np.isin(name, one).all()
+    ]
+    assert list(zip(found.document.tolist(), found.title.tolist(), strict=True)) == expected
+    assert len(expected) > 5
 
 
 def test_a_title_that_is_not_the_collections_can_be_named_too_and_is_counted_as_nobodys() -> None:
@@ -80,7 +85,7 @@ def test_a_title_without_letters_is_never_named(title: str) -> None:
 def test_a_collection_without_titles_names_nothing() -> None:
     names = Titles.of(stack_titles([])).mentioned(terms(TEXTS[0]), stack_titles([]))
     found = names.in_documents(*self_mentions(stack_titles([title_terms("")] * 2)), 2)
-    assert found.shape == (2, 0)
+    assert (found.documents, len(found.title)) == (2, 0)
     assert coupling(found, np.zeros(0), 100, np.array([10, 20])).tolist() == [0, 0]
 
 

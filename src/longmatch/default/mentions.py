@@ -52,4 +52,4 @@ def shared_mentions(a: Encoding, b: Encoding, rarity: Rarity) -> SharedMentions:
     shared = mentions.in_documents(np.zeros(len(terms), dtype=np.int64), terms, 1)
     rare = rarity.of_mentions(mentions)
     value = coupling(shared, rare, a.words, np.array([b.words]))
-    return SharedMentions(a, b, mentions.terms[shared.indices], rare[shared.indices], float(value[0]))
+    return SharedMentions(a, b, mentions.terms[shared.title], rare[shared.title], float(value[0]))

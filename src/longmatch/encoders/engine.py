@@ -47,7 +47,7 @@ class Batch:
         """Put the start and end tokens (`specials`) around each piece and pad; the model takes `longest` tokens.
 
         >>> Batch.of(np.array([0]), [np.array([7])], (1, 2), longest=5).ids.tolist()
-        [[1, 7, 2, 0, 0]]
+        [[1, 7, 2, 0]]
         """
         lengths = lengths_of(pieces) + 2
         width = int(padded_lengths(lengths, longest).max())

@@ -15,6 +15,7 @@ from longmatch.encoders.threads import thread_count
 HINTS: dict[EnginePrecision, str] = {"float32": "f32", "float16": "f16", "mixed": "bf16"}  # to OpenVINO's names
 TOKEN_BUDGET = 1_024  # per batch: small ones fit a processor's cache
 LEAST_TOKENS = 128  # of a batch that ends early, to be padded less
+CONVERTER = "openvino.tools.ovc"
 GRAPHS = "graphs"  # the folder of the user's cache
 COMPILED: dict[str, Any] = {}  # by the name of the file they are kept in
 
@@ -59,9 +60,18 @@ class OpenvinoEngine:
 
 
 def load_openvino() -> ModuleType:
-    """Import OpenVINO with its telemetry disabled, which would report every import and conversion."""
+    """Import OpenVINO with its telemetry disabled, which would report every import and conversion.
+
+    Its converter of models, which takes as long to import as all the rest, is left for others to import.
+    """
+    if "openvino" in sys.modules:
+        return sys.modules["openvino"]
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # blocks the import
-    return import_module("openvino")
+    sys.modules[CONVERTER] = None  # type: ignore[assignment]
+    try:
+        return import_module("openvino")
+    finally:
+        del sys.modules[CONVERTER]
 
 
 def operations() -> ModuleType:

@@ -6,6 +6,7 @@ work that is named ("Article 14 of the Constitution", "§ 823 BGB") is content.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 
@@ -55,7 +56,7 @@ def _blank(text: str, words: Sequence[str]) -> str:
     if not _CITATION_WORDS.isdisjoint(words):
         text = _CITATION.sub(_spaces, text)
     if not _CJK_WORDS.isdisjoint(words):
-        text = _CJK.sub(_spaces, text)
+        text = _cjk().sub(_spaces, text)
     return text
 
 
@@ -78,7 +79,7 @@ def _blank_reference(match: re.Match[str]) -> str:
         return match[0]
     if key in _NUMBERS and _NAME_BEFORE.search(match.string, max(0, match.start() - 40), match.start()):
         return match[0]
-    if (not label or key in _PROVISIONS or key in _NUMBERS) and _NAMED_WORK.match(match.string, match.end()):
+    if (not label or key in _PROVISIONS or key in _NUMBERS) and _named_work().match(match.string, match.end()):
         return match[0]
     return _spaces(match)
 
@@ -114,15 +115,21 @@ _REFERENCE = re.compile(
 )
 _NAME_BEFORE = re.compile(rf"(?<!\w)[{_UPPER}][^\W\d_]*[.)]*\s+$")
 _PART = "|".join(sorted(_PROVISIONS | _NUMBERS, key=len, reverse=True))
-_NAMED_WORK = re.compile(
-    rf"(?:[\s,]*(?:(?:{_AND}|read\swith|r/w|i\.\s?V\.\s?m\.)\s)?"  # § 3 Abs. 2 Nr. 4 EStG
-    rf"(?:(?:(?i:{_PART})\b\.?|§§?)\s?(?:{_ITEMS})|(?:lit\.|Buchstabe|Buchst\.)\s?[a-z]\b))*"
-    rf"[\s,]+\(?(?:[{_UPPER}]\w*[{_UPPER}]|(?:[{_UPPER}][a-z]{{0,2}}\.\s?){{2}}"  # IPC, StGB, Cr.P.C.
-    rf"|(?:of|du|de|del|dell[aoe]|dei|degli|d[oa]s?|di|van)\s(?:(?:the|said|la|l[oae]s?|de|het)\s)?[{_UPPER}]"
-    rf"|(?:de\sl|dell)['’][{_UPPER}]"
-    r"|(?:des|der)\s[A-Z]?\w*(?:[Gg]esetz|[Oo]rdnung|[Vv]erfassung|[Rr]ichtlinie|[Vv]ertrag|[Kk]onvention|[Ss]atzung)"
-    r"|[А-ЯЁ][а-яё]|Konstytucji|Kodeksu)"
-)
+
+
+@cache
+def _named_work() -> re.Pattern[str]:
+    """Compiled when it is first needed, as it takes a while."""
+    return re.compile(
+        rf"(?:[\s,]*(?:(?:{_AND}|read\swith|r/w|i\.\s?V\.\s?m\.)\s)?"  # § 3 Abs. 2 Nr. 4 EStG
+        rf"(?:(?:(?i:{_PART})\b\.?|§§?)\s?(?:{_ITEMS})|(?:lit\.|Buchstabe|Buchst\.)\s?[a-z]\b))*"
+        rf"[\s,]+\(?(?:[{_UPPER}]\w*[{_UPPER}]|(?:[{_UPPER}][a-z]{{0,2}}\.\s?){{2}}"  # IPC, StGB, Cr.P.C.
+        rf"|(?:of|du|de|del|dell[aoe]|dei|degli|d[oa]s?|di|van)\s(?:(?:the|said|la|l[oae]s?|de|het)\s)?[{_UPPER}]"
+        rf"|(?:de\sl|dell)['’][{_UPPER}]"
+        r"|(?:des|der)\s[A-Z]?\w*(?:[Gg]esetz|[Oo]rdnung|[Vv]erfassung|[Rr]ichtlinie|[Vv]ertrag|[Kk]onvention|[Ss]atzung)"
+        r"|[А-ЯЁ][а-яё]|Konstytucji|Kodeksu)"
+    )
+
 
 # Numeric marks, dates, years, times. One set of first characters is found fast; the branches look back at which it
 # was, and past it at what precedes.
@@ -166,16 +173,23 @@ _CITATION_WORDS = frozenset(["al", "ibid", "ibidem", "cit", "e", "g", "cf", "vgl
 # Chinese and Japanese; 第二百三十四条 names an article of a law
 _HAN_NUMBER = "一二三四五六七八九十"
 _HAN_YEAR = "[一二][〇○零九][〇○零一二三四五六七八九]{2}年"
-_CJK = re.compile(
-    rf"(?<![代发發外列试試企意地])(?:[图圖図表]|附[图圖図表])\s?\d+(?:[.．–-]\d+)*[a-z]?{_END}"
-    rf"|(?<![^\W如见見由从從在据據和与與及])[图圖図表][{_HAN_NUMBER}]+(?![^\W所中可是显顯给給列])"
-    rf"|第[\d百{_HAN_NUMBER}]+[章节節页頁]"
-    r"|(?:公式|方程式?|等式|式)\s?[(（]\s?\d+(?:[.．–-]\d+)*[a-z]?\s?[)）]|公式\s?\d+(?:[.．–-]\d+)*"
-    rf"|(?:附[录錄]|付録)\s?(?:[A-Z\d{_HAN_NUMBER}](?:\.\d+)*|\d+){_END}|附件\s?[\d{_HAN_NUMBER}]+"
-    r"|(?:定理|引理|算法)\s?\d+(?:[.．–-]\d+)*"
-    rf"|{_HAN_YEAR}(?:[{_HAN_NUMBER}]{{1,2}}月)?(?:[{_HAN_NUMBER}]{{1,3}}[日号號])?"
-    rf"|(?<![{_HAN_NUMBER}])[{_HAN_NUMBER}]{{1,2}}月[{_HAN_NUMBER}]{{1,3}}[日号號]"
-)
+
+
+@cache
+def _cjk() -> re.Pattern[str]:
+    """The same."""
+    return re.compile(
+        rf"(?<![代发發外列试試企意地])(?:[图圖図表]|附[图圖図表])\s?\d+(?:[.．–-]\d+)*[a-z]?{_END}"
+        rf"|(?<![^\W如见見由从從在据據和与與及])[图圖図表][{_HAN_NUMBER}]+(?![^\W所中可是显顯给給列])"
+        rf"|第[\d百{_HAN_NUMBER}]+[章节節页頁]"
+        r"|(?:公式|方程式?|等式|式)\s?[(（]\s?\d+(?:[.．–-]\d+)*[a-z]?\s?[)）]|公式\s?\d+(?:[.．–-]\d+)*"
+        rf"|(?:附[录錄]|付録)\s?(?:[A-Z\d{_HAN_NUMBER}](?:\.\d+)*|\d+){_END}|附件\s?[\d{_HAN_NUMBER}]+"
+        r"|(?:定理|引理|算法)\s?\d+(?:[.．–-]\d+)*"
+        rf"|{_HAN_YEAR}(?:[{_HAN_NUMBER}]{{1,2}}月)?(?:[{_HAN_NUMBER}]{{1,3}}[日号號])?"
+        rf"|(?<![{_HAN_NUMBER}])[{_HAN_NUMBER}]{{1,2}}月[{_HAN_NUMBER}]{{1,3}}[日号號]"
+    )
+
+
 _CJK_WORDS = frozenset("图圖図表第式录錄録件理法年月")
 
 _HINTS = _LETTERED | _CITATION_WORDS | _CJK_WORDS

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
 from longmatch.lexical.form import title_words
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.terms import PHRASE_LENGTHS, Hashes, Ints, Stream, hash_word, lookup, phrases_of
-from longmatch.ragged import ranges
+from longmatch.ragged import offsets_of, ranges
 
 TITLE_TERMS = 4  # by which a title is found, from its first words to its last
 NO_TERM = 0  # in place of the terms of a title that cannot be mentioned
@@ -96,15 +95,28 @@ def self_mentions(titles: Hashes) -> tuple[Ints, Hashes]:
     return np.repeat(np.arange(len(titles)), TITLE_TERMS), titles.ravel()
 
 
-def coupling(mentions: sp.csr_array, rarity: Floats, query_words: int, candidate_words: Ints) -> Floats:
+@dataclass(frozen=True)
+class Shared:
+    """Pairs of a document and a title that it mentions, by document and then title."""
+
+    documents: int  # in all
+    document: Ints
+    title: Ints
+
+    def sums(self, values: Floats) -> Floats:
+        """The sum over the titles that each document mentions of a value that each title has."""
+        return np.asarray(np.bincount(self.document, values[self.title], self.documents), dtype=np.float64)
+
+
+def coupling(mentions: Shared, rarity: Floats, query_words: int, candidate_words: Ints) -> Floats:
     """How much of the same a query and each candidate mention: (candidates,), at most 1.
 
     WORDS_PER_MENTION Σ rarity² / √((EXTRA_WORDS + query's words) (EXTRA_WORDS + candidate's words)) over the titles
-    that both mention. `mentions` (candidates, titles) says which candidate mentions which title of the query's, whose
-    `rarity` lies between 0 and 1.
+    that both mention. `mentions` says which candidate mentions which title of the query's, whose `rarity` lies
+    between 0 and 1.
     """
     lengths = (EXTRA_WORDS + query_words) * (EXTRA_WORDS + candidate_words)
-    return np.asarray(np.minimum(WORDS_PER_MENTION * (mentions @ rarity**2) / np.sqrt(lengths), 1.0))
+    return np.asarray(np.minimum(WORDS_PER_MENTION * mentions.sums(rarity**2) / np.sqrt(lengths), 1.0))
 
 
 @dataclass(frozen=True)
@@ -122,23 +134,20 @@ class Mentions:
         """The distinct terms of all titles, sorted."""
         return np.unique(self.terms)
 
-    def in_documents(self, document: Ints, term: Hashes, documents: int) -> sp.csr_array:
-        """1 where a document has all terms of a title: (documents, titles).
+    def in_documents(self, document: Ints, term: Hashes, documents: int) -> "Shared":
+        """Which documents have all terms of which titles.
 
         `document` and `term` are pairs: document i has the term t.
         """
         if not len(self):
-            return sp.csr_array((documents, 0))
+            return Shared(documents, np.empty(0, np.int64), np.empty(0, np.int64))
         position, present = lookup(self.ids, term)
         pairs = np.unique(document[present] * len(self.ids) + position[present])
-        ones = np.ones(len(pairs), dtype=np.int32)
-        has = sp.csr_array((ones, np.divmod(pairs, len(self.ids))), shape=(documents, len(self.ids)))
-        columns = np.repeat(np.arange(len(self)), TITLE_TERMS)
-        ones = np.ones(len(columns), dtype=np.int32)
-        needs = sp.csr_array(
-            (ones, (np.searchsorted(self.ids, self.terms.ravel()), columns)), shape=(len(self.ids), len(self))
-        )
-        counts = sp.csr_array(has @ needs)  # a repeated term counts as often as it is repeated
-        counts.data = (counts.data == TITLE_TERMS).astype(np.int32)
-        counts.eliminate_zeros()
-        return counts
+        holder, held = np.divmod(pairs, len(self.ids))
+        needed = np.searchsorted(self.ids, self.terms.ravel())  # a repeated term counts as often as it is repeated
+        order = np.argsort(needed, kind="stable")
+        starts = offsets_of(np.bincount(needed, minlength=len(self.ids)))
+        first, last = starts[:-1][held], starts[1:][held]
+        titles = order[ranges(first, last)] // TITLE_TERMS
+        keys, counts = np.unique(np.repeat(holder, last - first) * len(self) + titles, return_counts=True)
+        return Shared(documents, *np.divmod(keys[counts == TITLE_TERMS], len(self)))

@@ -6,10 +6,10 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from longmatch.lexical.frequencies import Floats, Frequencies
-from longmatch.lexical.terms import Counts, Hashes, Ints, lookup
+from longmatch.lexical.terms import Counts, Flags, Hashes, Ints, lookup
+from longmatch.ragged import offsets_of, ranges
 
 
 class Idf(Protocol):
@@ -58,31 +58,40 @@ def tfidf_rows(counts: Floats, idf: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class TermMatrix:
-    """The weights of a collection: one row per document, one column per term."""
+    """The weights of a collection, term by term: a query touches only its own terms."""
 
+    documents: int
     vocabulary: Hashes  # sorted
-    matrix: sp.csc_array  # (documents, terms), by column: a query touches only its own terms
+    starts: Ints  # of each term's entries, and the end
+    document: Ints  # of each entry
+    values: Floats
 
     @staticmethod
     def of(documents: Sequence[Weighted]) -> "TermMatrix":
         """Stack the documents' weights."""
         joined = np.concatenate([d.ids for d in documents]) if documents else np.empty(0, np.uint64)
-        vocabulary, columns = np.unique(joined, return_inverse=True)
-        offsets = np.concatenate([[0], np.cumsum([len(d.ids) for d in documents], dtype=np.int64)])
         values = np.concatenate([d.values for d in documents]) if documents else np.empty(0)
-        shape = (len(documents), len(vocabulary))
-        return TermMatrix(vocabulary, sp.csr_array((values, columns, offsets), shape=shape).tocsc())
+        document = np.repeat(np.arange(len(documents)), [len(d.ids) for d in documents])
+        order = np.argsort(joined, kind="stable")
+        vocabulary, counts = np.unique(joined, return_counts=True)
+        return TermMatrix(len(documents), vocabulary, offsets_of(counts), document[order], values[order])
 
     def scores(self, query: Weighted) -> Floats:
         """The dot product of a query with every document."""
-        position, present = lookup(self.vocabulary, query.ids)
-        return np.asarray(self.matrix[:, position[present]] @ query.values[present])
+        entries, counts, present = self._entries(query.ids)
+        mass = self.values[entries] * np.repeat(query.values[present], counts)
+        return np.asarray(np.bincount(self.document[entries], mass, self.documents), dtype=np.float64)
 
     def holders(self, terms: Hashes) -> tuple[Ints, Hashes]:
         """A pair for every document that has one of the terms, and that term."""
+        entries, counts, present = self._entries(terms)
+        return self.document[entries], np.repeat(terms[present], counts)
+
+    def _entries(self, terms: Hashes) -> tuple[Ints, Ints, Flags]:
+        """The entries of some terms, how many each has, and which terms have any."""
         position, present = lookup(self.vocabulary, terms)
-        columns = self.matrix[:, position[present]]
-        return columns.indices.astype(np.int64), np.repeat(terms[present], np.diff(columns.indptr))
+        first, last = self.starts[:-1][position[present]], self.starts[1:][position[present]]
+        return ranges(first, last), last - first, present
 
 
 def bm25(counts: Counts, frequencies: Frequencies, mean_length: float, k1: float = 1.5, b: float = 0.75) -> Weighted:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.sides import Floats, similarities
@@ -156,6 +155,8 @@ def nearest_by_terms(kind: Kind, queries: Sequence[QueryTerms], index: Index, co
     parts = [_cosines(kind, queries, segment) for segment in index.segments if len(segment)]
     if not parts:
         return [np.empty(0, dtype=np.int64) for _ in queries]
+    import scipy.sparse as sp
+
     cosines = sp.hstack(parts, format="csr")
     return [
         _largest(cosines.indices[start:end], cosines.data[start:end], count)
@@ -163,8 +164,10 @@ def nearest_by_terms(kind: Kind, queries: Sequence[QueryTerms], index: Index, co
     ]
 
 
-def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> sp.csr_array:
+def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> Any:
     """(queries, documents of the segment), from the rarer of the documents' heaviest terms."""
+    import scipy.sparse as sp
+
     kept, starts = segment[f"{kind}.kept"], segment[f"{kind}.starts"]
     bounds, columns, values = [0], [], []
     for terms in queries:

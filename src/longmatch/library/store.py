@@ -16,6 +16,7 @@ import pyarrow as pa
 from longmatch.encoders.threads import usable_cores
 from longmatch.library.errors import NotALibrary, filter_error, is_filter_error, storage_errors
 from longmatch.library.filters import condition
+from longmatch.library.lance import load_lancedb
 from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
 from longmatch.library.rows import DocumentRow, rows_of, schema_for
 
@@ -276,8 +277,7 @@ def _schema_with(model: LibraryModel) -> pa.Schema:
 
 
 def _connect(address: str, create: bool) -> Any:
-    import lancedb
-
+    lancedb = load_lancedb()
     path = Path(address)
     if "://" not in address and not create and not path.is_dir():
         problem = "is a file, not a library" if path.exists() else "does not exist"

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.terms import KINDS, Hashes, lookup
 from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
+from longmatch.ragged import ranges
 
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Array]
@@ -81,13 +81,17 @@ class Segment:
         position, present = lookup(self[f"{kind}.kept"], query.ids)
         if not present.any():
             return np.zeros(len(self))
-        rows = self.postings(kind)[position[present]]
-        norms = self[f"{kind}.norms"]
-        mass = rows.T @ (query.idf * query.weights)[present].astype(np.float32)
+        starts, norms = self[f"{kind}.starts"], self[f"{kind}.norms"]
+        first, last = starts[position[present]].astype(np.int64), starts[position[present] + 1].astype(np.int64)
+        postings = ranges(first, last)
+        weights = np.repeat((query.idf * query.weights)[present], last - first)
+        mass = np.bincount(self[f"{kind}.documents"][postings], self[f"{kind}.weights"][postings] * weights, len(self))
         return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
 
-    def postings(self, kind: str) -> sp.csr_array:
+    def postings(self, kind: str) -> Any:
         """The weight of each posted term in each document: (terms, documents)."""
+        import scipy.sparse as sp
+
         parts = tuple(self[f"{kind}.{part}"] for part in ("weights", "documents", "starts"))
         return sp.csr_array(parts, shape=(len(parts[2]) - 1, len(self)), copy=False)
 
