@@ -18,7 +18,8 @@ from longmatch.library.errors import NotALibrary, filter_error, is_filter_error,
 from longmatch.library.filters import condition
 from longmatch.library.lance import load_lancedb
 from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
-from longmatch.library.rows import DocumentRow, rows_of, schema_for
+from longmatch.library.row_cache import DecodedRow, RowCache
+from longmatch.library.rows import SCORE_COLUMNS, DocumentRow, rows_of, schema_for
 
 DOCUMENTS, FILES = "documents", "files"
 REENCODED = "documents_again"  # the documents while they are encoded with another model
@@ -50,6 +51,7 @@ class Store:
         self._database = database
         self._documents = database.open_table(table)
         self._opened_version = self.version
+        self._decoded = RowCache()
 
     @classmethod
     def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
@@ -142,6 +144,10 @@ class Store:
             return []
         rows = {row.id: row for row in rows_of(self.read(columns, sql_in("id", ids)))}
         return [rows[id] for id in ids if id in rows]
+
+    def score_rows(self, ids: Sequence[str]) -> list[DecodedRow]:
+        """What scoring needs of the documents with these ids, in their order; kept for the next question."""
+        return self._decoded.rows(ids, self.version, lambda unread: self.fetch(unread, SCORE_COLUMNS))
 
     def batches(self, columns: Sequence[str], size: int = 64) -> Iterator[list[DocumentRow]]:
         """All documents, at most `size` at a time."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Stream, Terms, lookup, phrases_of
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Stream, Terms, lookup
 
 Floats = npt.NDArray[np.float64]
 
@@ -92,17 +92,11 @@ class Postings:
     count: Ints
 
 
-def concatenate(streams: Sequence[Stream]) -> tuple[Stream, Ints]:
-    """Many documents' streams as one, and the document each of its sentences belongs to."""
-    ids = np.concatenate([s.ids for s in streams]) if streams else np.empty(0, np.uint64)
-    lengths = [np.diff(s.offsets) for s in streams]
-    offsets = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if streams else np.zeros(1)
-    homes = np.repeat(np.arange(len(streams)), [len(part) for part in lengths])
-    return Stream(ids, offsets.astype(np.int64)), homes
-
-
-def running_terms(streams: Sequence[Stream]) -> dict[Kind, tuple[Hashes, Ints]]:
+def running_terms(documents: Sequence[Terms]) -> dict[Kind, tuple[Hashes, Ints]]:
     """The running words and phrases of many documents, each with the number of its document."""
-    words, homes = concatenate(streams)
-    phrases = phrases_of(words)
-    return {"words": (words.ids, homes[words.sentence]), "phrases": (phrases.ids, homes[phrases.sentence])}
+    return {kind: _running([terms.of(kind) for terms in documents]) for kind in KINDS}
+
+
+def _running(streams: Sequence[Stream]) -> tuple[Hashes, Ints]:
+    ids = np.concatenate([stream.ids for stream in streams]) if streams else np.empty(0, np.uint64)
+    return ids, np.repeat(np.arange(len(streams)), [len(stream.ids) for stream in streams])

@@ -13,7 +13,8 @@ from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import KINDS, Hashes, Ints, Kind
 from longmatch.lexical.weights import TermMatrix, Weighted, tfidf
 from longmatch.library.index.terms import Postings, running_terms
-from longmatch.library.rows import SCORE_COLUMNS, DocumentRow
+from longmatch.library.row_cache import DecodedRow
+from longmatch.library.rows import DocumentRow
 from longmatch.library.search.encode import Query
 from longmatch.library.store import Store
 from longmatch.matching.levels import SentenceVectors, collection_scores
@@ -23,7 +24,7 @@ from longmatch.ragged import Array, as_numbers, offsets_of
 class StoredComparison:
     """A query and rows of the store, as the sides read them; a side that is not asked for costs nothing."""
 
-    def __init__(self, query: Query, rows: Sequence[DocumentRow]) -> None:
+    def __init__(self, query: Query, rows: Sequence[DocumentRow | DecodedRow]) -> None:
         self.query, self.rows, self.index = query, rows, query.index
         self.query_vector = query.vector
         self.query_words = query.words
@@ -90,7 +91,7 @@ class StoredComparison:
 
     @cached_property
     def _streams(self) -> dict[Kind, tuple[Hashes, Ints]]:
-        return running_terms([row.terms().words for row in self.rows])
+        return running_terms([row.terms() for row in self.rows])
 
     def _postings(self, kind: Kind) -> Postings:
         if kind not in self._known_postings:
@@ -123,7 +124,7 @@ class Scored:
 
 def score_candidates(query: Query, ids: Sequence[str], store: Store, statistics: Statistics) -> Scored:
     """The candidates, best first; ties break by id."""
-    rows = store.fetch(ids, SCORE_COLUMNS)
+    rows = store.score_rows(ids)
     if not rows:
         return Scored([], {}, np.zeros(0), np.zeros(0))
     comparison = StoredComparison(query, rows)
@@ -134,7 +135,7 @@ def score_candidates(query: Query, ids: Sequence[str], store: Store, statistics:
     return found.at(sorted(range(len(rows)), key=lambda i: (-found.scores[i], found.ids[i])))
 
 
-def sentence_scores(query: SentenceVectors, rows: Sequence[DocumentRow]) -> Floats:
+def sentence_scores(query: SentenceVectors, rows: Sequence[DocumentRow | DecodedRow]) -> Floats:
     """The corrected sentence score of a query with each row, both directions averaged."""
     documents = [row.sentence_vectors() for row in rows]
     offsets = offsets_of(np.array([len(d) for d in documents], dtype=np.int64))
