@@ -14,7 +14,10 @@ OUTPUTS = ("last_hidden_state", "token_embeddings")  # by the names that exporte
 
 def read_onnx(path: Path, pooling: str) -> Any:
     """The OpenVINO model of an ONNX file with inputs `ids` and `mask` and one unit vector per piece."""
-    model = shared_core().read_model(path)
+    try:
+        model = shared_core().read_model(path)
+    except RuntimeError as error:
+        raise LongmatchError(f"{path} cannot be read as ONNX. Download it again, or name another model.") from error
     inputs = {name: port for port in model.inputs for name in port.names}
     missing = {"input_ids", "attention_mask"} - set(inputs)
     outputs = [port for port in model.outputs if set(OUTPUTS) & set(port.names)]

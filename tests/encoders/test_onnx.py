@@ -1,0 +1,77 @@
+"""A network in ONNX, as sentence-transformers repositories carry it, gives the vectors of its checkpoint."""
+
+import json
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel
+
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.graph import UnsupportedArchitecture
+from longmatch.errors import LongmatchError
+
+PIECES = [np.arange(5, 15), np.arange(7, 40), np.array([9])]
+
+
+class TokenStates(torch.nn.Module):
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+        found = self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
+        return found.last_hidden_state
+
+
+@pytest.fixture
+def exported(tiny_bert: Path, tmp_path: Path) -> Path:
+    """A folder without weights of a type that nobody knows, with an ONNX file."""
+    folder = shutil.copytree(tiny_bert, tmp_path / "model")
+    model = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    (folder / "onnx").mkdir()
+    ids = torch.arange(14).reshape(2, 7) + 5
+    names = ["input_ids", "attention_mask", "token_type_ids"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            TokenStates(model),
+            (ids, torch.ones_like(ids), torch.zeros_like(ids)),
+            str(folder / "onnx" / "model.onnx"),
+            input_names=names,
+            output_names=["last_hidden_state"],
+            dynamic_axes={name: {0: "pieces", 1: "tokens"} for name in names},
+            dynamo=False,
+        )
+    config = json.loads((folder / "config.json").read_text()) | {"model_type": "unheard-of"}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "model.safetensors").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("mode", ["mean", "cls", "max"])
+def test_its_vectors_are_those_of_the_checkpoint(exported: Path, tiny_bert: Path, mode: str) -> None:
+    ours, theirs = (Backbone.load(str(f), device="cpu", precision="float32") for f in (exported, tiny_bert))
+    assert ours.max_tokens == theirs.max_tokens
+    assert np.abs(ours.with_pooling(mode).encode(PIECES) - theirs.with_pooling(mode).encode(PIECES)).max() < 1e-5
+
+
+def test_it_cannot_be_changed(exported: Path) -> None:
+    with pytest.raises(ValueError, match="ONNX cannot be changed"):
+        Backbone.load(str(exported), device="cpu").with_change({}, "digest")
+
+
+def test_without_the_file_the_architecture_is_named(exported: Path) -> None:
+    shutil.rmtree(exported / "onnx")
+    with pytest.raises(UnsupportedArchitecture, match=r"'unheard-of': install 'longmatch\[lab\]'"):
+        Backbone.load(str(exported), engine="openvino")
+
+
+def test_a_file_that_is_no_encoder_is_named(exported: Path) -> None:
+    (exported / "onnx" / "model.onnx").write_bytes(b"no graph")
+    with pytest.raises(LongmatchError, match="cannot be read as ONNX"):
+        Backbone.load(str(exported), device="cpu").encode(PIECES)
