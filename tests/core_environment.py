@@ -48,14 +48,11 @@ def make_core_environment(folder: Path, extra: str = "", with_model: bool = True
             if source.exists():
                 (library / top).symlink_to(source)
     (library / "longmatch.pth").write_text(str(REPOSITORY / "src"))
-    own = Path(str(distribution("longmatch").locate_file(""))) / _metadata_folder()
-    (library / own.name).symlink_to(own)
+    own = distribution("longmatch")
+    metadata = library / f"longmatch-{own.version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(own.read_text("METADATA") or own.read_text("PKG-INFO") or "")
     return folder / "bin" / "python"
-
-
-def _metadata_folder() -> str:
-    found = distribution("longmatch")
-    return next(Path(str(file)).parts[0] for file in found.files or [] if file.parts[0].endswith(".dist-info"))
 
 
 def environment() -> dict[str, str]:
