@@ -66,6 +66,7 @@ def test_finding_a_title_leaves_its_point_bright(visit):
 def test_going_closer_moves_the_points_apart(visit):
     page = visit().open("#/map")
     spread = "points => (xs => Math.max(...xs) - Math.min(...xs))(points.map(p => p.getBoundingClientRect().left))"
+    page.wait_for_function(f"() => ({spread})([...document.querySelectorAll('.point')]) > 100")  # it has its size
     before = page.locator(".point").evaluate_all(spread)
     page.get_by_label("Closer").click()
     assert page.locator(".point").evaluate_all(spread) > before * 1.3
