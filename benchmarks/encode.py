@@ -10,14 +10,15 @@ The documents of the data folder are read in two ways:
 sentence-transformers is given the same passages, and the same sentences as strings, all of a turn in one call. In each
 turn every way reads the same text, one after another; a ratio is the median over the turns of the ratios within a turn,
 so that what else the machine does weighs on both sides. On a busy machine look at the ratio of processor time, which
-counts no waiting: neither for others nor, where one batch is spread over the cores, for the slowest of them. Then the
-same once more in a process that may use no wider instructions than AVX2, as on a processor without matrix units for
-bfloat16. (pip install sentence-transformers)
+counts no waiting: neither for others nor, where one batch is spread over the cores, for the slowest of them. On an
+x86 processor the same once more in a process that may use no wider instructions than AVX2, as on one without matrix
+units for bfloat16. (pip install sentence-transformers)
 """
 
 import argparse
 import json
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -44,7 +45,12 @@ from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.units import chunks, sentences, tokenize
 
 Vectors = npt.NDArray[np.float32]
-WITHOUT = {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+WITHOUT = {
+    "LONGMATCH_PRECISION": "float32",
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+}
 THEIRS = "sentence-transformers"
 Rates = dict[str, list[float]]  # tokens a second of each way, turn by turn
 
@@ -190,7 +196,7 @@ def main() -> None:
     if options.processor != "as it is":
         print(json.dumps([asdict(row) for row in rows]))
         return
-    show([*rows, *_without_matrix_units(options)])
+    show([*rows, *(_without_matrix_units(options) if platform.machine() == "x86_64" else ())])
 
 
 def _without_matrix_units(options: Any) -> list[Row]:

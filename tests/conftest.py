@@ -6,7 +6,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch loads: its t
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core for each process of the test run
 
+import atexit
 import json
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,10 @@ hypothesis.settings.register_profile("ci", derandomize=True, **BUSY)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # all processes of a test run share a cache, which is not the user's
+    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="longmatch-tests-")
+    atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

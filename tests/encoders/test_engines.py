@@ -168,6 +168,21 @@ def test_a_graph_is_kept_for_the_next_process_and_a_damaged_one_is_made_again(
     assert np.array_equal(vectors(), first)
 
 
+def test_a_graph_that_other_code_made_is_not_taken(tiny_bert, cached, monkeypatch):
+    for code in ("older", "newer"):
+        monkeypatch.setattr("longmatch.encoders.network._code_digest", lambda code=code: code)
+        Backbone.load(str(tiny_bert), device="cpu", precision="float32").encode([np.arange(5, 20)])
+    assert sorted(path.name.split("-")[2] for path in (cached / openvino.GRAPHS).iterdir()) == ["newer", "older"]
+
+
+def test_only_the_latest_graphs_are_kept(tiny_bert, cached, monkeypatch):
+    monkeypatch.setattr(openvino, "MOST_GRAPHS", 2)
+    for code in ("a", "b", "c"):
+        monkeypatch.setattr("longmatch.encoders.network._code_digest", lambda code=code: code)
+        Backbone.load(str(tiny_bert), device="cpu", precision="float32").encode([np.arange(5, 20)])
+    assert sorted(path.name.split("-")[2] for path in (cached / openvino.GRAPHS).iterdir()) == ["b", "c"]
+
+
 def test_a_cache_that_cannot_be_written_does_no_harm(tiny_bert: Path, cached: Path):
     cached.parent.mkdir(parents=True)
     cached.write_text("a file where the folder would be")

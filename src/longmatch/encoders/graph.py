@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from longmatch.encoders.openvino import load_openvino, operations
 from longmatch.encoders.pooling import POOLINGS, unit_vectors
+from longmatch.encoders.weights import as_float32
 from longmatch.errors import LongmatchError
 
 Node = Any  # of OpenVINO
@@ -184,11 +185,10 @@ class _Weights:
 
 
 def _as_float32(array: npt.NDArray[Any], name: str) -> Floats:
-    if array.dtype.kind in "uV" and array.dtype.itemsize == 2:  # bfloat16: the upper half of a float32
-        array = (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
-    if array.dtype.kind != "f":
-        raise _unsupported(f"whose weight {name!r} is stored as {array.dtype}")
-    return np.ascontiguousarray(array, np.float32)
+    try:
+        return as_float32(array)
+    except ValueError as error:
+        raise _unsupported(f"whose weight {name!r} is stored as {array.dtype}") from error
 
 
 class _GraphBuilder:

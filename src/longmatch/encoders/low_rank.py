@@ -4,15 +4,15 @@
 costs no more than the plain one.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load, save
 
+from longmatch.encoders.weights import Weights, as_float32
+
 DOWN, UP = ".down", ".up"
-Weights = Mapping[str, npt.NDArray[Any]]
 
 
 def change_to_bytes(change: Weights) -> bytes:
@@ -46,5 +46,5 @@ def with_change(weights: Weights, change: Weights) -> dict[str, npt.NDArray[Any]
         key = next((name for name in weights if name.endswith(f"{layer}.weight")), None)
         if key is None or weights[key].shape != product.shape:
             raise ValueError(f"the network has no layer {layer} that this change fits")
-        changed[key] = weights[key].astype(np.float32) + product
+        changed[key] = as_float32(weights[key]) + product
     return changed

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +18,13 @@ from longmatch.encoders.weights import Weights, read_weights, weight_files
 
 ONNX = "onnx/model.onnx"  # where sentence-transformers repositories keep it
 HALF_SUMS = 384  # products that float16 adds up at a time: more lose too many digits
+
+
+@cache
+def _code_digest() -> str:
+    """Of the code that makes graphs: one that other code made is not taken from the cache."""
+    files = [Path(__file__).with_name(f"{name}.py") for name in ("graph", "pooling", "onnx", "network")]
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]
 
 
 class Network(Protocol):
@@ -96,7 +104,7 @@ class GraphNetwork:
 
     def engine(self, pooling: str, precision: EnginePrecision | None, probe: Callable[[Engine], Vectors]) -> Engine:
         """An engine in that precision; by default in the fastest that gives the same vectors of the probes."""
-        digest = f"{self.digest}-{pooling}"
+        digest = f"{self.digest}-{pooling}-{_code_digest()}"
 
         def make(chosen: EnginePrecision) -> Engine:
             return OpenvinoEngine(lambda: self.graph(pooling, chosen), digest, self.positions, chosen)

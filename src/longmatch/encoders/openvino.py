@@ -17,6 +17,7 @@ TOKEN_BUDGET = 1_024  # per batch: small ones fit a processor's cache
 LEAST_TOKENS = 128  # of a batch that ends early, to be padded less
 CONVERTER = "openvino.tools.ovc"
 GRAPHS = "graphs"  # the folder of the user's cache
+MOST_GRAPHS = 8  # kept, the latest: one of MiniLM takes 45 or 90 MB
 COMPILED: dict[str, Any] = {}  # by the name of the file they are kept in
 
 
@@ -62,7 +63,7 @@ class OpenvinoEngine:
 def load_openvino() -> ModuleType:
     """Import OpenVINO with its telemetry disabled, which would report every import and conversion.
 
-    Its converter of models, which takes as long to import as all the rest, is left for others to import.
+    Its converter of models, which nothing here calls, is left for others to import.
     """
     if "openvino" in sys.modules:
         return sys.modules["openvino"]
@@ -118,4 +119,6 @@ def _keep(name: str, compiled: Any) -> Any:
         folder.mkdir(parents=True, exist_ok=True)
         content = compiled.export_model()
         replace_file(folder / name, content.getvalue() if hasattr(content, "getvalue") else bytes(content))
+        for old in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)[MOST_GRAPHS:]:
+            old.unlink(missing_ok=True)  # of models and versions that are gone
     return compiled

@@ -14,6 +14,14 @@ from longmatch.encoders.pretrained import find_file, need_file
 
 WEIGHTS, PARTS = "model.safetensors", "model.safetensors.index.json"
 Weights = Mapping[str, npt.NDArray[Any]]
+KINDS = {  # by the names of safetensors
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "BF16": np.uint16,
+    "I64": np.int64,
+    "I32": np.int32,
+}
 
 
 def weight_files(place: str) -> list[Path]:
@@ -28,21 +36,33 @@ def weight_files(place: str) -> list[Path]:
 
 
 def read_weights(files: list[Path]) -> dict[str, npt.NDArray[Any]]:
-    """All weights, bfloat16 as float32."""
+    """All weights as they are stored; numpy has no bfloat16, whose bits come as uint16."""
     weights: dict[str, npt.NDArray[Any]] = {}
     for path in files:
         try:
             weights |= load_file(path)
-        except (KeyError, TypeError):  # numpy has no bfloat16
-            weights |= {name: _array(tensor) for name, tensor in deserialize(path.read_bytes())}
+        except (KeyError, TypeError, AttributeError):  # of a type that numpy lacks
+            weights |= _read_bits(path)
     return weights
 
 
-def _array(tensor: Mapping[str, Any]) -> npt.NDArray[Any]:
-    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32}
-    if tensor["dtype"] == "BF16":
-        bits = np.frombuffer(tensor["data"], dtype=np.uint16).astype(np.uint32) << 16
-        return bits.view(np.float32).reshape(tensor["shape"])
-    if tensor["dtype"] not in kinds:
-        raise ValueError(f"its weights are stored as {tensor['dtype']}")
-    return np.frombuffer(tensor["data"], dtype=kinds[tensor["dtype"]]).reshape(tensor["shape"])
+def _read_bits(path: Path) -> dict[str, npt.NDArray[Any]]:
+    found = {}
+    for name, tensor in deserialize(path.read_bytes()):
+        if tensor["dtype"] not in KINDS:
+            raise ValueError(f"its weights are stored as {tensor['dtype']}")
+        found[name] = np.frombuffer(tensor["data"], dtype=KINDS[tensor["dtype"]]).reshape(tensor["shape"])
+    return found
+
+
+def as_float32(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Weights of any precision; bfloat16 is the upper half of a float32.
+
+    >>> as_float32(np.array([0x3F80, 0xC000], dtype=np.uint16)).tolist()
+    [1.0, -2.0]
+    """
+    if array.dtype.kind in "uV" and array.dtype.itemsize == 2:
+        array = (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+    if array.dtype.kind != "f":
+        raise ValueError(f"weights of {array.dtype}")
+    return np.ascontiguousarray(array, np.float32)

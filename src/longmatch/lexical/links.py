@@ -104,8 +104,16 @@ def _best_partners(a: _Occurrences, b: _Occurrences, worth: Floats) -> tuple[Int
         values = np.asarray(np.bincount(position, values), dtype=np.float64)
         rows, columns = np.divmod(keys, b.sentences)
         return _strongest(rows, columns, values, a.sentences), _strongest(columns, rows, values, b.sentences)
-    together = np.bincount(keys, values, a.sentences * b.sentences).reshape(a.sentences, b.sentences)
-    return tuple(np.where(t.max(1, initial=0.0) > 0, t.argmax(1), -1) for t in (together, together.T))  # type: ignore[return-value]
+    cells = np.asarray(np.bincount(keys, values, a.sentences * b.sentences), dtype=np.float64)
+    together = cells.reshape(a.sentences, b.sentences)
+    return _largest_columns(together), _largest_columns(together.T)
+
+
+def _largest_columns(values: Floats) -> Ints:
+    """The column of each row's largest value, -1 for a row of zeros."""
+    if not values.size:
+        return np.full(len(values), -1, dtype=np.int64)
+    return np.where(values.max(axis=1) > 0, values.argmax(axis=1), -1)
 
 
 def _strongest(rows: Ints, columns: Ints, values: Floats, count: int) -> Ints:

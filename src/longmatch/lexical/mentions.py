@@ -96,7 +96,7 @@ def self_mentions(titles: Hashes) -> tuple[Ints, Hashes]:
 
 
 @dataclass(frozen=True)
-class Shared:
+class MentionPairs:
     """Pairs of a document and a title that it mentions, by document and then title."""
 
     documents: int  # in all
@@ -108,7 +108,7 @@ class Shared:
         return np.asarray(np.bincount(self.document, values[self.title], self.documents), dtype=np.float64)
 
 
-def coupling(mentions: Shared, rarity: Floats, query_words: int, candidate_words: Ints) -> Floats:
+def coupling(mentions: MentionPairs, rarity: Floats, query_words: int, candidate_words: Ints) -> Floats:
     """How much of the same a query and each candidate mention: (candidates,), at most 1.
 
     WORDS_PER_MENTION Σ rarity² / √((EXTRA_WORDS + query's words) (EXTRA_WORDS + candidate's words)) over the titles
@@ -134,13 +134,13 @@ class Mentions:
         """The distinct terms of all titles, sorted."""
         return np.unique(self.terms)
 
-    def in_documents(self, document: Ints, term: Hashes, documents: int) -> "Shared":
+    def in_documents(self, document: Ints, term: Hashes, documents: int) -> "MentionPairs":
         """Which documents have all terms of which titles.
 
         `document` and `term` are pairs: document i has the term t.
         """
         if not len(self):
-            return Shared(documents, np.empty(0, np.int64), np.empty(0, np.int64))
+            return MentionPairs(documents, np.empty(0, np.int64), np.empty(0, np.int64))
         position, present = lookup(self.ids, term)
         pairs = np.unique(document[present] * len(self.ids) + position[present])
         holder, held = np.divmod(pairs, len(self.ids))
@@ -150,4 +150,4 @@ class Mentions:
         first, last = starts[:-1][held], starts[1:][held]
         titles = order[ranges(first, last)] // TITLE_TERMS
         keys, counts = np.unique(np.repeat(holder, last - first) * len(self) + titles, return_counts=True)
-        return Shared(documents, *np.divmod(keys[counts == TITLE_TERMS], len(self)))
+        return MentionPairs(documents, *np.divmod(keys[counts == TITLE_TERMS], len(self)))

@@ -88,10 +88,6 @@ class QueryEncoder:
             return self.stored([id])[0], id
         return self.matcher().encode([document])[0], None
 
-    def has(self, id: str) -> bool:
-        """Whether the library has a document of that id."""
-        return bool(self.store.fetch([id], ["id"]))
-
     def stored(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded when they were added."""
         return [row.encoding() for row in self.store.fetch(ids, ENCODING_COLUMNS)]

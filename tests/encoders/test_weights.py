@@ -1,0 +1,53 @@
+"""A checkpoint's weights, in one file or in parts, of any precision."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.weights import PARTS, WEIGHTS, as_float32, read_weights, weight_files
+
+PIECES = [np.arange(5, 15), np.arange(7, 40)]
+
+
+def test_weights_in_parts_are_those_of_one_file(tiny_bert: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_bert, tmp_path / "model")
+    weights = load_file(folder / WEIGHTS)
+    names = sorted(weights)
+    files = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
+    for file, some in files.items():
+        save_file({name: weights[name] for name in some}, folder / file)
+    (folder / PARTS).write_text(
+        json.dumps({"weight_map": {name: file for file, some in files.items() for name in some}})
+    )
+    (folder / WEIGHTS).unlink()
+    expected = Backbone.load(str(tiny_bert), precision="float32").encode(PIECES)
+    assert np.array_equal(Backbone.load(str(folder), precision="float32").encode(PIECES), expected)
+    (folder / "b.safetensors").unlink()
+    with pytest.raises(FileNotFoundError, match=r"b\.safetensors"):
+        weight_files(str(folder))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_a_checkpoint_of_another_precision_is_read_in_float32(
+    tiny_bert: Path, tmp_path: Path, dtype: torch.dtype
+) -> None:
+    folder = shutil.copytree(tiny_bert, tmp_path / "model")
+    stored = {name: array.to(dtype) for name, array in load_file(folder / WEIGHTS).items()}
+    save_file(stored, folder / WEIGHTS)
+    read = read_weights(weight_files(str(folder)))
+    assert all(np.array_equal(as_float32(read[name]), array.float().numpy()) for name, array in stored.items())
+    ours, theirs = (
+        Backbone.load(str(folder), device="cpu", precision="float32", engine=engine) for engine in ("openvino", "torch")
+    )
+    assert np.abs(ours.encode(PIECES) - theirs.encode(PIECES)).max() < 1e-5
+
+
+def test_weights_of_whole_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match="int8"):
+        as_float32(np.zeros(3, dtype=np.int8))
