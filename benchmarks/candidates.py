@@ -27,7 +27,7 @@ from longmatch.lexical.terms import KINDS, Kind
 from longmatch.library.index import index as indices
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
-from longmatch.library.rows import INDEX_COLUMNS, SCORE_COLUMNS
+from longmatch.library.rows import INDEX_COLUMNS
 from longmatch.library.search.candidates import find_candidates, term_scores
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates, sentence_scores
@@ -77,9 +77,10 @@ def meaning_above_vectors(searcher: Searcher, qrels: Grades) -> str:
     above = []
     for name in qrels:
         query = _query(searcher, name)
-        rows = searcher.store.fetch(_candidates(searcher, name, 20), [*SCORE_COLUMNS, "mean"])
-        vectors = np.stack([row.array("mean") for row in rows])
-        above.append(sentence_scores(query.encoding.sentence_vectors, rows) - vectors @ query.vector)
+        rows = searcher.store.candidates(_candidates(searcher, name, 20))
+        vectors = np.stack([row.mean for row in rows])
+        sentences = [row.sentence_vectors() for row in rows]
+        above.append(sentence_scores(query.encoding.sentence_vectors, sentences) - vectors @ query.vector)
     found = np.concatenate(above)
     return (
         f"Meaning above the vectors' cosine: in {(found > 0).sum()} of {len(found):,} pairs, at most {found.max():+.3f}"

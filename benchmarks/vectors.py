@@ -28,7 +28,7 @@ from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.library import Library
 from longmatch.library.model import LibraryModel
-from longmatch.library.rows import ENCODING_COLUMNS, SCORE_COLUMNS, to_table
+from longmatch.library.rows import ENCODING_COLUMNS, to_table
 from longmatch.library.search.candidates import find_candidates
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates, sentence_scores
@@ -65,7 +65,8 @@ def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
     query = Query.of(searcher.encodings([id])[0], searcher.index, id)
     ids = find_candidates(query, searcher.scope(without=id), searcher.candidates)
     best = score_candidates(query, ids, searcher.store, searcher.statistics)
-    meaning = sentence_scores(query.encoding.sentence_vectors, searcher.store.fetch(ids, SCORE_COLUMNS))
+    sentences = [row.sentence_vectors() for row in searcher.store.candidates(ids)]
+    meaning = sentence_scores(query.encoding.sentence_vectors, sentences)
     return {
         "default": dict(zip(best.ids, best.scores.tolist(), strict=True)),
         "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),

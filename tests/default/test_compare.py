@@ -69,7 +69,7 @@ def test_short_texts_that_share_nothing_or_a_rare_name_alone_are_not_taken_for_r
 def test_the_probability_is_the_shipped_one_of_the_sides(matcher, encodings, match):
     a, b = encodings[PEARS], encodings[ORCHARD]
     rarity, probability = Rarity.of([a, b], matcher.statistics), matcher.statistics.probability
-    sides = similarities(PairComparison(a, b, rarity), ("words", "phrases", "meaning", "named"))
+    sides = similarities(PairComparison.of(a, b, rarity), ("words", "phrases", "meaning", "named"))
     words = np.array([float(a.words)]), np.array([float(b.words)])
     assert match.probability == pytest.approx(probability.of(sides, words, rarity.unrelated)[0])
 

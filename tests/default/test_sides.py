@@ -43,7 +43,7 @@ def test_only_a_directed_side_depends_on_which_document_is_the_query(
 ) -> None:
     rarity = Collection.of(four, matcher.statistics).rarity
     a, b = four[:2]
-    there, back = (side.similarity(PairComparison(*pair, rarity))[0] for pair in ((a, b), (b, a)))
+    there, back = (side.similarity(PairComparison.of(*pair, rarity))[0] for pair in ((a, b), (b, a)))
     if not side.directed:
         assert there == pytest.approx(back, abs=1e-6)
 
@@ -51,7 +51,7 @@ def test_only_a_directed_side_depends_on_which_document_is_the_query(
 @pytest.mark.parametrize("side", SIDES, ids=NAMES)
 def test_a_copy_has_all_of_a_side_that_promises_it(side: Side, matcher: HybridMatcher, four: list[Encoding]) -> None:
     rarity = Collection.of(four, matcher.statistics).rarity
-    value = side.similarity(PairComparison(four[0], four[0], rarity))[0]
+    value = side.similarity(PairComparison.of(four[0], four[0], rarity))[0]
     assert value == pytest.approx(1, abs=1e-3) if side.full_for_copies else value <= 1
 
 
@@ -60,7 +60,7 @@ def test_a_pair_and_a_collection_give_the_same_similarities(matcher: HybridMatch
     collection = Collection.of(others, matcher.statistics)
     together = collection.similarities(query, list(BY_NAME))
     for place, other in enumerate(others):
-        alone = similarities(PairComparison(query, other, collection.rarity), BY_NAME)
+        alone = similarities(PairComparison.of(query, other, collection.rarity), BY_NAME)
         assert {name: values[0] for name, values in alone.items()} == pytest.approx(
             {name: values[place] for name, values in together.items()}, abs=1e-6
         )

@@ -223,7 +223,7 @@ def test_the_sample_of_a_collection_is_all_its_pairs_compared_one_by_one(
     collection = tiny.collect(many)
     sides = [side for side in tiny.statistics.probability.sides if side in SAMPLED_SIDES]
     pairs = list(combinations(many, 2))
-    rows = [similarities(PairComparison(a, b, collection.rarity), sides) for a, b in pairs]
+    rows = [similarities(PairComparison.of(a, b, collection.rarity), sides) for a, b in pairs]
     values = {side: np.array([row[side][0] for row in rows]) for side in sides}
     words = np.array([sorted((a.words, b.words)) for a, b in pairs], dtype=float)
     knowledge = knowledge_of(many, tiny.statistics.terms)

@@ -11,7 +11,6 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
-from longmatch.library.rows import INDEX_COLUMNS
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import StoredComparison, score_candidates
 from tests.library.tiny import WORDS, made_up_text
@@ -65,7 +64,7 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
     for query in queries:
         expected = collection.similarities(query, ["named"])["named"]
         assert (expected > 0).sum() > 3
-        rows = searcher.store.fetch([d.id for d in documents], INDEX_COLUMNS)
+        rows = searcher.store.candidates([d.id for d in documents])
         found = StoredComparison(Query.of(query, searcher.index), rows).coupling()
         assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
         best = score_candidates(

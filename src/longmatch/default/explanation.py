@@ -38,18 +38,20 @@ LABELS = {side.name: side.label for side in BY_NAME.values()}
 class PairComparison:
     """Two encodings as the sides read them: the second is the only candidate."""
 
-    def __init__(self, query: Encoding | WeighedDocument, candidate: Encoding, rarity: Rarity) -> None:
-        """A query that is compared with several candidates is weighed once."""
-        weighed = query if isinstance(query, WeighedDocument) else WeighedDocument(query, rarity)
-        self.weighed = weighed, WeighedDocument(candidate, rarity)
-        self.query, self.candidate, self.rarity = weighed.encoding, candidate, rarity
-        query = weighed.encoding
+    def __init__(self, query: WeighedDocument, candidate: WeighedDocument, rarity: Rarity) -> None:
+        self.weighed = query, candidate
+        self.query, self.candidate, self.rarity = query.encoding, candidate.encoding, rarity
         self.query_sentences, self.query_vector, self.query_words = (
-            query.sentence_vectors.vectors,
-            query.mean,
-            query.words,
+            self.query.sentence_vectors.vectors,
+            self.query.mean,
+            self.query.words,
         )
         self.usual_words = rarity.usual_words
+
+    @staticmethod
+    def of(query: Encoding, candidate: Encoding, rarity: Rarity) -> "PairComparison":
+        """Of two documents whose terms are still to be weighed."""
+        return PairComparison(WeighedDocument(query, rarity), WeighedDocument(candidate, rarity), rarity)
 
     @cached_property
     def partners(self) -> tuple[Partners, Partners]:
@@ -117,7 +119,7 @@ class Explanation:
     @staticmethod
     def of(a: Encoding, b: Encoding, statistics: Statistics, rarity: Rarity | None = None) -> "Explanation":
         """Compare two encodings; without the rarity of a collection, their words are weighed by the background text."""
-        comparison = PairComparison(a, b, rarity or Rarity.of([a, b], statistics))
+        comparison = PairComparison.of(a, b, rarity or Rarity.of([a, b], statistics))
         values = similarities(comparison, comparison.rarity.sides(statistics))
         judged = comparison.rarity.judge(values, a.words, np.array([b.words]), statistics)
         return Explanation.by(comparison, statistics, values, *judged)

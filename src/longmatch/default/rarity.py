@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import Similarities, Unrelated, usual_length
 from longmatch.lexical.background import TermBackground
-from longmatch.lexical.frequencies import Blend, Frequencies
+from longmatch.lexical.frequencies import Blend, Frequencies, TermFrequencies
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
 from longmatch.lexical.terms import Counts, Hashes, Ints, Kind, Stream
 
@@ -63,7 +64,15 @@ class Rarity:
 
     def calibration(self, statistics: Statistics) -> Calibration:
         """The shipped calibration, as far as it can be trusted here, counted from what unrelated documents share."""
-        return statistics.calibration.trusting(*self.trust).against(self.unrelated)
+        if id(statistics) not in self._calibrations:
+            trusted = statistics.calibration.trusting(*self.trust).against(self.unrelated)
+            self._calibrations[id(statistics)] = statistics, trusted
+        return self._calibrations[id(statistics)][1]
+
+    @cached_property
+    def _calibrations(self) -> dict[int, tuple[Statistics, Calibration]]:
+        """Those asked for, with the statistics they are made from: a question needs one for every hit."""
+        return {}
 
     def sides(self, statistics: Statistics) -> tuple[str, ...]:
         """The sides that count here, in the score or in the probability."""
@@ -93,7 +102,7 @@ class Rarity:
         return np.where(own, 0.0, np.clip(rarest / most, 0, 1))
 
 
-def blend(kind: Kind, frequencies: Frequencies, statistics: Statistics, familiarity: float, known: float) -> Blend:
+def blend(kind: Kind, frequencies: TermFrequencies, statistics: Statistics, familiarity: float, known: float) -> Blend:
     """A collection's document frequencies with the background's as a prior, as far as it has the collection's words.
 
     In a language that the backbone knows, rare phrases count by a power of their rarity, and the rarity of words ends

@@ -7,6 +7,7 @@ import numpy as np
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity
+from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import KINDS, Flags, Kind
 from longmatch.lexical.weights import Weighted, tfidf
 
@@ -20,6 +21,17 @@ class WeighedDocument:
     encoding: Encoding
     rarity: Rarity
 
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return self.encoding.document.id
+
+    @property
+    def size(self) -> int:
+        """Bytes, roughly: vectors, the text with its structure, running and distinct terms with their weights."""
+        running = self.encoding.words
+        return int(self.encoding.sentence_vectors.vectors.nbytes + 2 * len(self.encoding.document.text) + 160 * running)
+
     @cached_property
     def weights(self) -> dict[Kind, Weighted]:
         """The TF-IDF weights of words and phrases."""
@@ -32,7 +44,9 @@ class WeighedDocument:
         In a collection that is what several documents have word for word, in general what texts of a kind always say:
         "the rest of this paper is organised as follows".
         """
-        phrases, count = self.encoding.terms.phrases, len(self.encoding)
-        common = self.rarity.phrases.share(phrases.ids) >= BOILERPLATE
-        found = np.bincount(phrases.sentence[~common], minlength=count) > 0
-        return found if found.any() else np.ones(count, dtype=bool)
+        phrases, sentences = self.encoding.terms.phrases, len(self.encoding)
+        distinct = phrases.counts.ids
+        common = distinct[self.rarity.phrases.share(distinct) >= BOILERPLATE]
+        found = np.diff(phrases.offsets)
+        found -= np.bincount(phrases.sentence[TermTable.of(common).find(phrases.ids)[0]], minlength=sentences)
+        return found > 0 if found.any() else np.ones(sentences, dtype=bool)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,17 @@ import numpy.typing as npt
 from longmatch.lexical.terms import Counts, Hashes, lookup
 
 Floats = npt.NDArray[np.float64]
+
+
+class TermFrequencies(Protocol):
+    """In how many documents of a collection a term occurs."""
+
+    @property
+    def documents(self) -> float:
+        """The number of documents."""
+
+    def __call__(self, terms: Hashes) -> Floats:
+        """The number of documents each of the terms occurs in."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +66,7 @@ class Blend:
     that is common in the background text, though the collection seldom has it.
     """
 
-    collection: Frequencies
+    collection: TermFrequencies
     background: Frequencies
     worth: float = 200.0
     power: float = 1.0
@@ -62,15 +74,16 @@ class Blend:
 
     def share(self, terms: Hashes) -> Floats:
         """The share of documents that each term occurs in: of collection and prior, or of the background if larger."""
-        position, present = lookup(self.collection.ids, terms)
-        if not present.all():
-            return self._share(terms, self.collection(terms))
-        return self._known_shares[position]
+        ids, shares = self._own
+        position, present = lookup(ids, terms)
+        return shares[position] if present.all() else self._share(terms, self.collection(terms))
 
     @cached_property
-    def _known_shares(self) -> Floats:
-        """Of the collection's own terms, which are asked for most."""
-        return self._share(self.collection.ids, self.collection.counts)
+    def _own(self) -> tuple[Hashes, Floats]:
+        """The terms of a collection in memory, which are asked for most, and their shares; none of one on disk."""
+        if not isinstance(self.collection, Frequencies):
+            return np.empty(0, np.uint64), np.empty(0)
+        return self.collection.ids, self._share(self.collection.ids, self.collection.counts)
 
     def _share(self, terms: Hashes, counts: Floats) -> Floats:
         background = self.background.share(terms)

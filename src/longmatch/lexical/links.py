@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmatch.lexical.frequencies import Floats
+from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import Hashes, Ints, Stream, lookup
 from longmatch.lexical.weights import Weighted
 from longmatch.ragged import ranges
@@ -35,8 +36,8 @@ class Links:
 
 def shared_terms(a: Weighted, b: Weighted) -> Shared:
     """The terms of both, by the part of the dot product each carries."""
-    ids, mine, theirs = np.intersect1d(a.ids, b.ids, assume_unique=True, return_indices=True)
-    return Shared(ids, a.values[mine] * b.values[theirs])
+    position, present = lookup(b.ids, a.ids)
+    return Shared(a.ids[present], a.values[present] * b.values[position[present]])
 
 
 def link_sentences(
@@ -72,8 +73,8 @@ class _Occurrences:
         """The terms of all kinds are numbered one after another."""
         sentences, before, keys = len(streams[0].offsets) - 1, 0, []
         for stream, terms in zip(streams, shared, strict=True):
-            position, present = lookup(terms.ids, stream.ids)
-            keys.append((before + position[present]) * sentences + stream.sentence[present])
+            where, position = TermTable.of(terms.ids).find(stream.ids)
+            keys.append((before + position) * sentences + stream.sentence[where])
             before += len(terms.ids)
         found, counts = np.unique(np.concatenate(keys), return_counts=True)
         term, sentence = np.divmod(found, max(1, sentences))

@@ -13,15 +13,21 @@ def spell(wanted: Hashes, sentences: list[str]) -> dict[int, str]:
     """The words and phrases behind hashes, looked up in the sentences they stand in."""
     missing = {int(h) for h in wanted}
     found: dict[int, str] = {}
-    for sentence in sentences:
-        if not missing:
-            break
-        for split in (content_words, words_of):  # the default's terms, the baselines' terms
-            for term, text in _terms(split(sentence)) if missing else ():
-                if term in missing:
-                    missing.discard(term)
-                    found[term] = text
+    for term, text in (reading for sentence in sentences for reading in _readings(sentence)):
+        if term in missing:
+            missing.discard(term)
+            found[term] = text
+            if not missing:
+                break
     return found
+
+
+def _readings(sentence: str) -> Iterator[tuple[int, str]]:
+    """The words of a sentence, then its phrases: the default's terms, then the baselines' terms."""
+    for split in (content_words, words_of):
+        words = split(sentence)
+        yield from ((hash_word(word), word) for word in words)
+        yield from _phrases(words)
 
 
 def written(first: int, last: int, sentence: str) -> str:
@@ -36,7 +42,7 @@ def written(first: int, last: int, sentence: str) -> str:
     words = words_of(content)
     places = [(i, i) for i in range(len(words))]
     places += [(i, i + length - 1) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))]
-    terms = [term for term, _ in _terms(words)]
+    terms = [hash_word(word) for word in words] + [term for term, _ in _phrases(words)]
     starts, ends = (
         [p for p, term in zip(places, terms, strict=True) if term == end] for end in (int(first), int(last))
     )
@@ -57,12 +63,11 @@ def _spans(words: list[str], text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _terms(words: list[str]) -> list[tuple[int, str]]:
-    singles = [(hash_word(word), word) for word in words]
-    ids = np.array([term for term, _ in singles], dtype=np.uint64)
+def _phrases(words: list[str]) -> list[tuple[int, str]]:
+    ids = np.array([hash_word(word) for word in words], dtype=np.uint64)
     stream = phrases_of(Stream(ids, np.array([0, len(ids)], dtype=np.int64)))
     glue = "" if words and all(len(w) == 1 and ord(w) > 0x2FFF for w in words) else " "
     runs = [
         glue.join(words[i : i + length]) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))
     ]
-    return singles + list(zip((int(i) for i in stream.ids), runs, strict=True))
+    return list(zip(stream.ids.tolist(), runs, strict=True))

@@ -29,8 +29,8 @@ class Weighted:
 
     def dot(self, other: "Weighted") -> float:
         """The sum over shared terms of the product of their weights."""
-        _, mine, theirs = np.intersect1d(self.ids, other.ids, assume_unique=True, return_indices=True)
-        return float(self.values[mine] @ other.values[theirs])
+        position, present = lookup(other.ids, self.ids)
+        return float(self.values[present] @ other.values[position[present]])
 
 
 def log_tf(counts: npt.NDArray[np.generic]) -> Floats:
@@ -44,9 +44,25 @@ def log_tf(counts: npt.NDArray[np.generic]) -> Floats:
 
 def tfidf(counts: Counts, idf: Idf) -> Weighted:
     """(1 + ln tf) idf, divided by the length of the vector."""
-    values = log_tf(counts.counts) * idf.idf(counts.ids)
+    return Weighted(counts.ids, tfidf_values(counts.counts, idf.idf(counts.ids)))
+
+
+def tfidf_values(counts: Ints, idf: Floats) -> Floats:
+    """The weights of a document's terms, from how often it has each and how rare each is."""
+    values = log_tf(counts) * idf
     length = float(np.linalg.norm(values))
-    return Weighted(counts.ids, values / length if length else values)
+    return values / length if length else values
+
+
+def tfidf_each(documents: Sequence[Counts], idf: Idf) -> list[Weighted]:
+    """`tfidf` of several short documents; the rarity of all their terms is looked up at once."""
+    ends = np.cumsum([len(counts.ids) for counts in documents])[:-1]
+    ids = np.concatenate([np.empty(0, np.uint64), *(counts.ids for counts in documents)])
+    rarities = np.split(idf.idf(ids), ends)
+    return [
+        Weighted(counts.ids, tfidf_values(counts.counts, rarity))
+        for counts, rarity in zip(documents, rarities, strict=True)
+    ]
 
 
 def tfidf_rows(counts: Floats, idf: Floats) -> Floats:

@@ -80,7 +80,7 @@ class Library:
         self._is_local = "://" not in self.address
         self._source_paths = SourcePaths(Path(self.address).resolve().parent if self._is_local else None)
         self._opened: Store | None = None
-        self._index: Index | None = None
+        self._search: Searcher | None = None  # over the version searched last
         self._scratch: tempfile.TemporaryDirectory[str] | None = None  # for the index of a read-only library
         try:
             self._opened = Store.open(self.address)
@@ -211,7 +211,7 @@ class Library:
 
     def encode(self, query: QueryLike) -> Encoding:
         """A document as the library's model sees it: stored, or encoded now."""
-        return self._query_encoder().encode(query)[0]
+        return self._query_encoder(self._searcher()).encode(query)[0]
 
     def compare(self, a: QueryLike, b: QueryLike) -> Match:
         """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
@@ -298,8 +298,8 @@ class Library:
         """Each of many queries with what `rank` finds for it; they are encoded in batches."""
         remaining = iter(queries)
         while batch := list(islice(remaining, QUERY_BATCH)):
-            self._store.refresh()
-            stored = [self._query_encoder().stored_id(document) for document in batch]
+            encoder = self._query_encoder(self._searcher())
+            stored = [encoder.stored_id(document) for document in batch]
             unknown = [document for document, id in zip(batch, stored, strict=True) if id is None]
             encodings = iter(self.matcher.encode(unknown) if unknown else ())
             for document, id in zip(batch, stored, strict=True):
@@ -308,21 +308,22 @@ class Library:
     def _encoded(self, query: QueryLike) -> tuple[Searcher, Query]:
         """What to search with, and the query; both of one model, should another process change it meanwhile."""
         while True:
-            self._store.refresh()
-            model = self._store.model
-            encoding, stored_id = self._query_encoder().encode(query)
             searcher = self._searcher()
+            model = self._store.model
+            encoding, stored_id = self._query_encoder(searcher).encode(query)
+            if stored_id is None:  # it was read and encoded, which may have taken long
+                searcher = self._searcher()
             if self._store.model == model or isinstance(query, Encoding):
                 return searcher, Query.of(encoding, searcher.index, stored_id)
 
-    def _query_encoder(self) -> QueryEncoder:
-        return QueryEncoder(self._store, self._source_paths, lambda: self.matcher)
+    def _query_encoder(self, searcher: Searcher) -> QueryEncoder:
+        return QueryEncoder(self._store, searcher.encodings, self._source_paths, lambda: self.matcher)
 
     def resolve(self, query: str | os.PathLike[str]) -> Document:
         """The document of that id, or the file of that name."""
         if isinstance(query, str) and query in self:
             return self.show(query)
-        return self._query_encoder().read(query)
+        return self._query_encoder(self._searcher()).read(query)
 
     def _with_path(self, document: Document) -> Document:
         """The document with its source as a path that can be opened."""
@@ -336,10 +337,11 @@ class Library:
     def _searcher(self) -> Searcher:
         """A search over the store as it is now, and an index of the same version."""
         self._store.refresh()
-        if self._index is None or self._index.version != self._store.version:
+        if self._search is None or self._search.index.version != self._store.version:
             self._store.model.check_background(background_digest(self.statistics.sentences), self.address)
-            self._index = self._current_index()
-        return Searcher(self._store, self._index, self.statistics, self.candidates, self.exact_below)
+            index = self._current_index()
+            self._search = Searcher(self._store, index, self.statistics, self.candidates, self.exact_below)
+        return self._search
 
     def _current_index(self) -> Index:
         """An index that covers the store's version."""
@@ -389,7 +391,7 @@ class Library:
     def _encode_with(self, matcher: HybridMatcher, progress: OnDocuments | None) -> Store:
         """Encode all documents with a matcher; needs the lock."""
         self._opened = reencode(self._store, matcher, self._vector_type or self._store.model.vectors, progress)
-        self._index = None
+        self._search = None
         with storage_errors(self.address):
             writer = Writer(self._opened, self._updated_index(), lambda: self.matcher)
         writer.finish(self.exact_below)
@@ -405,5 +407,5 @@ class Library:
             self._opened.model.check_vectors(self._vector_type, self.address)
             with storage_errors(self.address):
                 index = self._updated_index()
-            self._index = None
+            self._search = None
             yield Writer(self._opened, index, lambda: self.matcher)

@@ -20,7 +20,8 @@ from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
 from longmatch.library.index.terms import QueryTerms
-from longmatch.library.rows import INDEX_COLUMNS, MEANING_COLUMNS, DocumentRow
+from longmatch.library.row_cache import TermRow
+from longmatch.library.rows import INDEX_COLUMNS, MEANING_COLUMNS
 from longmatch.library.search.candidates import Nearest, Scope
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import StoredComparison, sentence_scores
@@ -85,7 +86,7 @@ class _PairSearch:
     def __init__(self, searcher: Searcher, minimum: float) -> None:
         self.searcher, self.minimum = searcher, minimum
         self.scope = Scope.of(searcher.index)
-        self.calibration = searcher.index.rarity([]).calibration(searcher.statistics)
+        self.calibration = searcher.index.rarity.calibration(searcher.statistics)
         self.nearest = searcher.nearest(len(searcher.index))
         self.pairs: list[Pair] = []
         self.scored: set[tuple[str, str]] = set()
@@ -94,7 +95,8 @@ class _PairSearch:
     def run(self, queries: Sequence[Query], count: int = NEAREST) -> None:
         """Score each document's nearest; where half of them belong with it, there may be more: search further."""
         near = nearest_documents(queries, self.searcher.index, self.scope, count, self.nearest)
-        rows = {row.id: row for row in self.searcher.store.fetch(sorted(set().union(*near)), INDEX_COLUMNS)}
+        fetched = self.searcher.store.fetch(sorted(set().union(*near)), INDEX_COLUMNS)
+        rows = {row.id: TermRow.of(row) for row in fetched}
         for query, neighbours in zip(queries, near, strict=True):
             fresh = [id for id in sorted(neighbours) if _ordered(query.id, id) not in self.scored]
             self.scored.update(_ordered(query.id, id) for id in fresh)
@@ -103,7 +105,7 @@ class _PairSearch:
         if crowded and count < len(self.scope):
             self.run(crowded, 4 * count)
 
-    def _score(self, query: Query, candidates: Sequence[DocumentRow]) -> None:
+    def _score(self, query: Query, candidates: Sequence[TermRow]) -> None:
         if not candidates:
             return
         for candidate, value in zip(candidates, self._likeness(query, candidates).tolist(), strict=True):
@@ -111,7 +113,7 @@ class _PairSearch:
                 self.pairs.append(Pair(*_ordered(query.id, candidate.id), value))
                 self.partners.update((query.id, candidate.id))
 
-    def _likeness(self, query: Query, candidates: Sequence[DocumentRow]) -> Floats:
+    def _likeness(self, query: Query, candidates: Sequence[TermRow]) -> Floats:
         """How alike a document and its candidates are; of those that cannot reach the minimum, an upper bound."""
         store, calibration = self.searcher.store, self.calibration
         sides = [name for name in calibration.sides if name in IN_LIKENESS]
@@ -123,8 +125,9 @@ class _PairSearch:
         values["meaning"] = np.minimum(topic + SLACK, 1.0)
         promising = np.flatnonzero(calibration.likeness(values) >= self.minimum).tolist()
         if promising:
-            first, *others = store.fetch([query.id, *(candidates[i].id for i in promising)], MEANING_COLUMNS)
-            values["meaning"][promising] = sentence_scores(first.sentence_vectors(), others)
+            rows = store.fetch([query.id, *(candidates[i].id for i in promising)], MEANING_COLUMNS)
+            first, *others = (row.sentence_vectors() for row in rows)
+            values["meaning"][promising] = sentence_scores(first, others)
         return calibration.likeness(values)
 
 

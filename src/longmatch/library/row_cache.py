@@ -1,79 +1,96 @@
-"""What scoring needs of documents, decoded and kept in memory between questions, within a limit."""
+"""What was read of documents, decoded and kept in memory between questions, within a limit."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
 from longmatch.encoders.backbone import Vectors
-from longmatch.lexical.terms import Counts, Terms, words_in
-from longmatch.library.rows import DocumentRow
+from longmatch.lexical.terms import KINDS, Counts, Kind, words_in
+from longmatch.library.rows import DocumentRow, unpack_vectors
 from longmatch.matching.levels import SentenceVectors
-
-MOST_BYTES = 256 << 20  # a thousand documents of four thousand words
 
 
 @dataclass(frozen=True)
-class DecodedRow:
-    """A row of the store as arrays; it is asked as a `DocumentRow` is."""
+class TermRow:
+    """A document by its terms and its vector, as scoring reads it."""
 
     id: str
     title: str
+    running_words: int
+    terms: dict[Kind, Counts]
     mean: Vectors
-    decoded_terms: Terms
-    vectors: SentenceVectors
-    vector_of_title: Vectors | None
+    title_vector: Vectors | None  # None where it was not read, or not kept
 
     @staticmethod
-    def of(row: DocumentRow) -> "DecodedRow":
+    def of(row: DocumentRow) -> "TermRow":
         """Decode a row; nothing of its table is kept."""
-        title, mean = str(row.value("title")), row.array("mean").copy()
-        return DecodedRow(row.id, title, mean, row.terms(), row.sentence_vectors(), row.title_vector())
+        terms = row.terms()
+        counts = {kind: terms.of(kind).counts for kind in KINDS}
+        vectors = row.array("mean").copy(), row.title_vector()
+        return TermRow(row.id, str(row.value("title")), len(terms.words.ids), counts, *vectors)
 
-    def terms(self) -> Terms:
-        """The hashed words, sentence by sentence, and the phrases once they were asked for."""
-        return self.decoded_terms
-
+    @property
     def title_words(self) -> Counts:
         """The hashed words of the title."""
         return words_in(self.title)
 
+
+@dataclass(frozen=True)
+class CandidateRow(TermRow):
+    """With the sentences' vectors, which are unpacked when they are asked for."""
+
+    vectors: npt.NDArray[Any]  # as stored
+    expectations: npt.NDArray[Any]  # as stored
+
+    @staticmethod
+    def of(row: DocumentRow) -> "CandidateRow":
+        """Decode a row; nothing of its table is kept."""
+        vectors, expectations = row.array("vectors").copy(), row.expectations().copy()
+        return CandidateRow(**vars(TermRow.of(row)), vectors=vectors, expectations=expectations)
+
     def sentence_vectors(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
-        return self.vectors
-
-    def title_vector(self) -> Vectors | None:
-        """The vector of the title; None in libraries that lack the column."""
-        return self.vector_of_title
-
-    def array(self, name: str) -> npt.NDArray[Any]:
-        """The document's vector, `mean`."""
-        if name != "mean":
-            raise KeyError(name)
-        return self.mean
+        return SentenceVectors(
+            unpack_vectors(self.vectors, len(self.expectations)), self.expectations.astype(np.float32)
+        )
 
     @property
     def size(self) -> int:
-        """Bytes, with three words and phrases for each running word."""
-        words = self.decoded_terms.words.ids.nbytes
-        return int(self.vectors.vectors.nbytes + self.vectors.expectations.nbytes + 4 * words)
+        """Bytes."""
+        terms = sum(counts.ids.nbytes + counts.counts.nbytes for counts in self.terms.values())
+        return int(self.vectors.nbytes + self.expectations.nbytes + self.mean.nbytes + terms)
 
 
-class RowCache:
-    """The rows asked for last, of one version of a store."""
+class Kept(Protocol):
+    """Something made of a document."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    @property
+    def id(self) -> str:
+        """The document's id."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+
+K = TypeVar("K", bound=Kept)
+
+
+class RowCache(Generic[K]):
+    """What was made of the documents asked for last, in one version of a store."""
+
+    def __init__(self, most_bytes: int) -> None:
         self._most, self._held, self._version = most_bytes, 0, -1
-        self._rows: OrderedDict[str, DecodedRow] = OrderedDict()
+        self._rows: OrderedDict[str, K] = OrderedDict()
         self._lock = Lock()
 
-    def rows(
-        self, ids: Sequence[str], version: int, fetch: Callable[[Sequence[str]], Sequence[DocumentRow]]
-    ) -> list[DecodedRow]:
-        """The documents with these ids, in their order; unknown ids are skipped, unread ones are fetched."""
+    def get(self, ids: Sequence[str], version: int, make: Callable[[Sequence[str]], Sequence[K]]) -> list[K]:
+        """The documents with these ids, in their order; unknown ids are skipped, and what is missing is made."""
         with self._lock:
             if version != self._version:
                 self._rows.clear()
@@ -81,14 +98,15 @@ class RowCache:
             known = {id: self._rows[id] for id in ids if id in self._rows}
             for id in known:
                 self._rows.move_to_end(id)
-        read = {row.id: DecodedRow.of(row) for row in fetch([id for id in ids if id not in known])}
+        missing = [id for id in ids if id not in known]
+        made = {row.id: row for row in make(missing)} if missing else {}
         with self._lock:
             if version == self._version:
-                self._keep(read)
-        found = known | read
+                self._keep(made)
+        found = known | made
         return [found[id] for id in ids if id in found]
 
-    def _keep(self, rows: dict[str, DecodedRow]) -> None:
+    def _keep(self, rows: dict[str, K]) -> None:
         for id, row in rows.items():
             if id not in self._rows:
                 self._rows[id] = row

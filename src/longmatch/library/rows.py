@@ -182,23 +182,25 @@ def _structure(document: Document) -> dict[str, list[tuple[Any, ...]]]:
     }
 
 
-def _sections(row: dict[str, Any]) -> tuple[Section, ...]:
+Records = Sequence[tuple[Any, ...]]
+
+
+def _sections(sections: Records, paragraphs: Records, sentences: Records) -> tuple[Section, ...]:
     """The sections, restored from the columns of `_structure`."""
-    sentences = [Sentence(s["start"], s["end"]) for s in row["sentences"]]
-    paragraphs = [
-        Paragraph(p["start"], p["end"], tuple(parts), cast(Kind, PARAGRAPH_KINDS[p["kind"]]), p["page"] or None)
-        for p, parts in zip(row["paragraphs"], _split(sentences, row["paragraphs"], "sentences"), strict=True)
+    read = [
+        Paragraph(start, end, tuple(parts), cast(Kind, PARAGRAPH_KINDS[kind]), page or None)
+        for (start, end, kind, page, _), parts in _with_parts(paragraphs, [Sentence(*s) for s in sentences])
     ]
     return tuple(
-        Section(s["start"], s["end"], s["heading"], s["level"], tuple(parts))
-        for s, parts in zip(row["sections"], _split(paragraphs, row["sections"], "paragraphs"), strict=True)
+        Section(start, end, heading, level, tuple(parts))
+        for (start, end, heading, level, _), parts in _with_parts(sections, read)
     )
 
 
-def _split(parts: Sequence[T], parents: Sequence[dict[str, Any]], count: str) -> Iterator[Sequence[T]]:
-    """The parts of each parent, whose field `count` says how many it has."""
-    ends = accumulate(parent[count] for parent in parents)
-    return (parts[end - parent[count] : end] for parent, end in zip(parents, ends, strict=True))
+def _with_parts(parents: Records, parts: Sequence[T]) -> Iterator[tuple[tuple[Any, ...], Sequence[T]]]:
+    """Each parent, whose last field counts its parts, with these."""
+    ends = accumulate(parent[-1] for parent in parents)
+    return ((parent, parts[end - parent[-1] : end]) for parent, end in zip(parents, ends, strict=True))
 
 
 @dataclass(frozen=True)
@@ -223,8 +225,7 @@ class DocumentRow:
 
     def document(self) -> Document:
         """The document, with its structure."""
-        names = ("sections", "paragraphs", "sentences")
-        sections = _sections({name: self.value(name) for name in names})
+        sections = _sections(*(self._records(name) for name in ("sections", "paragraphs", "sentences")))
         metadata = json.loads(self.value("metadata") or "{}")
         texts = (self.value("title"), self.value("text"))
         return Document(self.id, *texts, sections, self.value("language"), self.value("source"), metadata, self.plain)
@@ -249,8 +250,12 @@ class DocumentRow:
 
     def sentence_vectors(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
-        expectations = self.array("expectations").astype(np.float32).reshape(-1, len(SIZES))
+        expectations = self.expectations().astype(np.float32)
         return SentenceVectors(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
+
+    def expectations(self) -> npt.NDArray[Any]:
+        """The expectations by chance, as stored: (sentences, sizes)."""
+        return self.array("expectations").reshape(-1, len(SIZES))
 
     def title_vector(self) -> Vectors | None:
         """The vector of the title; None in libraries that lack the column."""
@@ -260,8 +265,15 @@ class DocumentRow:
 
     def pieces(self) -> list[npt.NDArray[np.int64]]:
         """Start, end, tokens, paragraph and section of each piece."""
-        pieces = self.table["pieces"].chunk(0)[self.position].values
+        pieces = self._structs("pieces")
         return [pieces.field(i).to_numpy().astype(np.int64) for i in range(5)]
+
+    def _structs(self, name: str) -> pa.StructArray:
+        return self.table[name].chunk(0)[self.position].values
+
+    def _records(self, name: str) -> list[tuple[Any, ...]]:
+        """A list of structs as tuples, in the order of their fields."""
+        return list(zip(*(column.to_pylist() for column in self._structs(name).flatten()), strict=True))
 
     def encoding(self) -> Encoding:
         """The document's encoding."""

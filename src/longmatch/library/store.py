@@ -18,7 +18,7 @@ from longmatch.library.errors import NotALibrary, filter_error, is_filter_error,
 from longmatch.library.filters import condition
 from longmatch.library.lance import load_lancedb
 from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
-from longmatch.library.row_cache import DecodedRow, RowCache
+from longmatch.library.row_cache import CandidateRow, RowCache
 from longmatch.library.rows import SCORE_COLUMNS, DocumentRow, rows_of, schema_for
 
 DOCUMENTS, FILES = "documents", "files"
@@ -27,6 +27,7 @@ ADAPTERS = "learnt"
 MODEL_KEY = "longmatch"  # of the LibraryModel, in the metadata of the table's schema
 FOLDER_LIBRARY = ".longmatch"  # the library of a folder of documents, inside that folder
 INDEX_CACHE, METADATA_CACHE = 1 << 28, 1 << 26  # bytes
+CANDIDATE_BYTES = 256 << 20  # a thousand documents of four thousand words
 NO_LIMIT = 10**9  # rows; LanceDB's default limit is 10
 MAX_VERSIONS = 64  # commits before the tables are reopened, which drops the caches of old versions
 MAX_FRAGMENTS = 24  # before they are compacted
@@ -51,7 +52,7 @@ class Store:
         self._database = database
         self._documents = database.open_table(table)
         self._opened_version = self.version
-        self._decoded = RowCache()
+        self._candidates: RowCache[CandidateRow] = RowCache(CANDIDATE_BYTES)
 
     @classmethod
     def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
@@ -145,9 +146,13 @@ class Store:
         rows = {row.id: row for row in rows_of(self.read(columns, sql_in("id", ids)))}
         return [rows[id] for id in ids if id in rows]
 
-    def score_rows(self, ids: Sequence[str]) -> list[DecodedRow]:
+    def candidates(self, ids: Sequence[str]) -> list[CandidateRow]:
         """What scoring needs of the documents with these ids, in their order; kept for the next question."""
-        return self._decoded.rows(ids, self.version, lambda unread: self.fetch(unread, SCORE_COLUMNS))
+
+        def read(unread: Sequence[str]) -> list[CandidateRow]:
+            return [CandidateRow.of(row) for row in self.fetch(unread, SCORE_COLUMNS)]
+
+        return self._candidates.get(ids, self.version, read)
 
     def batches(self, columns: Sequence[str], size: int = 64) -> Iterator[list[DocumentRow]]:
         """All documents, at most `size` at a time."""

@@ -104,8 +104,7 @@ def refresh_unrelated(index: Index, store: Store) -> None:
     ids = sorted(index.roster.rows)
     drawn = [ids[i] for i in drawn_documents(len(ids))]
     encodings = [row.encoding() for row in store.fetch(drawn, ENCODING_COLUMNS)]
-    rarity = index.rarity(encodings)
-    index.unrelated = sampled_unrelated(encodings, rarity, index.statistics, len(ids))
+    index.unrelated = sampled_unrelated(encodings, index.rarity, index.statistics, len(ids))
 
 
 def update_index(index: Index, store: Store) -> None:

@@ -21,35 +21,54 @@ class Evidence:
     lexical: bool = False
 
 
-def merge(forward: Iterable[Evidence], backward: Iterable[Evidence]) -> dict[tuple[int, int], tuple[float, float]]:
-    """Sum the evidence of both directions a pair: {(a, b): (all of it, its lexical part)}."""
-    pairs: dict[tuple[int, int], tuple[float, float]] = {}
-    for swap, side in ((False, forward), (True, backward)):
-        for evidence in side:
-            for here in np.flatnonzero((evidence.mass > 0) & (evidence.partner >= 0)).tolist():
-                there = int(evidence.partner[here])
-                key = (there, here) if swap else (here, there)
-                mass = float(evidence.mass[here])
-                whole, lexical = pairs.get(key, (0.0, 0.0))
-                pairs[key] = (whole + mass, lexical + (mass if evidence.lexical else 0.0))
-    return pairs
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of sentences with the evidence they carry, sorted by sentence."""
+
+    a: Ints
+    b: Ints
+    mass: Floats
+    lexical: Floats  # part of the mass
+
+    def strongest(self, most: int | None) -> Ints:
+        """The places of the `most` pairs with the largest mass, the first of equal ones; of all by default."""
+        order = np.argsort(-self.mass, kind="stable")
+        return order[:most]
+
+
+def merge(forward: Iterable[Evidence], backward: Iterable[Evidence]) -> Pairs:
+    """Sum the evidence of both directions for each pair."""
+    there, back = map(_directed, forward), map(_directed, backward)
+    parts = [*there, *((theirs, mine, mass, lexical) for mine, theirs, mass, lexical in back)]
+    a, b, mass, lexical = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    width = int(b.max(initial=0)) + 1
+    keys, place = np.unique(a * width + b, return_inverse=True)
+    whole, part = (np.bincount(place, values, len(keys)).astype(np.float64) for values in (mass, lexical))
+    return Pairs(*np.divmod(keys, width), whole, part)
+
+
+def _directed(evidence: Evidence) -> tuple[Ints, Ints, Floats, Floats]:
+    """The sentences that carry evidence, their partners, the mass and its lexical part."""
+    carry = np.flatnonzero((evidence.mass > 0) & (evidence.partner >= 0))
+    mass = evidence.mass[carry].astype(np.float64)
+    return carry, evidence.partner[carry], mass, mass if evidence.lexical else np.zeros(len(mass))
 
 
 def alignments(
-    pairs: dict[tuple[int, int], tuple[float, float]],
+    pairs: Pairs,
     passages: tuple[Callable[[int], Passage], Callable[[int], Passage]],
     scores: Callable[[Ints, Ints], Floats],
     words: Callable[[int, int], tuple[str, ...]],
     most: int | None = None,
 ) -> tuple[Alignment, ...]:
     """The pairs as passages, the strongest first, their contributions summing to 1; or only the strongest `most`."""
-    total = sum(whole for whole, _ in pairs.values())
+    total = float(pairs.mass.sum())
     if not total:
         return ()
-    ordered = sorted(pairs.items(), key=lambda item: (-item[1][0], item[0]))[:most]
-    a = np.array([key[0] for key, _ in ordered], dtype=np.int64)
-    b = np.array([key[1] for key, _ in ordered], dtype=np.int64)
+    best = pairs.strongest(most)
+    a, b = pairs.a[best], pairs.b[best]
+    columns = (a, b, scores(a, b), pairs.mass[best] / total, pairs.lexical[best] / total)
     return tuple(
-        Alignment(passages[0](i), passages[1](j), float(score), whole / total, lexical / total, words(i, j))
-        for ((i, j), (whole, lexical)), score in zip(ordered, scores(a, b).tolist(), strict=True)
+        Alignment(passages[0](i), passages[1](j), score, whole, lexical, words(i, j))
+        for i, j, score, whole, lexical in zip(*(column.tolist() for column in columns), strict=True)
     )

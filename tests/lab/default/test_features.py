@@ -131,7 +131,7 @@ def test_pairs_by_themselves_have_the_sides_of_two_documents_alone_by_either_bac
     for name, matcher in (("known", known), ("unknown", unknown)):
         a, b = matcher.encode([documents["boats"], documents["ships"]])
         rarity = Rarity.of([a, b], matcher.statistics)
-        expected = similarities(PairComparison(a, b, rarity), PASSAGE_SIDES)
+        expected = similarities(PairComparison.of(a, b, rarity), PASSAGE_SIDES)
         sides = found.lone[f"{name} related"]
         assert {side: sides[side].tolist() for side in PASSAGE_SIDES} == {
             side: pytest.approx(values.tolist(), abs=2e-3) for side, values in expected.items()

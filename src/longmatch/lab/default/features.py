@@ -227,7 +227,7 @@ def lone_sides(pairs: Sequence[tuple[int, int]], scorer: SideScorer, matcher: Hy
     for numbers in pairs:
         a, b = (scorer.lone_encoding(number, matcher) for number in numbers)
         rarity = Rarity.of([a, b], matcher.statistics)
-        sides = similarities(PairComparison(a, b, rarity), PASSAGE_SIDES)
+        sides = similarities(PairComparison.of(a, b, rarity), PASSAGE_SIDES)
         knowledge = knowledge_of([a, b], matcher.statistics.terms)
         rows.append([*(float(x[0]) for x in sides.values()), a.words, b.words, knowledge])
     columns = (*PASSAGE_SIDES, "query", "lengths", "knowledge")

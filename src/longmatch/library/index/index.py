@@ -13,14 +13,14 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity, blend, trust_in, usual_words
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import Unrelated
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS, Titles
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
-from longmatch.lexical.weights import tfidf
+from longmatch.lexical.weights import tfidf_values
+from longmatch.library.index.frequencies import SegmentFrequencies
 from longmatch.library.index.merge import merge_segments
 from longmatch.library.index.segment import (
     Array,
@@ -73,6 +73,7 @@ class Index:
     _roster: tuple[object, Roster] | None = None  # with the segments and deletions it was made from
     _titles: tuple[Roster, Titles] | None = None  # with the roster they were made from
     _lengths: tuple[Roster, tuple[float, float, float]] | None = None  # the same
+    _rarity: tuple[tuple[Roster, Unrelated | None], Rarity] | None = None  # with what it was made from
 
     @classmethod
     def open(cls, folder: Path, statistics: Statistics, fingerprint: str) -> "Index":
@@ -223,13 +224,9 @@ class Index:
     def _new_folder(self) -> Path:
         return self.folder / uuid4().hex
 
-    def frequencies(self, kind: str, terms: Hashes, more: Frequencies | None = None) -> Frequencies:
-        """The document frequencies of some terms; `more` are added to them."""
-        ids = np.unique(terms)
-        counts = np.zeros(len(ids)) if more is None else more(ids)
-        for segment in self.segments:
-            counts += segment.frequencies(kind, ids)
-        return Frequencies(len(self) + (more.documents if more else 0), ids, counts)
+    def frequencies(self, kind: Kind, more: Frequencies | None = None) -> SegmentFrequencies:
+        """The document frequencies of all terms; `more` are added to them."""
+        return SegmentFrequencies(tuple(self.segments), kind, len(self), more)
 
     def familiarity(self) -> tuple[float, float]:
         """The share of the running words of a language that the backbone knows, and of words of the background text."""
@@ -256,27 +253,25 @@ class Index:
         parts = [np.delete(s[name], sorted(deleted), axis=0) for s, deleted in segments]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def blend(self, kind: Kind, terms: Hashes, more: Frequencies | None = None) -> Blend:
-        """The rarity of some terms; the background is a prior, as far as it knows the documents' words."""
-        return blend(kind, self.frequencies(kind, terms, more), self.statistics, *self.familiarity())
+    def blend(self, kind: Kind, more: Frequencies | None = None) -> Blend:
+        """The rarity of terms; the background is a prior, as far as it knows the documents' words."""
+        return blend(kind, self.frequencies(kind, more), self.statistics, *self.familiarity())
 
-    def rarity(self, encodings: Sequence[Encoding]) -> Rarity:
-        """The rarity of some documents' words, phrases and title terms in the whole collection."""
-        titles = [np.empty(0, np.uint64), *(e.title_terms for e in encodings)]
-        words, phrases = ([e.terms.of(kind).counts.ids for e in encodings] for kind in KINDS)
-        words += [e.title_words.ids for e in encodings]  # the text may lack some of them
-        return self.rarity_of(np.concatenate(titles + words), np.concatenate(titles + phrases))
-
-    def rarity_of(self, words: Hashes, phrases: Hashes) -> Rarity:
-        """The rarity of some words and phrases in the whole collection."""
-        blends = self.blend("words", words), self.blend("phrases", phrases)
-        unrelated = self.unrelated or self.statistics.prior.unrelated(1.0)
-        return Rarity(*blends, self.familiarity()[0], self.titles, self.usual_length, unrelated)
+    @property
+    def rarity(self) -> Rarity:
+        """The rarity of words, phrases and title terms in the whole collection; cached until that changes."""
+        key = self.roster, self.unrelated
+        if self._rarity is None or any(mine is not known for mine, known in zip(key, self._rarity[0], strict=True)):
+            unrelated = self.unrelated or self.statistics.prior.unrelated(1.0)
+            blends = self.blend("words"), self.blend("phrases")
+            rarity = Rarity(*blends, self.familiarity()[0], self.titles, self.usual_length, unrelated)
+            self._rarity = key, rarity
+        return self._rarity[1]
 
     def _idf(self, kind: Kind, counted: Occurrences, more: Frequencies | None = None) -> Floats:
         """The idf of each occurrence's term."""
         terms, position = np.unique(counted.term, return_inverse=True)
-        return np.asarray(self.blend(kind, terms, more).idf(terms)[position])
+        return np.asarray(self.blend(kind, more).idf(terms)[position])
 
     def norms_of(self, terms: Sequence[Terms]) -> Mapping[str, Floats]:
         """The lengths of documents' TF-IDF vectors, from the current document frequencies."""
@@ -301,10 +296,10 @@ class Index:
     def query_terms(self, kind: Kind, counts: Counts, extra: Hashes | None = None) -> QueryTerms:
         """A query's terms, weighted by the whole collection; `extra` terms are looked up too, with weight 0."""
         ids = counts.ids if extra is None else np.union1d(counts.ids, extra)
-        rarity = self.blend(kind, ids)
+        idf, own = self.blend(kind).idf(ids), np.searchsorted(ids, counts.ids)
         weights = np.zeros(len(ids))
-        weights[np.searchsorted(ids, counts.ids)] = tfidf(counts, rarity).values
-        return QueryTerms(ids, weights, rarity.idf(ids))
+        weights[own] = tfidf_values(counts.counts, idf[own])
+        return QueryTerms(ids, weights, idf)
 
 
 def _size(segment: Segment) -> int:

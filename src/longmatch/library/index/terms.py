@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Stream, Terms, lookup
+from longmatch.lexical.table import TermTable
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Terms
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,28 +56,21 @@ def occurrences(terms: Sequence[Terms]) -> dict[Kind, Occurrences]:
 
 @dataclass(frozen=True)
 class QueryTerms:
-    """A query's terms and weights, to be looked for in long streams of terms."""
+    """A query's terms and weights, to be looked for in the terms of many documents."""
 
     ids: Hashes  # sorted
     weights: Floats  # of the query, its length 1
     idf: Floats
 
-    def postings(self, stream: Hashes, document: Ints) -> "Postings":
-        """How often each document has each of the terms, from the running terms of all documents.
+    @cached_property
+    def table(self) -> TermTable:
+        """Finds the terms in others."""
+        return TermTable.of(self.ids)
 
-        Few of those are the query's, so a small table of hashes filters out most of them first.
-        """
-        table = np.zeros(1 << 18, dtype=bool)
-        mask = np.uint64(len(table) - 1)
-        table[self.ids & mask] = True
-        maybe = np.flatnonzero(table[stream & mask])
-        if not len(self.ids) or not len(maybe):
-            nothing = np.empty(0, dtype=np.int64)
-            return Postings(nothing, nothing, nothing)
-        position, present = lookup(self.ids, stream[maybe])
-        keys = document[maybe[present]] * len(self.ids) + position[present]
-        pairs, counts = np.unique(keys, return_counts=True)
-        return Postings(*np.divmod(pairs, len(self.ids)), counts)
+    def postings(self, held: Occurrences) -> "Postings":
+        """How often each document has each of the terms."""
+        where, position = self.table.find(held.term)
+        return Postings(held.document[where], position, held.count[where])
 
     def scores(self, postings: "Postings", norms: Floats) -> Floats:
         """The cosine with each document; `norms` are the lengths of the documents' TF-IDF vectors: (documents,)."""
@@ -90,13 +85,3 @@ class Postings:
     document: Ints
     term: Ints  # its position among the query's terms
     count: Ints
-
-
-def running_terms(documents: Sequence[Terms]) -> dict[Kind, tuple[Hashes, Ints]]:
-    """The running words and phrases of many documents, each with the number of its document."""
-    return {kind: _running([terms.of(kind) for terms in documents]) for kind in KINDS}
-
-
-def _running(streams: Sequence[Stream]) -> tuple[Hashes, Ints]:
-    ids = np.concatenate([stream.ids for stream in streams]) if streams else np.empty(0, np.uint64)
-    return ids, np.repeat(np.arange(len(streams)), [len(stream.ids) for stream in streams])

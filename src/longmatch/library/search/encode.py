@@ -20,7 +20,7 @@ from longmatch.library.errors import LibraryError
 from longmatch.library.files import SourcePaths
 from longmatch.library.index.index import Index
 from longmatch.library.index.terms import QueryTerms
-from longmatch.library.rows import ENCODING_COLUMNS, DocumentRow
+from longmatch.library.rows import DocumentRow
 from longmatch.library.store import Store
 
 QueryLike: TypeAlias = Document | Encoding | str | os.PathLike[str]
@@ -73,6 +73,7 @@ class QueryEncoder:
     """Encodes what a user asks with: a file, a Document, the id of a stored document, or an encoding."""
 
     store: Store
+    stored: Callable[[Sequence[str]], list[Encoding]]  # documents as they were encoded when they were added
     sources: SourcePaths
     matcher: Callable[[], HybridMatcher]  # opened when something has to be encoded
 
@@ -87,10 +88,6 @@ class QueryEncoder:
         if id is not None:
             return self.stored([id])[0], id
         return self.matcher().encode([document])[0], None
-
-    def stored(self, ids: Sequence[str]) -> list[Encoding]:
-        """Documents as they were encoded when they were added."""
-        return [row.encoding() for row in self.store.fetch(ids, ENCODING_COLUMNS)]
 
     def stored_id(self, document: Document) -> str | None:
         """The id under which the library has this very document."""

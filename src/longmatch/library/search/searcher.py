@@ -1,7 +1,7 @@
 """A search over one version of a library, from the query to the hits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from longmatch.default.statistics import Statistics
 from longmatch.default.weighed import WeighedDocument
 from longmatch.library.filters import condition
 from longmatch.library.index.index import Index
+from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.search.candidates import Nearest, Scope, find_candidates
 from longmatch.library.search.encode import Query
@@ -22,6 +23,8 @@ from longmatch.library.search.score import Scored, score_candidates
 from longmatch.library.store import Store
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
+
+KEPT_BYTES = 256 << 20  # of documents as they are shown
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Searcher:
     statistics: Statistics
     candidates: int  # of each kind that are scored exactly
     exact_below: int  # documents: from there on document vectors are searched by an approximate index
+    kept: RowCache[WeighedDocument] = field(default_factory=lambda: RowCache(KEPT_BYTES))
 
     def scope(self, where: str | None = None, without: str | None = None) -> Scope:
         """The documents that fulfil a user's condition, `without` the query itself."""
@@ -54,52 +58,55 @@ class Searcher:
         if where is None and len(scope) <= 3 * self.candidates:
             return self._rank_all(query, scope.ids, k)
         ids = find_candidates(query, scope, self.candidates, self.nearest(len(scope), where))
-        best = score_candidates(query, ids, self.store, self.statistics)
-        encodings = self.encodings(best.ids[:k])
+        best = score_candidates(query, ids, self.store, self.statistics, most=k)
         not_lower = np.searchsorted(-best.scores, -best.scores[:k], side="right")
         percentiles = 100.0 * (len(scope) - not_lower) / max(1, len(scope))
-        rarity = self.index.rarity([query.encoding, *encodings])
-        return self._ranking(query, encodings, best.first(k), percentiles, rarity, len(scope))
+        return self._ranking(query, best.first(k), percentiles, len(scope))
 
     def _rank_all(self, query: Query, ids: Sequence[str], k: int) -> Ranking:
         encodings = self.encodings(sorted(ids))
         if not encodings:
             return Ranking.empty(query)
-        collection = Collection.with_rarity(encodings, self.index.rarity([query.encoding, *encodings]))
+        collection = Collection.with_rarity(encodings, self.index.rarity)
         values = collection.similarities(query.encoding, collection.rarity.sides(self.statistics))
         lengths = collection.lengths
         scores, probabilities = collection.rarity.judge(values, query.words, lengths, self.statistics)
         found = Scored([e.document.id for e in encodings], values, scores, probabilities)
         best = np.argsort(-scores, kind="stable")[:k]
         percentiles = np.array([percentile(scores, int(i)) for i in best])
-        candidates = [encodings[i] for i in best]
-        return self._ranking(query, candidates, found.at(best), percentiles, collection.rarity, len(encodings))
+        return self._ranking(query, found.at(best), percentiles, len(encodings))
 
-    def _ranking(
-        self,
-        query: Query,
-        candidates: Sequence[Encoding],
-        best: Scored,
-        percentiles: Floats,
-        rarity: Rarity,
-        total: int,
-    ) -> Ranking:
-        weighed = WeighedDocument(query.encoding, rarity)
-        number = {candidate.document.id: i for i, candidate in enumerate(candidates)}
+    def _ranking(self, query: Query, best: Scored, percentiles: Floats, total: int) -> Ranking:
+        rarity = self.index.rarity
+        asked = self.weighed([query.stored_id])[0] if query.stored_id else WeighedDocument(query.encoding, rarity)
+        weighed = {document.id: document for document in self.weighed(best.ids)}
+        number = {id: i for i, id in enumerate(best.ids)}
 
         def explain(candidate: Encoding) -> tuple[Alignment, ...]:
             """By the similarities that it was scored by."""
-            one = best.at([number[candidate.document.id]])
-            comparison = PairComparison(weighed, candidate, rarity)
+            id = candidate.document.id
+            one = best.at([number[id]])
+            comparison = PairComparison(asked, weighed[id], rarity)
             known = one.similarities, one.scores, one.probabilities
             return Explanation.by(comparison, self.statistics, *known).alignments(PASSAGES)
 
+        candidates = [weighed[id].encoding for id in best.ids]
         return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities)
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the terms of the whole library unless another rarity is given."""
-        return Explanation.of(a, b, self.statistics, rarity or self.index.rarity([a, b]))
+        return Explanation.of(a, b, self.statistics, rarity or self.index.rarity)
 
     def encodings(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded when they were added."""
-        return [row.encoding() for row in self.store.fetch(ids, ENCODING_COLUMNS)]
+        return [document.encoding for document in self.weighed(ids)]
+
+    def weighed(self, ids: Sequence[str]) -> list[WeighedDocument]:
+        """Documents with their terms weighed by the whole library; kept for the next question."""
+        rarity = self.index.rarity
+
+        def read(unread: Sequence[str]) -> list[WeighedDocument]:
+            rows = self.store.fetch(unread, ENCODING_COLUMNS)
+            return [WeighedDocument(row.encoding(), rarity) for row in rows]
+
+        return self.kept.get(ids, self.store.version, read)
