@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmatch.lexical.frequencies import Floats
-from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import Hashes, Ints, Stream, lookup
 from longmatch.lexical.weights import Weighted
 from longmatch.ragged import ranges
@@ -71,14 +70,15 @@ class _Occurrences:
     @staticmethod
     def of(streams: Sequence[Stream], shared: Sequence[Shared]) -> "_Occurrences":
         """The terms of all kinds are numbered one after another."""
-        sentences, before, keys = len(streams[0].offsets) - 1, 0, []
+        parts = []
         for stream, terms in zip(streams, shared, strict=True):
-            where, position = TermTable.of(terms.ids).find(stream.ids)
-            keys.append((before + position) * sentences + stream.sentence[where])
-            before += len(terms.ids)
-        found, counts = np.unique(np.concatenate(keys), return_counts=True)
-        term, sentence = np.divmod(found, max(1, sentences))
-        return _Occurrences(sentences, term, sentence, counts.astype(np.float64), np.bincount(term, minlength=before))
+            places, position = stream.places, np.searchsorted(stream.counts.ids, terms.ids)
+            first, last = places.offsets[position], places.offsets[position + 1]
+            here = ranges(first, last)
+            parts.append((places.sentence[here], places.count[here].astype(np.float64), last - first))
+        sentence, count, per_term = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        term = np.repeat(np.arange(len(per_term)), per_term)
+        return _Occurrences(len(streams[0].offsets) - 1, term, sentence, count, per_term)
 
     @property
     def total(self) -> Floats:

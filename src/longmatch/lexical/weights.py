@@ -54,17 +54,6 @@ def tfidf_values(counts: Ints, idf: Floats) -> Floats:
     return values / length if length else values
 
 
-def tfidf_each(documents: Sequence[Counts], idf: Idf) -> list[Weighted]:
-    """`tfidf` of several short documents; the rarity of all their terms is looked up at once."""
-    ends = np.cumsum([len(counts.ids) for counts in documents])[:-1]
-    ids = np.concatenate([np.empty(0, np.uint64), *(counts.ids for counts in documents)])
-    rarities = np.split(idf.idf(ids), ends)
-    return [
-        Weighted(counts.ids, tfidf_values(counts.counts, rarity))
-        for counts, rarity in zip(documents, rarities, strict=True)
-    ]
-
-
 def tfidf_rows(counts: Floats, idf: Floats) -> Floats:
     """`tfidf` of many texts at once: word counts (texts, words) and the words' idf (words,) -> (texts, words)."""
     values = log_tf(counts) * idf

@@ -11,7 +11,6 @@ from longmatch.default.sides import Floats, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import KINDS, Ints, Kind
-from longmatch.lexical.weights import TermMatrix, Weighted, tfidf_each
 from longmatch.library.index.terms import Occurrences, Postings
 from longmatch.library.row_cache import CandidateRow, TermRow
 from longmatch.library.search.encode import Query
@@ -22,7 +21,7 @@ from longmatch.ragged import Array, as_numbers, offsets_of
 MEANING = "meaning"
 SHORTLIST = 3  # candidates for each hit asked for whose sentences are compared
 LEAST_SHOWN = 10  # hits
-ON_THE_LINE = 8  # candidates by which the others' sentence scores are estimated
+ON_THE_LINE = 5  # candidates by which the others' sentence scores are estimated
 
 
 class StoredComparison:
@@ -72,9 +71,8 @@ class StoredComparison:
 
     def title_cosines(self) -> Floats:
         """The titles with the query's words."""
-        titles = tfidf_each([row.title_words for row in self.rows], self.index.rarity.words)
-        words = self.query.terms["words"]
-        return TermMatrix.of(titles).scores(Weighted(words.ids, words.weights))
+        titles, words = Occurrences.of([row.title_words for row in self.rows]), self.query.terms["words"]
+        return words.scores(words.postings(titles), titles.norms(self.index.rarity.words.idf(titles.term)))
 
     def query_title_cosines(self) -> Floats:
         """The query's title with the words of each row."""
