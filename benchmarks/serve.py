@@ -28,6 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 K = 10
+WARM_UP = 8.0  # seconds
 
 
 @dataclass
@@ -106,7 +107,7 @@ def main() -> None:
         wait_until_ready(address)
         listed = httpx.get(f"{address}/documents", params={"limit": 1000, "sort": "id"}, timeout=60).json()
         ids = [document["id"] for document in listed["documents"]]
-        asyncio.run(measure(address, ids, 1, 2.0))  # everything is open and warm
+        asyncio.run(measure(address, ids, max(options.clients), WARM_UP))  # everything is open and warm
         for clients in options.clients:
             found = asyncio.run(measure(address, ids, clients, options.seconds))
             middle, late = np.percentile(found.times, [50, 95]) * 1e3

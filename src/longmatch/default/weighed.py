@@ -32,6 +32,12 @@ class WeighedDocument:
         running = self.encoding.words
         return int(self.encoding.sentence_vectors.vectors.nbytes + 2 * len(self.encoding.document.text) + 160 * running)
 
+    def weigh(self) -> None:
+        """Work out now what comparisons need."""
+        for kind in KINDS:
+            _ = self.weights[kind], self.encoding.terms.of(kind).places
+        _ = self.distinctive
+
     @cached_property
     def weights(self) -> dict[Kind, Weighted]:
         """The TF-IDF weights of words and phrases."""

@@ -74,6 +74,7 @@ class Library:
         self.address = os.fspath(path)
         self.candidates, self.exact_below, self._on_message = candidates, exact_below, on_message
         self._base = model  # without the library's adapter
+        self.opens_by_address = model is None  # so another process can open the same library
         self._checked: tuple[LibraryModel, HybridMatcher] | None = None  # the matcher, and the model it was checked for
         self._statistics: tuple[LibraryModel, Statistics] | None = None
         self._vector_type = vectors
@@ -324,6 +325,11 @@ class Library:
         if isinstance(query, str) and query in self:
             return self.show(query)
         return self._query_encoder(self._searcher()).read(query)
+
+    def preload(self) -> None:
+        """Read what questions need of as many documents as are kept, so that the first is as quick as the next."""
+        if len(self):
+            self._searcher().preload()
 
     def _with_path(self, document: Document) -> Document:
         """The document with its source as a path that can be opened."""

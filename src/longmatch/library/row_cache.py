@@ -89,6 +89,11 @@ class RowCache(Generic[K]):
         self._rows: OrderedDict[str, K] = OrderedDict()
         self._lock = Lock()
 
+    @property
+    def is_full(self) -> bool:
+        """Whether what is kept next may displace what is kept now."""
+        return self._held > 0.9 * self._most
+
     def get(self, ids: Sequence[str], version: int, make: Callable[[Sequence[str]], Sequence[K]]) -> list[K]:
         """The documents with these ids, in their order; unknown ids are skipped, and what is missing is made."""
         with self._lock:

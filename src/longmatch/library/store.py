@@ -52,7 +52,7 @@ class Store:
         self._database = database
         self._documents = database.open_table(table)
         self._opened_version = self.version
-        self._candidates: RowCache[CandidateRow] = RowCache(CANDIDATE_BYTES)
+        self.kept_candidates: RowCache[CandidateRow] = RowCache(CANDIDATE_BYTES)
 
     @classmethod
     def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
@@ -152,7 +152,7 @@ class Store:
         def read(unread: Sequence[str]) -> list[CandidateRow]:
             return [CandidateRow.of(row) for row in self.fetch(unread, SCORE_COLUMNS)]
 
-        return self._candidates.get(ids, self.version, read)
+        return self.kept_candidates.get(ids, self.version, read)
 
     def batches(self, columns: Sequence[str], size: int = 64) -> Iterator[list[DocumentRow]]:
         """All documents, at most `size` at a time."""

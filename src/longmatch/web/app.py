@@ -39,6 +39,7 @@ def create_app(
     async def life(app: FastAPI) -> AsyncIterator[None]:
         state.open()
         yield
+        await state.rankers.close()
         await asyncio.to_thread(state.close)
 
     app = FastAPI(

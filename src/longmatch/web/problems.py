@@ -31,6 +31,14 @@ class Problem(LongmatchError):
         super().__init__(sentence)
         self.status, self.headers = status, headers
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Problem, (self.status, str(self), self.headers)
+
+
+def too_many() -> Problem:
+    """Of a question that comes when enough wait."""
+    return Problem(429, "Too many questions wait for an answer. Ask again in a moment.", {"Retry-After": "2"})
+
 
 def answer_with_sentences(app: FastAPI, library: Library) -> None:
     """Turn everything that is raised into {"detail": sentence}."""

@@ -20,6 +20,7 @@ from longmatch.web.limits import Limits
 from longmatch.web.mapping.chart import Chart
 from longmatch.web.models import DEFAULT, ModelShelf
 from longmatch.web.problems import Problem, log, without_paths
+from longmatch.web.rankers import Rankers
 from longmatch.web.schema import Described
 from longmatch.web.uploads import Uploads
 from longmatch.web.worker import Worker
@@ -36,6 +37,7 @@ class State:
     def __init__(self, library: Library, limits: Limits, trained: Mapping[str, Path] | None = None) -> None:
         self.library, self.limits = library, limits
         self.worker = Worker(limits.waiting)
+        self.rankers = Rankers(library.address if library.opens_by_address else None, limits)
         self.models = ModelShelf(library, trained)
         self.uploads = Uploads(limits)
         self.jobs = Jobs(self.worker, limits.jobs, lambda sentence: without_paths(sentence, library))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, ParamSpec, TypeVar
 
-from longmatch.web.problems import Problem
+from longmatch.web.problems import Problem, too_many
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,11 +28,17 @@ class Worker:
         self._there = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._busy = False  # with a question or a job
+
+    @property
+    def busy(self) -> bool:
+        """Whether a question that comes now must wait for another."""
+        return self._busy or bool(self._questions)
 
     async def ask(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Answer a question in the scoring thread; refused when too many wait."""
         if len(self._questions) >= self.most:
-            raise Problem(429, "Too many questions wait for an answer. Ask again in a moment.", {"Retry-After": "2"})
+            raise too_many()
         return await asyncio.wrap_future(self._put(self._questions, lambda: function(*arguments, **named)))
 
     def begin(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> "Future[T]":
@@ -88,7 +94,9 @@ class Worker:
                 if self._thread is not me:
                     return
                 task = (self._questions or self._jobs).popleft()
+                self._busy = True
             _do(task)
+            self._busy = False
 
 
 def _do(task: Task) -> None:

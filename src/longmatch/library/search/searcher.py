@@ -24,6 +24,7 @@ from longmatch.library.store import Store
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
 
+PRELOADED = 32  # documents read at a time
 KEPT_BYTES = 256 << 20  # of documents as they are shown
 
 
@@ -100,6 +101,17 @@ class Searcher:
     def encodings(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded when they were added."""
         return [document.encoding for document in self.weighed(ids)]
+
+    def preload(self) -> None:
+        """Read as many documents as are kept between questions, for scoring and for showing."""
+        ids = self.scope().ids
+        for cache, read in ((self.store.kept_candidates, self.store.candidates), (self.kept, self.weighed)):
+            for start in range(0, len(ids), PRELOADED):
+                for document in read(ids[start : start + PRELOADED]):
+                    if isinstance(document, WeighedDocument):
+                        document.weigh()
+                if cache.is_full:
+                    break
 
     def weighed(self, ids: Sequence[str]) -> list[WeighedDocument]:
         """Documents with their terms weighed by the whole library; kept for the next question."""

@@ -1,6 +1,6 @@
 """Which documents of the library belong with one."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
@@ -14,7 +14,7 @@ router = APIRouter(tags=["rank"])
 Job = Annotated[str, Path(pattern=r"^j-[0-9a-f]{16}$", description="The id that starting it gave.")]
 
 
-@router.get("/rank", responses=mistakes(404, 422, 429, 503))
+@router.get("/rank", response_model=Ranking, responses=mistakes(404, 422, 429, 503))
 async def rank(
     state: TheState,
     document: Document,
@@ -23,9 +23,14 @@ async def rank(
         str | None, Query(max_length=500, description="A condition as in SQL.", examples=["words > 1000"])
     ] = None,
     by: Annotated[By, Query(description="The score.")] = "default",
-) -> Ranking:
+) -> Any:
     """The documents that belong most with one, best first, with the passages that say why."""
-    return await state.work(rank_now, state, RankRequest(document=document, k=k, where=where, by=by))
+    asked = RankRequest(document=document, k=k, where=where, by=by)
+    if state.rankers.ready and by == "default" and state.uploads.get(document) is None:
+        return Response(await state.rankers.rank(asked), media_type="application/json")
+    if state.worker.busy:
+        state.rankers.start()
+    return await state.work(rank_now, state, asked)
 
 
 @router.post("/rank", status_code=202, responses=mistakes(400, 404, 422, 429, 503))

@@ -1,0 +1,123 @@
+"""Questions answered by processes of their own, once more than one is asked at a time."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from longmatch.library.library import Library
+from longmatch.web.limits import Limits
+from longmatch.web.rankers import Rankers
+from tests.web.conftest import upload
+
+IDS = [f"report-{n}.md" for n in range(7)]
+
+
+PROCESS = """
+import sys
+from pathlib import Path
+from longmatch.library.library import Library
+from longmatch.web.ranking_process import serve
+from tests.library.tiny import tiny_matcher
+serve(Library(sys.argv[1], tiny_matcher(Path(sys.argv[2])), create=False))
+"""
+
+
+@pytest.fixture
+def served(serving, shelf: Library, tiny_bert: Path):
+    """A client of a server that may use two processes."""
+    limits = Limits(rankers=2)
+    with serving(limits=limits) as client:
+        command = [sys.executable, "-c", PROCESS, shelf.address, str(tiny_bert)]
+        client.state.rankers = Rankers(shelf.address, limits, command)
+        yield client
+
+
+def ask(client: httpx.Client, id: str) -> httpx.Response:
+    return client.get("/rank", params={"document": id})
+
+
+def started(client) -> Rankers:
+    """The processes, ready: the first questions asked together start them."""
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda id: ask(client, id), IDS * 3))
+    end = time.monotonic() + 60
+    while not client.state.rankers.ready and time.monotonic() < end:
+        time.sleep(0.05)
+    assert client.state.rankers.ready
+    return client.state.rankers
+
+
+def test_who_asks_alone_needs_no_processes(served) -> None:
+    for id in IDS:
+        assert ask(served, id).status_code == 200
+    assert served.state.rankers._starting is None
+
+
+def test_a_question_that_must_wait_starts_them(served) -> None:
+    busy, free = threading.Event(), threading.Event()
+    served.state.worker.begin(lambda: (busy.set(), free.wait(20)))
+    assert busy.wait(20)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask, served, IDS[0])
+        while served.state.rankers._starting is None:
+            time.sleep(0.01)
+        free.set()
+        assert asked.result().status_code == 200
+
+
+def test_they_answer_what_the_scoring_thread_answers(served) -> None:
+    alone = {id: ask(served, id).json() for id in IDS}
+    started(served)
+    served.state.worker.ask = None  # nothing is left to the thread
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda n: ask(served, IDS[n % 7]), range(21)))
+    assert [answer.json() for answer in answers] == [alone[IDS[n % 7]] for n in range(21)]
+    assert {answer.headers["content-type"] for answer in answers} == {"application/json"}
+
+
+def test_mistakes_and_uploads_are_answered_as_ever(served) -> None:
+    started(served)
+    missing = ask(served, "nowhere")
+    assert missing.status_code == 404 and "nowhere" in missing.json()["detail"]
+    where = served.get("/rank", params={"document": IDS[0], "where": "no such thing"})
+    assert where.status_code == 422 and "Traceback" not in where.text
+    id = upload(served, "The river rose. " * 30, base="").json()["upload"]
+    assert ask(served, id).status_code == 200
+
+
+def test_a_killed_process_costs_its_questions_and_no_more(served) -> None:
+    os.kill(started(served)._processes[0].pid, signal.SIGKILL)
+    statuses = [ask(served, id).status_code for id in IDS * 3]
+    assert set(statuses) <= {200, 503} and statuses[-1] == 200
+
+
+def test_a_library_that_cannot_be_opened_again_is_served_by_the_thread(served) -> None:
+    served.state.rankers = Rankers("nowhere", Limits(rankers=2), [sys.executable, "-c", "raise SystemExit(1)"])
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda id: ask(served, id).status_code, IDS * 5))
+    assert set(answers) == {200} and not served.state.rankers.ready
+
+
+def test_they_end_with_the_server(serving, shelf: Library, tiny_bert: Path) -> None:
+    limits = Limits(rankers=2)
+    with serving(limits=limits) as client:
+        command = [sys.executable, "-c", PROCESS, shelf.address, str(tiny_bert)]
+        client.state.rankers = Rankers(shelf.address, limits, command)
+        processes = list(started(client)._processes)
+    end = time.monotonic() + 20
+    while any(Path(f"/proc/{p.pid}/exe").exists() for p in processes) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{process.pid}/exe").exists() for process in processes)
+
+
+def test_no_more_wait_than_may(served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(started(served), "_waiting", Limits().waiting)
+    answer = ask(served, IDS[0])
+    assert answer.status_code == 429 and answer.headers["retry-after"]
