@@ -40,7 +40,10 @@ def test_the_command_on_the_card_is_the_command_again(longmatch, tmp_path, numbe
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (["--set", "learningrate=3"], "There is no setting learningrate. Did you mean learning_rate?"),
+        (
+            ["--set", "learningrate=3"],
+            "There is no setting learningrate. Did you mean learning_rate or head_learning_rate?",
+        ),
         (["--set", "seed=x"], "The setting seed is 'x'; it must be a whole number."),
         (["--set", "out=x"], "There is no setting out. Name one of"),
         (["--set", "seed"], "--set seed is not key=value; write --set seed=3, for example."),
