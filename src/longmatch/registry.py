@@ -44,6 +44,9 @@ MODELS = {  # a rule over a backbone, or over words alone: nothing has to be tra
 SIAMESE = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED = {  # trained networks: opened from the folder that training wrote
     "colde": "longmatch.lab.papers.colde.matcher:ColdeMatcher",
+    "colde-sections": "longmatch.lab.papers.colde.readouts:SectionMeanMatcher",
+    "colde-chunks": "longmatch.lab.papers.colde.readouts:ChunkMeanMatcher",
+    "colde-unprojected": "longmatch.lab.papers.colde.readouts:UnprojectedMatcher",
     "smith": "longmatch.lab.papers.smith.matcher:SmithMatcher",
     "smith-pretrain": "longmatch.lab.papers.smith.matcher:SmithMatcher",
     "cross": "longmatch.lab.baselines.cross.matcher:CrossMatcher",
