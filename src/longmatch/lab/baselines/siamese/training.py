@@ -98,7 +98,10 @@ class LongSettings(SiameseSettings):
 
 
 class SiameseRecipe(BiEncoderRecipe[TextBatch]):
-    """Binary cross-entropy as in SMITH's fine-tuning; scale and middle of the probability are learned."""
+    """Binary cross-entropy as in SMITH's fine-tuning; scale and middle of the probability are learned.
+
+    All weights of these small networks, pretrained embeddings included, learn at one rate.
+    """
 
     Model: ClassVar[type[VectorModel]]
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3, "learning_rate": 1e-3}
@@ -163,5 +166,9 @@ class LongRecipe(SiameseRecipe):
 
     name = "s-long"
     Settings: ClassVar[type] = LongSettings
-    defaults: ClassVar[Mapping[str, Any]] = {"documents": 64}
+    defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3}
     Model = LongModel
+
+    def is_new(self, parameter: str) -> bool:
+        """Scale and middle of the probability."""
+        return not parameter.startswith("backbone.")

@@ -14,7 +14,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.positions import max_positions
-from longmatch.lab.encoders.ragged import segment_sum
+from longmatch.lab.encoders.ragged import weighted_segment_mean
 from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.papers.colde.augmentation import SPECIALS, ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.config import ColdeConfig
@@ -238,17 +238,6 @@ class PackedOrder:
     def unpack(self, packed: PackedSequence) -> Tensor:
         """An LSTM's outputs in the order of the rows."""
         return packed.data.index_select(0, to_device(self.index.argsort(), packed.data.device))
-
-
-def weighted_segment_mean(rows: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
-    """The weighted mean of each run of rows: (rows, width) -> (runs, width). `weights` and `offsets` may be on the CPU.
-
-    >>> weighted_segment_mean(torch.tensor([[1.0], [4.0], [5.0]]), torch.tensor([2, 1, 3]), torch.tensor([0, 2, 3]))
-    tensor([[2.],
-            [5.]])
-    """
-    weights, offsets = (to_device(values, rows.device) for values in (weights.to(rows.dtype)[:, None], offsets))
-    return segment_sum(rows * weights, offsets) / segment_sum(weights, offsets)
 
 
 def set_forget_bias(recurrence: nn.LSTM, bias: float) -> None:

@@ -48,7 +48,7 @@ class SectionMeanMatcher(ReadoutMatcher):
         return encoding.sections.mean(0)
 
 
-class ChunkMeanMatcher(ReadoutMatcher):
+class ColdeChunksMatcher(ReadoutMatcher):
     """The mean of the chunk vectors, weighted by tokens: the backbone alone."""
 
     @property
