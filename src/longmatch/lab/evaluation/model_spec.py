@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES
 from longmatch.lab.evaluation.corpus import SHUFFLED
@@ -27,6 +28,7 @@ RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no par
         "cache",
     )
 )
+WITHOUT_BACKBONE = ("smith", "smith-pretrain")  # models that start from random weights by default
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,8 @@ def changed_settings(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     {'clusters': 'sst-clusters'}
     """
     defaults = default_settings(model, settings.get("preset"))
+    if model not in WITHOUT_BACKBONE and Path(str(settings.get("backbone"))).name == DEFAULT_NAME:
+        settings = {**settings, "backbone": None}  # a copy of the packaged one
     changed = {k: v for k, v in settings.items() if k not in RUNTIME_SETTINGS and defaults.get(k) != v}
     seed = f"-{settings.get('seed')}"
     return {key: Path(v).name.removesuffix(seed) if isinstance(v, str) else v for key, v in changed.items()}

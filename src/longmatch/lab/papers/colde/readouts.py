@@ -69,7 +69,7 @@ class UnprojectedMatcher(ReadoutMatcher):
         self, model: ColdeModel, tokenizer: Any, max_tokens: int | None = None, precision: Precision | None = None
     ) -> None:
         self._width = int(model.projection.in_features)
-        model.projection = nn.Identity()
+        model.projection = nn.Identity()  # type: ignore[assignment]
         super().__init__(model, tokenizer, max_tokens, precision)
 
     @property

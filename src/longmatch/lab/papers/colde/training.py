@@ -135,7 +135,8 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
             return output.sections
         order = _section_documents(documents), _documents(documents)
         places = torch.cat(order).argsort(stable=True)  # each document's sections, then itself
-        return torch.cat([output.sections, output.documents])[to_device(places, output.sections.device)]
+        vectors: Tensor = torch.cat([output.sections, output.documents])
+        return vectors[to_device(places, vectors.device)]
 
     def _row_documents(self, chunks: ChunkBatch) -> Tensor:
         """The document of each contrasted vector, in the order of `_vectors`."""
@@ -171,7 +172,8 @@ def connected(related: Bools) -> Bools:
 
 def _documents(chunks: ChunkBatch) -> Tensor:
     """The documents of a batch, in order: (documents,)."""
-    return chunks.document.unique_consecutive()
+    documents: Tensor = chunks.document.unique_consecutive()
+    return documents
 
 
 def _section_documents(chunks: ChunkBatch) -> Tensor:
