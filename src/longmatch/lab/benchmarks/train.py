@@ -115,7 +115,7 @@ PRETRAINED = "smith-pretrain"  # trained once, from unlabelled documents
 LARGE = ("colde", "mean", "s-long")  # models whose steps fill a GPU
 RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # scoring rules for a backbone trained by SDR
 UNTRAINED = ("default", *RULES)
-READOUTS = ("colde-sections", "colde-chunks", "colde-unprojected")  # other vectors of a trained CoLDE
+READOUTS = ("colde-sections", "colde-chunks", "colde-unprojected", "colde-shuffled")  # a trained CoLDE, read otherwise
 READ_OTHERWISE = ("colde", "colde-paper")  # rows measured by these too
 
 

@@ -10,6 +10,7 @@ import longmatch
 from longmatch.documents import Document, Paragraph, Section, Sentence
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.colde.matcher import ColdeMatcher
+from longmatch.lab.papers.colde.readouts import ShuffledSectionsMatcher
 from tests.lab.papers.colde.tiny_colde import tiny_matcher
 
 PAIR = ("coming-back-slowly.md", "the-stream-that-turned.md")
@@ -194,3 +195,15 @@ def test_other_vectors_of_a_saved_model_can_be_matched(tiny_bert, examples, tmp_
             with torch.no_grad():
                 z = torch.nn.functional.normalize(saved.model.projection(found), dim=0)
             assert float(z @ own.vector) > 0.9
+
+
+def test_shuffled_sections_keep_their_embeddings_and_change_only_the_document(tiny_bert, examples):
+    plain = tiny_matcher(tiny_bert, sections=3)
+    shuffled = ShuffledSectionsMatcher(plain.model, plain.tokenizer, None, "float32")
+    documents = [examples[name] for name in PAIR]
+    for a, b in zip(plain.encode(documents), shuffled.encode(documents), strict=True):
+        order = list(dict.fromkeys(b.section_ids.tolist()))
+        assert sorted(order) == [0, 1, 2]
+        assert torch.allclose(a.sections[order], b.sections, atol=1e-5)
+        same = order == [0, 1, 2]
+        assert torch.allclose(a.vector, b.vector, atol=1e-5) == same

@@ -80,7 +80,7 @@ def encode_tokens(model: ColdeModel, layout: ChunkLayout, documents: Sequence[To
         output = model.aggregate(group_vectors, group.section, group.document, group.lengths)
         counts = torch.unique_consecutive(group.document, return_counts=True)[1].tolist()
         section_ids = [ids.numpy() for ids in group.section.split(counts)]
-        sections = output.sections.float().cpu().split([int(ids[-1]) + 1 for ids in section_ids])
+        sections = output.sections.float().cpu().split([len(np.unique(ids)) for ids in section_ids])
         chunk = 0
         for number, (count, ids) in enumerate(zip(counts, section_ids, strict=True)):
             rows, chunk = slice(chunk, chunk + count), chunk + count

@@ -1,17 +1,21 @@
-"""A trained CoLDE read in other ways, to see which vector of a checkpoint matches best: `colde-sections@FOLDER`.
+"""A trained CoLDE read in other ways, for evaluation: `colde-sections@FOLDER`.
 
-For evaluation only: explanations are those of the document vector, so these matchers give none.
+Other vectors than the document's show which one of a checkpoint matches best; explanations are those of the document
+vector, so these matchers give none. Shuffled sections are the paper's study of perturbed texts (section 4.4.3).
 """
 
+import random
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from torch import Tensor, nn
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import Precision
+from longmatch.lab.papers.colde.augmentation import ChunkLayout, ChunkRanges
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.colde.encoding import ColdeEncoding
 from longmatch.lab.papers.colde.matcher import ColdeMatcher
@@ -80,3 +84,28 @@ class UnprojectedMatcher(ReadoutMatcher):
     def vector_of(self, encoding: ColdeEncoding) -> Tensor:
         """The document vector, now without a projection."""
         return encoding.vector
+
+
+@dataclass(frozen=True)
+class ShuffledLayout(ChunkLayout):
+    """A document's sections in random order, with the section and chunk numbers that they had."""
+
+    seed: int = 0
+
+    def ranges(self, tokens: Tokens) -> ChunkRanges:
+        """The chunks, section after section in an order drawn from the seed and the document's id."""
+        cut = super().ranges(tokens)
+        sections = np.unique(cut.section).tolist()
+        random.Random(f"{self.seed} {tokens.document.id}").shuffle(sections)
+        rows = np.concatenate([np.flatnonzero(cut.section == section) for section in sections])
+        return ChunkRanges(cut.first[rows], cut.last[rows], cut.section[rows], cut.position[rows])
+
+
+class ShuffledSectionsMatcher(ColdeMatcher):
+    """CoLDE on documents whose sections are shuffled but keep the embeddings of their original order."""
+
+    def __init__(
+        self, model: ColdeModel, tokenizer: Any, max_tokens: int | None = None, precision: Precision | None = None
+    ) -> None:
+        super().__init__(model, tokenizer, max_tokens, precision)
+        self.layout = ShuffledLayout(**vars(self.layout))
