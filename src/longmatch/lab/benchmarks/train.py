@@ -7,8 +7,8 @@
 DATA holds the sets' folders. Each model is written to OUT/SET/ROW-SEED, the tokenised documents once to OUT/tokens;
 trained models are left as they are, and interrupted trainings resume. `--only` keeps those whose SET/ROW-SEED matches
 one of its patterns, in the patterns' order: `'acl/*' '*-1'` is every seed on acl, then the first elsewhere. `--set`
-applies to every row that has the setting; prefixed with the name of a model, row or set, to those alone. Rows that
-others need, such as SST's cluster networks, are added and trained first.
+applies to every row that has the setting, and overrides the row's own; prefixed with the name of a model, row or set,
+it applies to those alone. Rows that others need, such as SST's cluster networks, are added and trained first.
 
 With `--jobs 9` nine processes run side by side and log to ROW-SEED.log, so that small models fill a GPU together; a
 failure does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` first, or they take turns. With
@@ -319,10 +319,9 @@ class BenchmarkPlan:
     def _training(self, name: str, row: str, start: str, seed: int) -> QueuedJob:
         model, changed = ROWS[row]
         place = _path(row, name, seed, start)
-        settings: dict[str, Any] = {"cache": str(self.out / "tokens")} | settings_for(row, name, self.overrides)
-        settings |= start_settings(row, start, self.data)
+        settings: dict[str, Any] = {"cache": str(self.out / "tokens")} | start_settings(row, start, self.data)
         settings |= resolve_folders(changed, self.out, name, seed, Path(start).name)
-        settings |= {"seed": 1 if model == PRETRAINED else seed}
+        settings |= settings_for(row, name, self.overrides) | {"seed": 1 if model == PRETRAINED else seed}
         work = Training(model, self.data / Path(place).parent, self.out / place, settings, self.readers)
         needs = tuple(_path(other, name, seed, start) for other in prerequisites([row]))
         return QueuedJob(place, work, self.out / f"{place}.log", needs, model in LARGE)

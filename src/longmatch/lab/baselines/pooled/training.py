@@ -14,12 +14,13 @@ from torch import Tensor
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.pooled.chunks import chunk_layout, document_means, encode_pieces
 from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
+from longmatch.lab.encoders.dropout import set_dropout
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, D, PairBatch
-from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
@@ -31,6 +32,7 @@ class PooledSettings:
     """The settings of both models."""
 
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
+    dropout: float | None = None  # of the backbone; by default as its config says
     loss: Literal["cross_entropy", "contrastive"] = "cross_entropy"  # contrastive: CoLDE's loss over documents
     scale: float = 10.0  # cross-entropy: slope of the probability over the cosine
     middle: float = 0.5  # cross-entropy: the cosine with probability 0.5
@@ -40,6 +42,7 @@ class PooledSettings:
     def __post_init__(self) -> None:
         at_least(self, opening=3, chunk_tokens=8, validation_pairs=2)
         above_zero(self, "scale", "loss_temperature")
+        below_one(self, "dropout")
 
     @property
     def contrastive(self) -> bool:
@@ -88,6 +91,7 @@ class PooledRecipe(BiEncoderRecipe[D], Generic[D]):
     def new_model(cls, settings: TrainingSettings, options: PooledSettings) -> tuple[Any, Any]:
         """The pretrained backbone."""
         backbone = TorchBackbone.load(options.backbone, device="cpu", precision="float32")
+        set_dropout(backbone.model, options.dropout)
         return backbone.model, open_tokenizer(locate(options.backbone))
 
     @property

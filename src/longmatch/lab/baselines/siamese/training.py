@@ -86,10 +86,15 @@ class HanSettings(WordSettings):
 
 @dataclass(frozen=True)
 class LongSettings(SiameseSettings):
-    """A backbone with sliding-window attention; dropout is that of its config."""
+    """A backbone with sliding-window attention."""
 
     opening: int = 4_096  # tokens read of a document, start and end tokens included
     window: int = 256  # attention span per side
+    dropout: float | None = None  # of the backbone; by default as its config says
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        below_one(self, "dropout")
 
     def model(self) -> dict[str, Any]:
         """The settings that go into the model's config; `max_tokens` does not count start and end tokens."""

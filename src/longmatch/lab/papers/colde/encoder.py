@@ -11,6 +11,7 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.dropout import set_dropout
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.positions import max_positions
@@ -96,12 +97,13 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         self.post_init()
 
     @classmethod
-    def from_backbone(cls, name: str | None = None, **settings: Any) -> "ColdeModel":
+    def from_backbone(cls, name: str | None = None, dropout: float | None = None, **settings: Any) -> "ColdeModel":
         """A new model around a pretrained backbone: a folder or hub id; the packaged MiniLM by default.
 
         The section and chunk embeddings start at 0, so the backbone starts from the inputs it was trained on.
         """
         backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
+        set_dropout(backbone, dropout)
         model = cls(ColdeConfig(backbone=backbone.config.to_dict(), **settings))
         model.backbone.load_state_dict(backbone.state_dict())
         if model.config.augmented:

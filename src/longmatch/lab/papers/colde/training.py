@@ -19,7 +19,7 @@ from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.config import Readout
 from longmatch.lab.papers.colde.encoder import ColdeModel, run_offsets
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
-from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings
 
@@ -36,6 +36,7 @@ class ColdeSettings:
     """
 
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
+    dropout: float | None = None  # of the backbone; by default as its config says
     sections: int = 2
     chunk_tokens: int = 512
     max_chunks: int = 64
@@ -59,6 +60,7 @@ class ColdeSettings:
         if self.recurrent_width % 2:
             raise LongmatchError(f"The setting recurrent_width is {self.recurrent_width}; it must be even.")
         above_zero(self, "loss_temperature")
+        below_one(self, "dropout")
 
     def model(self) -> dict[str, Any]:
         """The settings of ColdeConfig."""
