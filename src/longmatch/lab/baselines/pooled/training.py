@@ -12,13 +12,18 @@ from typing import Any, ClassVar, Generic, Literal
 from torch import Tensor
 
 from longmatch.encoders.pretrained import locate
-from longmatch.lab.baselines.pooled.chunks import chunk_layout, document_means, encode_pieces
+from longmatch.lab.baselines.pooled.chunks import (
+    ChunkedDocuments,
+    ChunkedLayout,
+    chunk_layout,
+    document_means,
+    encode_pieces,
+)
 from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
 from longmatch.lab.encoders.dropout import set_dropout
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
-from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, D, PairBatch
 from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
@@ -133,18 +138,18 @@ class FirstTokensRecipe(PooledRecipe[FlatTokens]):
         return encode_pieces(self.model, documents)
 
 
-class ChunkMeanRecipe(PooledRecipe[ChunkBatch]):
+class ChunkMeanRecipe(PooledRecipe[ChunkedDocuments]):
     """Reads a document whole, in chunks; its vector is their mean, weighted by tokens."""
 
     name: ClassVar[str] = "mean"
     Settings: ClassVar[type] = ChunkMeanSettings
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 100, "epochs": 10, "patience": 3}
     options: ChunkMeanSettings
-    layout: ChunkLayout
+    layout: ChunkedLayout
 
-    def _layout(self) -> ChunkLayout:
+    def _layout(self) -> ChunkedLayout:
         specials = special_tokens(self.tokenizer, locate(self.options.backbone))
         return chunk_layout(self.model, specials, self.options.chunk_tokens, self.settings.max_tokens)
 
-    def _vectors(self, documents: ChunkBatch) -> Tensor:
+    def _vectors(self, documents: ChunkedDocuments) -> Tensor:
         return document_means(encode_pieces(self.model, documents.text), documents)
