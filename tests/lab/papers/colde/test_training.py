@@ -48,7 +48,8 @@ def make(tiny_bert, tmp_path_factory):
 def trained(tiny_bert, classes, tmp_path_factory):
     """A model trained as a user would, on documents with classes."""
     out = tmp_path_factory.mktemp("trained") / "colde"
-    settings = {"documents": 24, "learning_rate": 2e-3, "steps": 50, "validate_every": 25, "seed": 1}
+    rates = {"learning_rate": 2e-3, "head_learning_rate": 2e-3}  # the tiny backbone is as new as the rest
+    settings = {"documents": 24, "steps": 50, "validate_every": 25, "seed": 1, **rates}
     return train("colde", classes, out, backbone=str(tiny_bert), **settings, **TINY)
 
 
