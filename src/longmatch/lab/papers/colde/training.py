@@ -30,7 +30,7 @@ Bools = npt.NDArray[np.bool_]
 class ColdeSettings:
     """The model's settings (see ColdeConfig), and those of its loss.
 
-    The defaults differ from the paper's values, which `--preset paper` gives, where validation says so: a temperature
+    The defaults differ from the paper's values, which `--preset paper` gives, in a few respects: a temperature
     at which near negatives count, a readout that sees the whole document, and the whole document's vector, which
     matching compares, among the vectors that the loss contrasts (`document_view`; the paper contrasts sections alone).
     """
