@@ -44,6 +44,10 @@ MODELS = {  # a rule over a backbone, or over words alone: nothing has to be tra
 SIAMESE = ("dssm", "arc-i", "han", "smash", "s-long")
 TRAINED = {  # trained networks: opened from the folder that training wrote
     "colde": "longmatch.lab.papers.colde.matcher:ColdeMatcher",
+    "colde-sections": "longmatch.lab.papers.colde.readouts:SectionMeanMatcher",
+    "colde-chunks": "longmatch.lab.papers.colde.readouts:ColdeChunksMatcher",
+    "colde-shuffled": "longmatch.lab.papers.colde.readouts:ShuffledSectionsMatcher",
+    "colde-unprojected": "longmatch.lab.papers.colde.readouts:UnprojectedMatcher",
     "smith": "longmatch.lab.papers.smith.matcher:SmithMatcher",
     "smith-pretrain": "longmatch.lab.papers.smith.matcher:SmithMatcher",
     "cross": "longmatch.lab.baselines.cross.matcher:CrossMatcher",
@@ -53,6 +57,7 @@ TRAINED = {  # trained networks: opened from the folder that training wrote
     "match-ignition": "longmatch.lab.baselines.filtering.matcher:IgnitionMatcher",
     "opt-match": "longmatch.lab.baselines.filtering.matcher:TransportMatcher",
     "cig": "longmatch.lab.baselines.cig.matcher:CigMatcher",
+    "mean": "longmatch.lab.baselines.pooled.chunks:ChunkMeanMatcher",
     **dict.fromkeys(SIAMESE, "longmatch.lab.baselines.siamese.matcher:VectorMatcher"),
 }
 
@@ -70,6 +75,7 @@ RECIPES = {  # how `longmatch train` makes them
     "opt-match": "longmatch.lab.baselines.filtering.training:TransportRecipe",
     "cig": "longmatch.lab.baselines.cig.training:CigRecipe",
     "first": "longmatch.lab.baselines.pooled.training:FirstTokensRecipe",
+    "mean": "longmatch.lab.baselines.pooled.training:ChunkMeanRecipe",
     "dssm": "longmatch.lab.baselines.siamese.training:DssmRecipe",
     "arc-i": "longmatch.lab.baselines.siamese.training:ArcRecipe",
     "han": "longmatch.lab.baselines.siamese.training:HanRecipe",

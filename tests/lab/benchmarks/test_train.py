@@ -52,7 +52,8 @@ def test_what_needs_no_training_begins_before_what_is_trained_and_may_be_little(
     found = {job.name: job for job in plan.jobs()}
     assert list(found)[:2] == ["tiny: untrained", "tiny/lda"]
     assert found["tiny: untrained"].work.models == ("bm25", "first")
-    assert plan.models("tiny") == ["bm25", "first", "lda", str(tmp_path / "out/tiny/colde-1")]
+    assert plan.models("tiny")[:4] == ["bm25", "first", "lda", str(tmp_path / "out/tiny/colde-1")]
+    assert plan.models("tiny")[4] == f"colde-sections@{tmp_path / 'out/tiny/colde-1'}"
 
 
 def test_a_setting_that_fits_no_row_is_refused() -> None:
@@ -92,3 +93,15 @@ def test_pieces_begin_in_the_order_of_the_patterns_the_first_seed_of_all_sets_fi
     plan = BenchmarkPlan(data, tmp_path, ["one", "two"], rows, [1, 2], {}, None, only)
     wanted = ["one/colde-1", "two/colde-1", "one/first-1", "two/first-1", "one/first-2", "one/colde-2"]
     assert [job.name for job in plan.jobs()] == wanted
+
+
+def test_a_row_is_trained_from_every_start_and_one_without_a_backbone_once(make_data, tmp_path) -> None:
+    data = make_data(pairs=LABELS, name="tiny")
+    asked = data.parent, tmp_path / "out", ["tiny"], ["colde", "smith-short"], [1], {}
+    plan = BenchmarkPlan(*asked, starts=["all-MiniLM-L6-v2", "/models/raw-lm"])
+    found = {job.name: job.work.settings.get("backbone") for job in plan.jobs()}
+    assert found == {
+        "tiny/colde-1": None,
+        "tiny/smith-short-1": "all-MiniLM-L6-v2",
+        "tiny/colde-raw-lm-1": "/models/raw-lm",
+    }

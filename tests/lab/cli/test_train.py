@@ -27,6 +27,12 @@ def test_settings_come_from_the_command_line_and_a_file_and_the_command_line_win
     assert (found["steps"], found["seed"], found["width"], found["clip"]) == (4, 3, 5, 0.0)
 
 
+def test_a_preset_holds_where_nothing_else_is_said(longmatch, tmp_path, numbers):
+    out = tmp_path / "out"
+    assert longmatch("train", RECIPE, numbers, "--out", out, "--preset", "paper", "--set", "steps=2").code == 0
+    assert (settings_of(out)["width"], settings_of(out)["steps"]) == (4, 2)
+
+
 def test_the_command_on_the_card_is_the_command_again(longmatch, tmp_path, numbers):
     import shlex
 
@@ -40,7 +46,10 @@ def test_the_command_on_the_card_is_the_command_again(longmatch, tmp_path, numbe
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (["--set", "learningrate=3"], "There is no setting learningrate. Did you mean learning_rate?"),
+        (
+            ["--set", "learningrate=3"],
+            "There is no setting learningrate. Did you mean learning_rate or",
+        ),
         (["--set", "seed=x"], "The setting seed is 'x'; it must be a whole number."),
         (["--set", "out=x"], "There is no setting out. Name one of"),
         (["--set", "seed"], "--set seed is not key=value; write --set seed=3, for example."),

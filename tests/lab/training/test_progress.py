@@ -23,6 +23,7 @@ def test_in_a_file_there_are_a_few_lines_and_no_noise(tiny: Train, capfd):
     assert shown.out == ""
     patterns = [
         r"Training tests\.lab\.training\.tiny_recipe:TinyRecipe on cpu: 20 steps\.",
+        r"Step 0 of 20: on validation closeness -\d+\.\d+, .*\.",
         *(rf"Step {step} of 20: loss \d+\.\d+; on validation closeness -\d+\.\d+, .*\." for step in (5, 10, 15, 20)),
         rf"{re.escape(str(out))} is trained: closeness -\d+\.\d+ at step 20\.",
     ]
@@ -54,7 +55,7 @@ def test_tensorboard_has_a_curve_for_each_loss_and_measure(tiny: Train):
     found = EventAccumulator(str(logs)).Reload()
     curves = set(found.Tags()["scalars"])
     assert {"loss", "root", "learning_rate", "tokens_a_second", "validation/closeness"} <= curves
-    assert [point.step for point in found.Scalars("validation/closeness")] == [5, 10, 15, 20]
+    assert [point.step for point in found.Scalars("validation/closeness")] == [0, 5, 10, 15, 20]
 
 
 def test_training_works_without_tensorboard(tmp_path, numbers):

@@ -32,7 +32,12 @@ def test_an_epoch_is_validated_at_its_end_unless_told_otherwise():
 @pytest.mark.parametrize(
     ("found", "stale"), [([], False), ([1, 2, 3], False), ([3, 2], False), ([3, 2, 1], True), ([3, 3, 3], True)]
 )
-def test_a_run_is_stale_when_nothing_got_better_for_as_long_as_its_patience(found, stale):
-    state = TrainerState(log_history=[{SELECTION_METRIC: value} for value in found])
+def test_a_run_is_stale_when_nothing_got_better_for_as_many_epochs_as_its_patience(found, stale):
+    state = TrainerState(log_history=[{SELECTION_METRIC: value, "step": 10 * n} for n, value in enumerate(found)])
     assert ScheduleCallback(schedule(patience=2)).is_stale(state) == stale
     assert not ScheduleCallback(schedule()).is_stale(state)
+
+
+def test_patience_counts_epochs_however_often_they_are_validated():
+    assert schedule(patience=2, validate_every=1).patience == 20
+    assert schedule(patience=0.5, accumulate=2).patience == 3

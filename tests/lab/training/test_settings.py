@@ -62,7 +62,9 @@ def test_a_wrong_value_is_one_sentence(values, sentence):
 
 
 def test_an_unknown_setting_names_the_nearest():
-    with pytest.raises(LongmatchError, match=r"There is no setting learning-rate. Did you mean learning_rate\?"):
+    with pytest.raises(
+        LongmatchError, match=r"There is no setting learning-rate. Did you mean learning_rate or head_learning_rate\?"
+    ):
         fill({"learning-rate": 1}, [TrainingSettings, Own])
     with pytest.raises(LongmatchError, match=r"There is no setting section. Did you mean sections\?"):
         filled(section=1)

@@ -7,6 +7,7 @@ import shutil
 import pytest
 import torch
 from filelock import FileLock
+from safetensors.torch import load_file
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.trainer import RecipeTrainer
@@ -22,7 +23,7 @@ def whole_folder(folder):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"steps": 20, "save_every": 3, "keep": 20},
+        {"steps": 20, "save_every": 3, "keep": 20, "new_layer": True},
         {"steps": 20, "accumulate": 3, "schedule": "cosine", "warmup": 0.3, "workers": 2, "keep": 20},
     ],
 )
@@ -64,7 +65,7 @@ def test_weights_that_do_not_fit_are_an_error_not_a_new_beginning(tiny: Train):
     narrow = tiny("narrow")
     shutil.copytree(narrow.out / "training", narrow.out.with_name("again") / "training")
     for path in narrow.out.with_name("again").rglob("model.safetensors"):
-        from safetensors.torch import load_file, save_file
+        from safetensors.torch import save_file
 
         save_file({f"other.{name}": value for name, value in load_file(path).items()}, path, {"format": "pt"})
     with pytest.raises(LongmatchError, match="do not fit the model"):
@@ -93,12 +94,12 @@ def test_the_best_checkpoint_is_kept_among_few(tiny: Train):
 def test_without_a_better_validation_for_long_enough_training_stops(tiny: Train):
     settings = {"steps": 60, "aim": 0.2, "learning_rate": 0.05}
     best = tiny("all", **settings).record["best_step"]
-    done = tiny(patience=2, **settings)
+    done = tiny(patience=1, **settings)  # an epoch is 10 steps
     assert (done.record["best_step"], done.record["steps"]) == (best, best + 10)
 
 
 def test_killed_after_it_stopped_early_it_does_not_train_on(tiny: Train):
-    settings = {"steps": 60, "aim": 0.2, "learning_rate": 0.05, "patience": 2}
+    settings = {"steps": 60, "aim": 0.2, "learning_rate": 0.05, "patience": 1}
     done = tiny(**settings)
     again = done.out.with_name("again")
     shutil.copytree(done.out / "training", again / "training")
@@ -184,6 +185,39 @@ def test_in_bfloat16_the_weights_still_learn_and_stay_float32(tiny: Train):
         assert half.weights.dtype == torch.float32
         assert not torch.equal(half.weights, plain.weights)
         assert half.record["scores"]["error"] == pytest.approx(plain.record["scores"]["error"], rel=0.25)
+
+
+def test_weights_that_no_step_improves_on_are_kept(tiny: Train, capsys):
+    done = tiny(steps=20, aim=-1.0, keep=9)
+    assert done.record["best_step"] == 0
+    assert torch.equal(done.weights, flat(done.out / "training" / "untrained"))
+    assert "Of the untrained weights: after none of 20 steps" in (done.out / "README.md").read_text(encoding="utf-8")
+    assert "before training, which no step improved on" in re.sub(r"\s+", " ", capsys.readouterr().err)
+    again = done.out.with_name("again")
+    shutil.copytree(done.out / "training", again / "training")
+    for later in (15, 20):
+        shutil.rmtree(again / "training" / "checkpoints" / f"checkpoint-{later}")
+    resumed = tiny("again", steps=20, aim=-1.0, keep=9)
+    assert torch.equal(resumed.weights, done.weights) and resumed.record["scores"] == done.record["scores"]
+
+
+def test_new_layers_learn_at_their_own_rate(tiny: Train):
+    def moved(name, **settings):
+        done = tiny(name, new_layer=True, schedule="constant", warmup=0, weight_decay=0, steps=2, **settings)
+        places = done.out / "training" / "untrained", done.checkpoints / "checkpoint-2"
+        before, after = (load_file(place / "model.safetensors") for place in places)
+        return {name: float((after[name] - before[name]).abs().max()) for name in ("odd.bias", "layers.0.bias")}
+
+    given = moved("given", learning_rate=1e-3, head_learning_rate=1e-2)
+    assert given["layers.0.bias"] == pytest.approx(2e-3, rel=0.2) and given["odd.bias"] == pytest.approx(1e-2, rel=0.2)
+    assert moved("factor", learning_rate=1e-3)["odd.bias"] == pytest.approx(20e-3, rel=0.2)
+
+
+def test_a_preset_fills_in_what_is_not_given(tiny: Train):
+    settings = tiny("paper", preset="paper", learning_rate=0.03).record["settings"]
+    assert (settings["preset"], settings["width"], settings["learning_rate"]) == ("paper", 4, 0.03)
+    with pytest.raises(LongmatchError, match=r"The model tiny has no preset papre\. Name one of paper\."):
+        tiny("other", preset="papre")
 
 
 def test_no_file_of_a_model_is_a_pickle(tiny: Train):

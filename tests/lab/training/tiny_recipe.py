@@ -24,6 +24,7 @@ NAME = "tests.lab.training.tiny_recipe:TinyRecipe"
 class TinySettings:
     width: int = 8
     aim: float = 1.0  # validation wants this share of the sum: below 1 the model gets better first, then worse
+    new_layer: bool = False  # `odd` counts as a new layer
     cached: bool = False  # go back in two pieces, by gradient caching
     pause: float = 0.0  # seconds a batch takes
     spoil: str | None = None  # a file that holds a batch's number: while it is there, that batch's loss is no number
@@ -71,6 +72,7 @@ class TinyRecipe(Recipe[TinyBatch]):
     name: ClassVar[str] = "tiny"
     Settings: ClassVar[type] = TinySettings
     defaults: ClassVar[Mapping[str, Any]] = {"learning_rate": 0.01, "steps": 20, "validate_every": 5}
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": {"width": 4, "learning_rate": 0.02}}
 
     def __init__(self, weights: Tensor, settings: TrainingSettings, options: TinySettings) -> None:
         self.weights, self.settings, self.options = weights, settings, options
@@ -118,6 +120,9 @@ class TinyRecipe(Recipe[TinyBatch]):
         wanted = self.options.aim * (inputs @ self.weights.to(model.device))
         error = float(nn.functional.mse_loss(model(inputs)[:, 0].float(), wanted))
         return {"closeness": -error, "error": error, "threshold": error / 2}
+
+    def is_new(self, parameter: str) -> bool:
+        return self.options.new_layer and parameter.startswith("odd.")
 
     def save(self, folder: Path) -> None:
         self.model.save_pretrained(folder)

@@ -7,8 +7,8 @@
 DATA holds the sets' folders. Each model is written to OUT/SET/ROW-SEED, the tokenised documents once to OUT/tokens;
 trained models are left as they are, and interrupted trainings resume. `--only` keeps those whose SET/ROW-SEED matches
 one of its patterns, in the patterns' order: `'acl/*' '*-1'` is every seed on acl, then the first elsewhere. `--set`
-applies to every row that has the setting; prefixed with the name of a model, row or set, to those alone. Rows that
-others need, such as SST's cluster networks, are added and trained first.
+applies to every row that has the setting, and overrides the row's own; prefixed with the name of a model, row or set,
+it applies to those alone. Rows that others need, such as SST's cluster networks, are added and trained first.
 
 With `--jobs 9` nine processes run side by side and log to ROW-SEED.log, so that small models fill a GPU together; a
 failure does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` first, or they take turns. With
@@ -16,6 +16,10 @@ failure does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-contro
 the runs go to ROWS, and `longmatch evaluate --data SET --out ROWS` afterwards adds the lexical rows and writes the
 report. The untrained models come first and all others wait for them, because they tokenise the documents; where their
 runs exist already, `--untrained bm25 first` is the quickest way to do that.
+
+`--starts` names the backbones that models start from, folders or names in DATA/models; of any but the packaged one the
+name is part of the path, OUT/SET/ROW-START-SEED. DATA may be a folder that `benchmarks.prepare` wrote: it has no text,
+so only trained models and others that read tokens can be measured (`--untrained` without names measures none).
 
 SMITH is pre-trained on DATA/pretrain, once for all sets and seeds.
 """
@@ -32,8 +36,10 @@ from typing import Any, Literal
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
+from longmatch.lab.benchmarks.prepare import MODELS, TOKENS, restore_tokens
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.evaluate import Evaluation
+from longmatch.lab.evaluation.model_spec import WITHOUT_BACKBONE
 from longmatch.lab.training.settings import TrainingSettings, read_pairs
 from longmatch.lab.training.train import find_recipe, train
 from longmatch.parallel import half_the_cores, use_processes
@@ -41,12 +47,15 @@ from longmatch.parallel import half_the_cores, use_processes
 ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained first
 ALONE = {"temporal": False, "views": 1}  # SST without aggregation
 BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were masked
-ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "colde": ("colde", {}),
+    "colde-paper": ("colde", {"preset": "paper"}),
     "colde-no-sections": ("colde", {"augmented": False}),  # CoLDE's table 2: -Aug
     "colde-no-lstm": ("colde", {"recurrent": False}),  # -LSTM
     "colde-no-contrast": ("colde", {"contrastive": False}),  # -CL
     "first": ("first", {}),
+    "first-contrastive": ("first", {"loss": "contrastive"}),
+    "mean": ("mean", {}),
     "sdr": ("sdr", {}),
     "sdr-no-contrast": ("sdr", {"contrastive": False}),  # SDR's table 3 (v)
     "sdr-margin-2": ("sdr", {"margin": 2.0}),
@@ -95,11 +104,19 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sst-dual-adaptive-hard": ("sst-dual", ADAPTIVE | {"sampling": "hard"}),
     "sst-dual-adaptive-soft": ("sst-dual", ADAPTIVE),
 }
+STUDIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # CoLDE's robustness: sections 4.4.1, 4.4.2 and 4.5.4
+    f"colde-{key.replace('_', '-')}-{value}": ("colde", {key: value})
+    for key, values in {"documents": (50, 75, 200), "max_tokens": (1_000, 4_000, 8_000), "sections": (3, 4, 5)}.items()
+    for value in values
+}
+ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {**MAIN_ROWS, **STUDIES}
 PREREQUISITES = ("sst-clusters", "smith-pretrain")  # models that others need and that cannot match documents
 PRETRAINED = "smith-pretrain"  # trained once, from unlabelled documents
-LARGE = ("colde", "s-long")  # models whose steps fill a GPU
+LARGE = ("colde", "mean", "s-long")  # models whose steps fill a GPU
 RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # scoring rules for a backbone trained by SDR
 UNTRAINED = ("default", *RULES)
+READOUTS = ("colde-sections", "colde-chunks", "colde-unprojected", "colde-shuffled")  # a trained CoLDE, read otherwise
+READ_OTHERWISE = ("colde", "colde-paper")  # rows measured by these too
 
 
 def settings_of(model: str) -> set[str]:
@@ -142,8 +159,10 @@ def check_overrides(overrides: Mapping[str, str], rows: Sequence[str], sets: Seq
 
 
 def evaluated_models(place: Path, row: str) -> list[str]:
-    """A row's entries in `longmatch evaluate --models`: its folder, and for SDR each scoring rule."""
-    return [f"{rule}@{place}" for rule in RULES] if row == "sdr" else [str(place)]
+    """A row's entries in `longmatch evaluate --models`: its folder, CoLDE's also by readout, SDR's by scoring rule."""
+    if row == "sdr":
+        return [f"{rule}@{place}" for rule in RULES]
+    return [str(place), *(f"{rule}@{place}" for rule in READOUTS if row in READ_OTHERWISE)]
 
 
 def prerequisites(rows: Sequence[str]) -> list[str]:
@@ -152,19 +171,40 @@ def prerequisites(rows: Sequence[str]) -> list[str]:
     return [row for row in ROWS if row in named]
 
 
-def model_path(row: str, name: str, seed: int) -> str:
+def takes_start(row: str) -> bool:
+    """Whether a row's model starts from a backbone that may be another one."""
+    model, changed = ROWS[row]
+    return model not in WITHOUT_BACKBONE and "backbone" in settings_of(model) and "backbone" not in changed
+
+
+def model_path(row: str, name: str, seed: int, start: str = DEFAULT_NAME) -> str:
     """The path of a row's model below OUT.
 
     >>> model_path("colde", "acl", 2), model_path("smith-pretrain-wp", "acl", 2)
     ('acl/colde-2', 'pretrain/smith-pretrain-wp')
+    >>> model_path("colde", "acl", 2, "raw-lm")
+    'acl/colde-raw-lm-2'
     """
-    return f"pretrain/{row}" if ROWS[row][0] == PRETRAINED else f"{name}/{row}-{seed}"
+    words = [row, *([start] if start != DEFAULT_NAME and takes_start(row) else []), str(seed)]
+    return f"pretrain/{row}" if ROWS[row][0] == PRETRAINED else f"{name}/{'-'.join(words)}"
 
 
-def resolve_folders(changed: Mapping[str, Any], out: Path, name: str, seed: int) -> dict[str, Any]:
+def start_settings(row: str, start: str, data: Path) -> dict[str, str]:
+    """The backbone of a start: a folder, or one that `benchmarks.prepare` wrote; the packaged one needs no setting."""
+    if not takes_start(row):
+        return {}
+    prepared = data / MODELS / start
+    if start == DEFAULT_NAME and not prepared.is_dir():
+        return {}
+    return {"backbone": str(prepared if prepared.is_dir() else start)}
+
+
+def resolve_folders(changed: Mapping[str, Any], out: Path, name: str, seed: int, start: str) -> dict[str, Any]:
     """A row's settings with each @ROW replaced by that row's folder."""
     return {
-        key: str(out / model_path(value[1:], name, seed)) if isinstance(value, str) and value.startswith("@") else value
+        key: str(out / model_path(value[1:], name, seed, start))
+        if isinstance(value, str) and value.startswith("@")
+        else value
         for key, value in changed.items()
     }
 
@@ -212,29 +252,40 @@ class BenchmarkPlan:
     readers: int = 1
     also: Sequence[str] = ()  # SET/MODEL: further models that need no training
     untrained: Sequence[str] = UNTRAINED
+    starts: Sequence[str] = (DEFAULT_NAME,)  # backbones; of a path its last part names the model
 
     def jobs(self) -> list[QueuedJob]:
         """All jobs: prerequisites before the rows that need them, each measurement right after its training.
 
         Models named by `also` start early: they keep one core busy for long, and hardly use the GPU.
         """
-        jobs = {job.name: job for job in map(self._untrained, self.sets)} if self.runs else {}
+        jobs = {job.name: job for job in map(self._untrained, self.sets)} if self.runs and self.untrained else {}
         jobs |= {job.name: job for job in (self._further(*place.split("/", 1)) for place in self.also)}
-        for name, row, seed in self._combinations():
+        for name, row, start, seed in self._combinations():
             for other in (*prerequisites([row]), row):
-                training = self._training(name, other, seed)
+                training = self._training(name, other, start, seed)
                 jobs.setdefault(training.name, training)
             if self.runs and ROWS[row][0] not in PREREQUISITES:
-                measurement = self._measurement(name, row, seed)
+                measurement = self._measurement(name, row, start, seed)
                 jobs[measurement.name] = measurement
         return list(jobs.values())
 
+    def restore_prepared(self) -> None:
+        """Unpack the tokens of sets that `benchmarks.prepare` wrote."""
+        stores = [self.out / "tokens", *([self.runs / "encodings"] if self.runs else [])]
+        for name in self.sets:
+            if (self.data / name / TOKENS).is_file():
+                restore_tokens(self.data / name, stores)
+
     def models(self, name: str) -> list[str]:
         """All models of a set's evaluation."""
-        places = [
-            (self.out / model_path(row, name, seed), row) for seed in self.seeds for row in self._rows(name, seed)
-        ]
-        matching = [evaluated_models(place, row) for place, row in places if ROWS[row][0] not in PREREQUISITES]
+        places = {
+            self.out / _path(row, name, seed, start): row
+            for seed in self.seeds
+            for row, start in self._rows(name, seed)
+            if ROWS[row][0] not in PREREQUISITES
+        }
+        matching = [evaluated_models(place, row) for place, row in places.items()]
         further = [place.removeprefix(f"{name}/") for place in self.also if place.startswith(f"{name}/")]
         return [*self.untrained, *further, *(model for some in matching for model in some)]
 
@@ -245,33 +296,41 @@ class BenchmarkPlan:
         out = self.runs or Path()
         return Evaluation([folder.path], self.models(name), out, protocol=both, processes=self.readers)
 
-    def _combinations(self) -> list[tuple[str, str, int]]:
-        """Set, row and seed of every model, in the order of the patterns; the first seed of all sets first."""
+    def _combinations(self) -> list[tuple[str, str, str, int]]:
+        """Set, row, start and seed of every model, in the order of the patterns; the first seed of all sets first."""
         combinations = [
-            (name, row, seed) for seed in self.seeds for name in self.sets for row in self._rows(name, seed)
+            (name, row, start, seed)
+            for seed in self.seeds
+            for name in self.sets
+            for row, start in self._rows(name, seed)
         ]
-        return sorted(combinations, key=lambda each: self._pattern("{}/{}-{}".format(*each)))
+        return sorted(combinations, key=lambda each: self._pattern(_label(*each)))
 
     def _pattern(self, place: str) -> int:
         """The number of the first matching pattern."""
         return next(number for number, pattern in enumerate(self.only) if fnmatch(place, pattern))
 
-    def _rows(self, name: str, seed: int) -> list[str]:
-        return [row for row in self.rows if any(fnmatch(f"{name}/{row}-{seed}", pattern) for pattern in self.only)]
+    def _rows(self, name: str, seed: int) -> list[tuple[str, str]]:
+        """Rows and starts; a row that takes no other start comes once."""
+        first = self.starts[0]
+        every = [(row, start) for start in self.starts for row in self.rows if start == first or takes_start(row)]
+        return [each for each in every if any(fnmatch(_label(name, *each, seed), pattern) for pattern in self.only)]
 
-    def _training(self, name: str, row: str, seed: int) -> QueuedJob:
+    def _training(self, name: str, row: str, start: str, seed: int) -> QueuedJob:
         model, changed = ROWS[row]
-        place = model_path(row, name, seed)
-        settings = {"cache": str(self.out / "tokens")} | settings_for(row, name, self.overrides)
-        settings |= resolve_folders(changed, self.out, name, seed) | {"seed": 1 if model == PRETRAINED else seed}
+        place = _path(row, name, seed, start)
+        settings: dict[str, Any] = {"cache": str(self.out / "tokens")} | start_settings(row, start, self.data)
+        settings |= resolve_folders(changed, self.out, name, seed, Path(start).name)
+        settings |= settings_for(row, name, self.overrides) | {"seed": 1 if model == PRETRAINED else seed}
         work = Training(model, self.data / Path(place).parent, self.out / place, settings, self.readers)
-        needs = tuple(model_path(other, name, seed) for other in prerequisites([row]))
+        needs = tuple(_path(other, name, seed, start) for other in prerequisites([row]))
         return QueuedJob(place, work, self.out / f"{place}.log", needs, model in LARGE)
 
-    def _measurement(self, name: str, row: str, seed: int) -> QueuedJob:
-        place = model_path(row, name, seed)
+    def _measurement(self, name: str, row: str, start: str, seed: int) -> QueuedJob:
+        place = _path(row, name, seed, start)
         work = Measurement(self.evaluation(name), tuple(evaluated_models(self.out / place, row)))
-        return QueuedJob(f"{place}: measured", work, self.out / f"{place}.log", (place, f"{name}: untrained"))
+        needs = (place, *([f"{name}: untrained"] if self.untrained else []))
+        return QueuedJob(f"{place}: measured", work, self.out / f"{place}.log", needs)
 
     def _untrained(self, name: str) -> QueuedJob:
         """Before the others: these tokenise the documents."""
@@ -280,7 +339,18 @@ class BenchmarkPlan:
 
     def _further(self, name: str, model: str) -> QueuedJob:
         work = Measurement(self.evaluation(name), (model,))
-        return QueuedJob(f"{name}/{model}", work, self.out / name / f"{model}.log", (f"{name}: untrained",))
+        needs = (f"{name}: untrained",) if self.untrained else ()
+        return QueuedJob(f"{name}/{model}", work, self.out / name / f"{model}.log", needs)
+
+
+def _path(row: str, name: str, seed: int, start: str) -> str:
+    return model_path(row, name, seed, Path(start).name)
+
+
+def _label(name: str, row: str, start: str, seed: int) -> str:
+    """SET/ROW-SEED, or SET/ROW-START-SEED: what the patterns of --only are about."""
+    path = model_path(row, name, seed, Path(start).name)
+    return f"{name}/{row}-{seed}" if ROWS[row][0] == PRETRAINED else path
 
 
 def main() -> None:
@@ -290,7 +360,10 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--sets", nargs="+", default=["acl", "wiki", "papers"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
-    parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--rows", nargs="+", default=list(MAIN_ROWS), choices=list(ROWS))
+    parser.add_argument(
+        "--starts", nargs="+", default=[DEFAULT_NAME], help="backbones: folders, or names in DATA/models"
+    )
     parser.add_argument("--only", nargs="+", default=["*"], help="patterns of SET/ROW-SEED")
     parser.add_argument("--set", dest="settings", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=1, help="processes running at a time")
@@ -299,15 +372,16 @@ def main() -> None:
     parser.add_argument(
         "--also", nargs="+", default=[], help="SET/MODEL: further models to measure that need no training"
     )
-    parser.add_argument("--untrained", nargs="+", default=list(UNTRAINED), help="models measured first on every set")
+    parser.add_argument("--untrained", nargs="*", default=list(UNTRAINED), help="models measured first on every set")
     options = parser.parse_args()
     overrides = read_pairs(options.settings)
     check_overrides(overrides, [*prerequisites(options.rows), *options.rows], options.sets)
     jobs = max(1, options.jobs)
     cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
     what = options.data, options.out, options.sets, options.rows, options.seeds, overrides
-    how = options.measure, options.only, options.readers or cores, options.also, options.untrained
+    how = options.measure, options.only, options.readers or cores, options.also, options.untrained, options.starts
     plan = BenchmarkPlan(*what, *how)
+    plan.restore_prepared()
     failed = run_all(plan.jobs(), jobs, cores)
     for name in [] if options.measure else options.sets:
         data, models = str(options.data / name), ",".join(plan.models(name))

@@ -28,6 +28,9 @@ def train(
         list[str] | None,
         typer.Option("--set", help="A setting, as epochs=5; may be given several times.", show_default=False),
     ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Named settings: paper, for the values of the model's paper.", show_default=False)
+    ] = None,
     step: Annotated[
         str | None,
         typer.Option(
@@ -52,9 +55,10 @@ def train(
     """Train a model. Run again, the same command goes on where it stopped.
 
     A data folder holds documents.jsonl.xz and pairs.tsv or qrels.tsv, classes.tsv or links.tsv. Settings that all
-    models have: seed, epochs or steps, learning_rate, weight_decay, warmup, schedule, clip, documents (a batch),
-    accumulate, max_tokens (of a document), tokens_at_once, precision, validate_every, save_every, patience, keep,
-    workers, device, cache (a folder of tokenised documents that runs may share). The command line wins over the file.
+    models have: seed, epochs or steps, learning_rate, head_learning_rate (of new layers), weight_decay, warmup,
+    schedule, clip, documents (a batch), accumulate, max_tokens (of a document), tokens_at_once, precision,
+    validate_every, save_every, patience (in epochs), keep, workers, device, cache (a folder of tokenised documents that
+    runs may share). The command line wins over the file, and both over --preset.
     For several GPUs: torchrun --nproc-per-node 4 -m longmatch train ...
 
     longmatch train default makes the matcher that ships: --data holds the data sets' folders, and its settings are
@@ -70,7 +74,7 @@ def train(
         if not value and not (is_default and key == "data"):
             what = "a model" if key == "model" else f"--{key}"
             raise LongmatchError(f"Name {what}: longmatch train MODEL --data DIR --out DIR.")
-    values |= read_pairs(settings or [])
+    values |= ({"preset": preset} if preset else {}) | read_pairs(settings or [])
     if is_default:
         _train_default(chosen["data"] or [], Path(chosen["out"]), step, sets, install, values)
         return

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from longmatch import ragged
+from longmatch.lab.encoders.transfer import to_device
 from longmatch.ragged import Floats
 
 
@@ -112,6 +113,19 @@ def segment_mean(values: Tensor, offsets: Tensor) -> Tensor:
     """Mean of each segment: (units, columns) -> (groups, columns). Empty groups give 0."""
     lengths = offsets.diff().clamp(min=1)
     return segment_sum(values, offsets) / lengths[:, None].to(values.dtype)
+
+
+def weighted_segment_mean(values: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
+    """Weighted mean of each segment, none of them empty: (units, columns) -> (groups, columns).
+
+    `weights` (units,) and `offsets` may be on the CPU.
+
+    >>> weighted_segment_mean(torch.tensor([[1.0], [4.0], [5.0]]), torch.tensor([2, 1, 3]), torch.tensor([0, 2, 3]))
+    tensor([[2.],
+            [5.]])
+    """
+    weights, offsets = (to_device(each, values.device) for each in (weights.to(values.dtype)[:, None], offsets))
+    return segment_sum(values * weights, offsets) / segment_sum(weights, offsets)
 
 
 def _row_index(values: Tensor, offsets: Tensor) -> Tensor:

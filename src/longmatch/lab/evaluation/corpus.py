@@ -3,7 +3,6 @@
 Their sections can be shuffled, for CoLDE's study of perturbed texts (section 4.4.3).
 """
 
-import hashlib
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from longmatch.documents.jsonl import parse_line
 from longmatch.documents.language import count_words
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.datasets.prepared import documents_digest, require_text
 from longmatch.lab.datasets.records import iterate_lines
 from longmatch.lab.store.documents import DocumentSource
 from longmatch.lab.store.layer import Unreadable
@@ -62,8 +62,7 @@ class Corpus:
     @cached_property
     def fingerprint(self) -> str:
         """Changes when the documents do."""
-        with self.folder.documents_file.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        digest = documents_digest(self.folder.documents_file)[:16]
         return digest if self.shuffle is None else f"{digest}-{self.shuffle}"
 
     @property
@@ -87,6 +86,7 @@ class Corpus:
 
     def _lines(self) -> Iterator["_Line"]:
         path = self.folder.documents_file
+        require_text(path)
         lines = ((number, line) for number, line in iterate_lines(path) if line.strip())
         for id, (number, line) in zip(self.ids, lines, strict=True):
             yield _Line(id, number, line, path, self.shuffle)

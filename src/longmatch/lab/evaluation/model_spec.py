@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES
 from longmatch.lab.evaluation.corpus import SHUFFLED
@@ -27,6 +28,7 @@ RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no par
         "cache",
     )
 )
+WITHOUT_BACKBONE = ("smith", "smith-pretrain")  # models that start from random weights by default
 
 
 @dataclass(frozen=True)
@@ -162,15 +164,17 @@ def changed_settings(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     >>> changed_settings("sst", {"seed": 3, "clusters": "out/news/sst-clusters-3"})
     {'clusters': 'sst-clusters'}
     """
-    defaults = default_settings(model)
+    defaults = default_settings(model, settings.get("preset"))
+    if model not in WITHOUT_BACKBONE and Path(str(settings.get("backbone"))).name == DEFAULT_NAME:
+        settings = {**settings, "backbone": None}  # a copy of the packaged one
     changed = {k: v for k, v in settings.items() if k not in RUNTIME_SETTINGS and defaults.get(k) != v}
     seed = f"-{settings.get('seed')}"
     return {key: Path(v).name.removesuffix(seed) if isinstance(v, str) else v for key, v in changed.items()}
 
 
 @cache
-def default_settings(model: str) -> dict[str, Any]:
-    """The defaults shared by all models, overridden and extended by those of the model's recipe."""
+def default_settings(model: str, preset: str | None = None) -> dict[str, Any]:
+    """The defaults shared by all models, overridden and extended by those of the model's recipe and of a preset."""
     from longmatch.lab.training.settings import TrainingSettings
     from longmatch.lab.training.train import find_recipe
 
@@ -179,7 +183,7 @@ def default_settings(model: str) -> dict[str, Any]:
         recipe = find_recipe(model)
     except LongmatchError:  # a record of another version may name a model that no longer exists
         return shared
-    return shared | _field_defaults(recipe.Settings) | dict(recipe.defaults)
+    return shared | _field_defaults(recipe.Settings) | {**recipe.defaults, **recipe.presets.get(preset or "", {})}
 
 
 def _field_defaults(kind: Any) -> dict[str, Any]:

@@ -73,8 +73,7 @@ def _body(recipe: Recipe[Any], run: TrainingRun, outcome: Outcome) -> str:
 {_table("", {"read from": ", ".join(run.data)} | {key.replace("_", " "): value for key, value in recipe.facts.items()})}
 
 ## Scores on the validation split
-Of the weights after step {outcome.best} of {outcome.steps}, the best by the first of these; the last training
-loss was {outcome.loss:.4f}.
+{_selection(outcome)} The last training loss was {outcome.loss:.4f}.
 {_table("measure", {key: f"{value:.4f}" for key, value in scores.items()})}
 
 ## Training
@@ -85,6 +84,13 @@ Seed {run.settings.seed}.
 ```
 {_table("setting", {f"`{key}`": value for key, value in run.all_settings.items()})}
 """
+
+
+def _selection(outcome: Outcome) -> str:
+    """Which weights the model has."""
+    if outcome.best == 0:
+        return f"Of the untrained weights: after none of {outcome.steps} steps was the first of these better."
+    return f"Of the weights after step {outcome.best} of {outcome.steps}, the best by the first of these."
 
 
 def _table(head: str, rows: Mapping[str, Any]) -> str:

@@ -26,10 +26,11 @@ def above_zero(settings: object, *keys: str) -> None:
 
 
 def below_one(settings: object, *keys: str) -> None:
-    """Refuse rates, such as dropout, that are negative, 1 or more."""
+    """Refuse rates, such as dropout, that are negative, 1 or more; None passes."""
     for key in keys:
-        if not 0 <= getattr(settings, key) < 1:
-            raise LongmatchError(f"The setting {key} is {getattr(settings, key)}; it must be 0 or more and below 1.")
+        value = getattr(settings, key)
+        if value is not None and not 0 <= value < 1:
+            raise LongmatchError(f"The setting {key} is {value}; it must be 0 or more and below 1.")
 
 
 def positive_share(settings: object, *keys: str) -> None:

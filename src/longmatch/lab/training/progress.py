@@ -74,7 +74,8 @@ class ConsoleProgress(TrainerCallback):  # type: ignore[misc]
         metrics: dict[str, float] = others["metrics"]
         best = state.best_metric is None or metrics[SELECTION_METRIC] > state.best_metric
         measures = ", ".join(f"{key[5:]} {value:.4f}" for key, value in metrics.items() if key != SELECTION_METRIC)
-        facts = f"loss {self.loss:.4f}; on validation {measures}{', the best so far' if best else ''}"
+        loss = f"loss {self.loss:.4f}; " if state.global_step else ""
+        facts = f"{loss}on validation {measures}{', the best so far' if best and state.global_step else ''}"
         self.print(f"Step {state.global_step} of {state.max_steps}: {facts}.")
         self._since = monotonic()
 

@@ -54,7 +54,8 @@ class Recipe(ABC, Generic[B]):
 
     name: ClassVar[str]  # of the model, as in `longmatch train` and `longmatch.load`
     Settings: ClassVar[type] = NoSettings  # a frozen dataclass: the model's own --set keys and their defaults
-    defaults: ClassVar[Mapping[str, Any]] = {}  # where the paper's values differ from those of TrainingSettings
+    defaults: ClassVar[Mapping[str, Any]] = {}  # where they differ from those of TrainingSettings
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # named settings, such as the paper's
     use: ClassVar[str] = USE  # the model card's usage section; {place} is the model's folder
     model: PreTrainedModel
 
@@ -91,6 +92,10 @@ class Recipe(ABC, Generic[B]):
         Called in evaluation mode, without gradients, under autocast. A measure named "threshold" is the score from
         which a pair counts as a match; that of the best weights goes into `model.config.threshold`.
         """
+
+    def is_new(self, parameter: str) -> bool:
+        """Whether a parameter, by name, belongs to a layer added to a pretrained model; such layers learn faster."""
+        return False
 
     @abstractmethod
     def save(self, folder: Path) -> None:

@@ -19,7 +19,7 @@ class RunSchedule:
     batches_per_step: int
     validate_every: int
     save_every: int
-    patience: int | None
+    patience: int | None  # steps
 
     @staticmethod
     def of(settings: TrainingSettings, batches_per_epoch: int, processes: int) -> "RunSchedule":
@@ -31,7 +31,8 @@ class RunSchedule:
         per_step = settings.accumulate * processes
         steps = settings.steps or max(1, ceil(settings.epochs * batches_per_epoch / per_step))
         every = min(steps, settings.validate_every or ceil(batches_per_epoch / per_step))
-        return RunSchedule(steps, per_step, every, settings.save_every or every, settings.patience)
+        patience = None if settings.patience is None else ceil(settings.patience * batches_per_epoch / per_step)
+        return RunSchedule(steps, per_step, every, settings.save_every or every, patience)
 
 
 class ScheduleCallback(TrainerCallback):  # type: ignore[misc]
@@ -56,8 +57,9 @@ class ScheduleCallback(TrainerCallback):  # type: ignore[misc]
             control.should_training_stop = True
 
     def is_stale(self, state: TrainerState) -> bool:
-        """Whether none of the last `patience` validations beat the best one before them."""
-        values = [line[SELECTION_METRIC] for line in state.log_history if SELECTION_METRIC in line]
-        if self.schedule.patience is None or not values:
+        """Whether no validation of the last `patience` steps beat the best one before them."""
+        validations = [(line["step"], line[SELECTION_METRIC]) for line in state.log_history if SELECTION_METRIC in line]
+        if self.schedule.patience is None or not validations:
             return False
-        return len(values) - 1 - values.index(max(values)) >= self.schedule.patience
+        best, _ = max(validations, key=lambda validation: validation[1])  # of equal ones the first
+        return bool(validations[-1][0] - best >= self.schedule.patience)

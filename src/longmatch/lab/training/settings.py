@@ -10,23 +10,26 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.limits import above_zero, at_least
 
-MINIMUMS = {"epochs": 0, "steps": 1, "learning_rate": 0, "weight_decay": 0, "warmup": 0, "clip": 0, "documents": 1}
-MINIMUMS |= {"tokens_at_once": 1, "max_tokens": 1, "accumulate": 1, "validate_every": 1, "save_every": 1, "patience": 1}
-MINIMUMS |= {"keep": 1, "workers": 0, "seed": 0}
+MINIMUMS = {"epochs": 0, "steps": 1, "learning_rate": 0, "head_learning_rate": 0, "weight_decay": 0, "warmup": 0}
+MINIMUMS |= {"clip": 0, "documents": 1, "tokens_at_once": 1, "max_tokens": 1, "accumulate": 1, "validate_every": 1}
+MINIMUMS |= {"save_every": 1, "keep": 1, "workers": 0, "seed": 0}
 
 GPU_TOKENS, CPU_TOKENS = 32_768, 2_048
+HEAD_FACTOR = 20  # new layers learn this many times faster than pretrained ones
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
     """The settings of all models. A recipe adds its own (`Recipe.Settings`) and may override these defaults."""
 
+    preset: str | None = None  # named values of a recipe's settings: paper; explicit settings win
     seed: int = 0  # for all randomness: initial weights, batches, dropout
     epochs: float = 3.0  # passes over the training data
     steps: int | None = None  # weight updates; instead of epochs
-    learning_rate: float = 5e-5
+    learning_rate: float = 5e-5  # of pretrained weights
+    head_learning_rate: float | None = None  # of layers new in the model; by default 20 times learning_rate
     weight_decay: float = 0.01
     warmup: float = 0.1  # share of the steps over which the learning rate rises to its peak
     schedule: Literal["linear", "cosine", "constant"] = "linear"  # of the learning rate after the warm-up
@@ -40,9 +43,9 @@ class TrainingSettings:
     precision: Literal["auto", "float32", "bfloat16"] = (
         "auto"  # of matrix products; auto: bfloat16 on a GPU that supports it
     )
-    validate_every: int | None = None  # steps between validations; by default one epoch
+    validate_every: int | None = None  # steps between validations; by default one epoch; step 0 is always validated
     save_every: int | None = None  # steps between checkpoints; every validation saves one anyway
-    patience: int | None = None  # validations without improvement before stopping early; by default never
+    patience: float | None = None  # epochs without improvement before stopping early; by default never
     keep: int = 2  # number of checkpoints; the best is always kept
     workers: int | None = None  # processes that prepare batches; by default 4 with a GPU, none on a CPU
     device: Literal["auto", "cpu"] = "auto"  # auto: a GPU if there is one
@@ -50,8 +53,16 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         at_least(self, **MINIMUMS)
+        if self.patience is not None:
+            above_zero(self, "patience")
         if self.warmup > 1:
             raise LongmatchError(f"The setting warmup is {self.warmup}; it is a share of the steps, 1 at most.")
+
+    @property
+    def new_layers_rate(self) -> float:
+        """The learning rate of layers that start at random."""
+        rate = self.head_learning_rate
+        return HEAD_FACTOR * self.learning_rate if rate is None else rate
 
     @property
     def of_data(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import gc
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from importlib.util import find_spec
 from math import ceil
@@ -40,11 +40,22 @@ def find_recipe(name: str) -> "type[Recipe[Any]]":
     return recipe
 
 
+def preset_values(recipe_class: "type[Recipe[Any]]", preset: str | None) -> Mapping[str, Any]:
+    """The settings of a recipe's preset; none without a preset."""
+    if preset is None:
+        return {}
+    if preset not in recipe_class.presets:
+        known = f"Name one of {', '.join(recipe_class.presets)}." if recipe_class.presets else "Leave it out."
+        raise LongmatchError(f"The model {recipe_class.name} has no preset {preset}. {known}")
+    return recipe_class.presets[preset]
+
+
 def train(model: str, data: AnyPath | Sequence[AnyPath], out: AnyPath, /, **settings: Any) -> Path:
     """Train a model (one of RECIPES) on data folders or files into the folder `out`, which is returned.
 
-    `settings` are those of TrainingSettings and the model's own. Called again with the same settings, an interrupted
-    run resumes and a finished one is left as it is. Under torchrun or accelerate, several processes share a run.
+    `settings` are those of TrainingSettings and the model's own; `preset="paper"` gives those left out the values of
+    the model's paper. Called again with the same settings, an interrupted run resumes and a finished one is left as it
+    is. Under torchrun or accelerate, several processes share a run.
     """
     if find_spec("accelerate") is None:
         raise LongmatchError("Training needs accelerate. Install it: pip install 'longmatch[train]'.")
@@ -52,7 +63,8 @@ def train(model: str, data: AnyPath | Sequence[AnyPath], out: AnyPath, /, **sett
     if not paths:
         raise LongmatchError("There is no data to train on. Name a data folder or file with --data.")
     recipe_class = find_recipe(model)
-    shared, options = fill(settings, [TrainingSettings, recipe_class.Settings], recipe_class.defaults)
+    defaults = {**recipe_class.defaults, **preset_values(recipe_class, settings.get("preset"))}
+    shared, options = fill(settings, [TrainingSettings, recipe_class.Settings], defaults)
     run = TrainingRun(model, tuple(str(path) for path in paths), Path(out), shared, options, settings)
     args = _arguments(run)
 
@@ -101,6 +113,8 @@ def _train(
         steps = f"resuming at step {step_of(last)} of {schedule.steps}" if last else f"{schedule.steps} steps"
         processes = f" in {args.world_size} processes" if args.world_size > 1 else ""
         progress.print(f"Training {run.model} on {args.device.type}{processes}: {steps}.")
+    if last is None:
+        trainer.validate_untrained()
     try:
         with progress.bar():
             trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -114,7 +128,9 @@ def _train(
     if trainer.is_world_process_zero():
         _finish(run, recipe, trainer, scores)
         name, value = next(iter(scores.items()))
-        progress.print(f"{run.out} is trained: {name} {value:.4f} at step {trainer.state.best_global_step}.")
+        best = trainer.state.best_global_step
+        kept = f"at step {best}" if best else "before training, which no step improved on; its weights are kept"
+        progress.print(f"{run.out} is trained: {name} {value:.4f} {kept}.")
 
 
 def _finish(run: TrainingRun, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures: dict[str, float]) -> None:

@@ -55,6 +55,26 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
             workers = 4 if self.args.device.type == "cuda" else 0
         return batch_loader(self.recipe, _BatchNumbers(self), workers)
 
+    def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
+        """AdamW with one learning rate for pretrained layers and another for new ones."""
+        if self.optimizer is None:
+            optimizer, options = self.get_optimizer_cls_and_kwargs(self.args, self.recipe.model)
+            self.optimizer = optimizer(self._parameter_groups(), **options)
+        return self.optimizer
+
+    def _parameter_groups(self) -> list[dict[str, Any]]:
+        """Pretrained and new parameters, each with and without weight decay; kinds without parameters are left out."""
+        decayed = set(self.get_decay_parameter_names(self.recipe.model))
+        groups: dict[tuple[bool, bool], list[Tensor]] = {}
+        for name, weight in self.recipe.model.named_parameters():
+            if weight.requires_grad:
+                groups.setdefault((self.recipe.is_new(name), name not in decayed), []).append(weight)
+        rates = {False: self.settings.learning_rate, True: self.settings.new_layers_rate}
+        return [
+            {"params": groups[kind], "lr": rates[kind[0]], "weight_decay": 0.0 if kind[1] else self.args.weight_decay}
+            for kind in sorted(groups)
+        ]
+
     def get_batch_samples(self, epoch_iterator: Iterator[Any], num_batches: int, device: Any) -> tuple[list[Any], None]:
         """The batches of one step. They are not dictionaries, so the Trainer must not look for labels in them."""
         return [batch for _, batch in zip(range(num_batches), epoch_iterator, strict=False)], None
@@ -134,6 +154,8 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         metrics = {f"eval_{name}": value for name, value in measures.items()} | {SELECTION_METRIC: selection}
         self.log(dict(metrics))
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        if self.state.global_step == 0:  # later the Trainer does this itself
+            self._determine_best_metric(metrics, None)
         return metrics
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
@@ -156,10 +178,21 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         """Load the weights of the best validation and return its measures."""
         best = int(self.state.best_global_step or 0)
         if best != self.state.global_step:
-            self._load_from_checkpoint(str(checkpoint_path(self.checkpoints, best)))
+            saved = checkpoint_path(self.checkpoints, best) if best else self._untrained
+            self._load_from_checkpoint(str(saved))
         line = next(line for line in self.state.log_history if line["step"] == best and SELECTION_METRIC in line)
         keys = [key for key in line if key.startswith("eval_") and key != SELECTION_METRIC]
         return {key.removeprefix("eval_"): line[key] for key in keys}
+
+    def validate_untrained(self) -> None:
+        """Validate at step 0 and save the weights: they are kept if no later ones are better."""
+        self.args.eval_on_start = True
+        if self.is_world_process_zero():
+            self.recipe.model.save_pretrained(self._untrained)
+
+    @property
+    def _untrained(self) -> Path:
+        return self.checkpoints.parent / "untrained"
 
     def _save_checkpoint(self, *arguments: Any) -> None:
         self._check_finite()

@@ -1,12 +1,14 @@
 """CoLDE's encoder, with a tiny random backbone."""
 
+import json
+
 import pytest
 import torch
 from torch.nn.utils.rnn import pack_sequence
 
 from longmatch.lab.encoders.ragged import offsets_of
 from longmatch.lab.papers.colde.config import ColdeConfig
-from longmatch.lab.papers.colde.encoder import ColdeModel, packed_runs
+from longmatch.lab.papers.colde.encoder import ColdeModel, PackedOrder
 
 TINY = {"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
         "intermediate_size": 32, "vocab_size": 50, "max_position_embeddings": 12}  # fmt: skip
@@ -108,6 +110,38 @@ def test_a_saved_model_opens_with_the_same_answers(tmp_path):
     assert (tmp_path / "model.safetensors").is_file()
 
 
+def test_a_model_saved_before_there_were_readouts_is_read_as_it_was(tmp_path):
+    model = make()
+    model.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["readout"], config["forget_bias"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with torch.no_grad():
+        found = ColdeModel.from_pretrained(tmp_path).eval()(**batch())
+        chunks = model.encode_chunks(batch()["ids"], batch()["mask"], SECTION, POSITION)
+        sequence = chunks + model.attention(chunks, SECTION, DOCUMENT)[0]
+        (last, _) = model.recurrence(sequence[None, :5])[1]
+        expected = torch.nn.functional.normalize(model.projection(last.flatten()), dim=0)
+    assert torch.allclose(found.documents[0], expected, atol=1e-5)
+
+
+def test_the_mean_readout_weighs_the_lstm_s_outputs_by_the_chunks_tokens():
+    model, lengths = make(readout="mean"), torch.tensor([3, 1, 4, 1, 5, 9, 2])
+    chunks = torch.randn(7, 16, generator=torch.Generator().manual_seed(2))
+    with torch.no_grad():
+        found = model.aggregate(chunks, SECTION, DOCUMENT, lengths, unit=False)
+        sequence = chunks + model.attention(chunks, SECTION, DOCUMENT)[0]
+        outputs = model.recurrence(sequence[None, :5])[0][0]
+        expected = model.projection((outputs * lengths[:5, None]).sum(0) / lengths[:5].sum())
+    assert torch.allclose(found.documents[0], expected, atol=1e-5)
+
+
+def test_forget_gates_start_from_their_bias():
+    lstm = make(forget_bias=1.5).recurrence
+    biases = [lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse]
+    assert all(torch.equal(bias[6:12], torch.full((6,), 1.5)) for bias in biases)
+
+
 def test_a_new_model_sees_its_backbone_as_it_was_trained(tiny_bert):
     from transformers import AutoModel
 
@@ -125,7 +159,7 @@ def test_the_lstm_reads_runs_as_torch_packs_them(lengths):
     lstm, rows = torch.nn.LSTM(4, 3, bidirectional=True), torch.randn(sum(lengths), 4)
     found = []
     for packed in (
-        lambda: packed_runs(rows, offsets_of(torch.tensor(lengths))),
+        lambda: PackedOrder.of(offsets_of(torch.tensor(lengths))).pack(rows),
         lambda: pack_sequence(list(rows.split(lengths)), enforce_sorted=False),
     ):
         rows.requires_grad_().grad = None

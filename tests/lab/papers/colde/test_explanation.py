@@ -23,9 +23,10 @@ def vector(model, encoding, rows):
     """A document's vector, had it only these chunks."""
     if not rows:
         return torch.zeros_like(encoding.vector)
-    part = torch.from_numpy(encoding.section_ids)[rows]
+    part, lengths = (torch.from_numpy(values)[rows] for values in (encoding.section_ids, encoding.chunks.lengths))
+    alone = torch.zeros(len(rows), dtype=torch.long)
     with torch.no_grad():
-        return model.aggregate(encoding.vectors[rows], part, torch.zeros(len(rows), dtype=torch.long)).documents[0]
+        return model.aggregate(encoding.vectors[rows], part, alone, lengths).documents[0]
 
 
 def slow_contributions(model, mine, theirs, runs):

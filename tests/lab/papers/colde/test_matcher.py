@@ -10,6 +10,7 @@ import longmatch
 from longmatch.documents import Document, Paragraph, Section, Sentence
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.colde.matcher import ColdeMatcher
+from longmatch.lab.papers.colde.readouts import ShuffledSectionsMatcher
 from tests.lab.papers.colde.tiny_colde import tiny_matcher
 
 PAIR = ("coming-back-slowly.md", "the-stream-that-turned.md")
@@ -169,3 +170,40 @@ def test_a_saved_model_opens_with_longmatch_load_and_ranks_alike(matcher, pair, 
 def test_a_folder_that_holds_no_model_is_an_error_of_one_sentence(tmp_path):
     with pytest.raises(LongmatchError, match="cannot be opened"):
         ColdeMatcher.load(tmp_path)
+
+
+def test_other_vectors_of_a_saved_model_can_be_matched(tiny_bert, examples, tmp_path):
+    saved = tiny_matcher(tiny_bert)
+    saved.model.save_pretrained(tmp_path)
+    saved.tokenizer.save_pretrained(tmp_path)
+    documents = [examples["coming-back-slowly.md"]]
+    (own,) = saved.encode(documents)
+    weights = own.chunks.lengths / own.chunks.lengths.sum()
+    expected = {
+        "colde-sections": own.sections.mean(0),
+        "colde-chunks": torch.from_numpy(weights).float() @ own.vectors,
+        "colde-unprojected": None,
+    }
+    for rule, vector in expected.items():
+        matcher = longmatch.load(f"{rule}@{tmp_path}")
+        matcher.precision = "float32"
+        found = matcher.encode(documents)[0].vector
+        assert found.shape == (matcher.width,)
+        if vector is not None:
+            assert torch.allclose(found, torch.nn.functional.normalize(vector, dim=0), atol=1e-5)
+        else:
+            with torch.no_grad():
+                z = torch.nn.functional.normalize(saved.model.projection(found), dim=0)
+            assert float(z @ own.vector) > 0.9
+
+
+def test_shuffled_sections_keep_their_embeddings_and_change_only_the_document(tiny_bert, examples):
+    plain = tiny_matcher(tiny_bert, sections=3)
+    shuffled = ShuffledSectionsMatcher(plain.model, plain.tokenizer, None, "float32")
+    documents = [examples[name] for name in PAIR]
+    for a, b in zip(plain.encode(documents), shuffled.encode(documents), strict=True):
+        order = list(dict.fromkeys(b.section_ids.tolist()))
+        assert sorted(order) == [0, 1, 2]
+        assert torch.allclose(a.sections[order], b.sections, atol=1e-5)
+        same = order == [0, 1, 2]
+        assert torch.allclose(a.vector, b.vector, atol=1e-5) == same

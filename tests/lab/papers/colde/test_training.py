@@ -48,7 +48,8 @@ def make(tiny_bert, tmp_path_factory):
 def trained(tiny_bert, classes, tmp_path_factory):
     """A model trained as a user would, on documents with classes."""
     out = tmp_path_factory.mktemp("trained") / "colde"
-    settings = {"documents": 24, "learning_rate": 2e-3, "steps": 50, "validate_every": 25, "seed": 1}
+    rates = {"learning_rate": 2e-3, "head_learning_rate": 2e-3}  # the tiny backbone is as new as the rest
+    settings = {"documents": 24, "steps": 50, "validate_every": 25, "seed": 1, **rates}
     return train("colde", classes, out, backbone=str(tiny_bert), **settings, **TINY)
 
 
@@ -141,7 +142,7 @@ def test_sections_of_one_class_are_positives_whichever_pair_brought_them(classes
         getattr(recipe.pairs, side)[recipe._rows[recipe._epochs.rows(0)]] for side in ("source", "target")
     )
     numbers = np.unique(np.concatenate([source, target]))
-    own = np.repeat([labels[n] for n in numbers], 2)  # two sections each
+    own = np.repeat([labels[n] for n in numbers], 3)  # two sections each, and the document
     assert recipe.draw(0).targets.tolist() == (own[:, None] == own).tolist()
 
 
@@ -158,6 +159,44 @@ def test_chains_join_what_they_reach():
         related[a, b] = related[b, a] = True
     label = np.array([0, 0, 0, 1, 1])
     assert (connected(related) == (label[:, None] == label)).all()
+
+
+def test_the_paper_contrasts_sections_alone(classes, make):
+    with_documents, sections = make(classes).draw(0).targets, make(classes, document_view=False).draw(0).targets
+    kept = np.arange(len(with_documents)) % 3 != 2  # two sections and the document itself
+    assert torch.equal(sections, with_documents[kept][:, kept])
+
+
+def test_each_document_follows_its_sections_among_the_vectors(classes, make):
+    recipe = make(classes)
+    recipe.model.eval()
+    documents = recipe.draw(0).documents
+    with torch.no_grad():
+        output = recipe.model.encode_batch(documents)
+        found = recipe._vectors(documents).view(len(output.documents), 3, -1)
+    assert torch.equal(found[:, :2].flatten(0, 1), output.sections) and torch.equal(found[:, 2], output.documents)
+
+
+def test_the_loss_takes_z_as_it_is_when_asked_to(classes, make):
+    recipe = make(classes, normalised=False, document_view=False, loss_temperature=0.5)
+    batch = recipe.draw(0)
+    recipe.model.eval()
+    with torch.no_grad():
+        z = recipe._vectors(batch.documents)
+        loss = recipe._loss(z, batch)
+    itself = torch.eye(len(z), dtype=torch.bool)
+    scores = (z @ z.T / 0.5).masked_fill(itself, -torch.inf).log_softmax(1)
+    positive = batch.targets & ~itself
+    expected = [-scores[i][positive[i]].mean() for i in range(len(z)) if positive[i].any()]
+    assert not torch.allclose(z.norm(dim=1), torch.ones(len(z))) and loss == pytest.approx(
+        float(sum(expected) / len(expected))
+    )
+
+
+def test_new_layers_are_all_but_the_backbone_and_its_input(classes, make):
+    recipe = make(classes)
+    new = {name.split(".")[0] for name, _ in recipe.model.named_parameters() if recipe.is_new(name)}
+    assert new == {"attention", "recurrence", "projection"}
 
 
 def test_without_augmentation_documents_are_contrasted(classes, make):

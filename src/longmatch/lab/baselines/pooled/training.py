@@ -1,26 +1,62 @@
-"""Training of `first`, the papers' siamese baseline (S-BERT, MatchBERT): BERT over the first 512 tokens."""
+"""Training of `first` and `mean`: the backbone itself, compared by one vector per document.
+
+`first` is the papers' siamese baseline (S-BERT, MatchBERT), BERT over the first 512 tokens; `mean` reads the whole
+document in chunks and averages them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal
 
 from torch import Tensor
 
 from longmatch.encoders.pretrained import locate
+from longmatch.lab.baselines.pooled.chunks import (
+    ChunkedDocuments,
+    ChunkedLayout,
+    chunk_layout,
+    document_means,
+    encode_pieces,
+)
 from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
-from longmatch.lab.encoders.flat import FlatTokens, mean_pool
+from longmatch.lab.encoders.dropout import set_dropout
+from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
-from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
-from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, D, PairBatch
+from longmatch.lab.training.limits import above_zero, at_least, below_one
+from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
 
 
 @dataclass(frozen=True)
-class FirstTokensSettings:
+class PooledSettings:
+    """The settings of both models."""
+
+    backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
+    dropout: float | None = None  # of the backbone; by default as its config says
+    loss: Literal["cross_entropy", "contrastive"] = "cross_entropy"  # contrastive: CoLDE's loss over documents
+    scale: float = 10.0  # cross-entropy: slope of the probability over the cosine
+    middle: float = 0.5  # cross-entropy: the cosine with probability 0.5
+    loss_temperature: float = 0.05  # of the contrastive loss
+    validation_pairs: int | None = None  # sampled once; all by default
+
+    def __post_init__(self) -> None:
+        at_least(self, opening=3, chunk_tokens=8, validation_pairs=2)
+        above_zero(self, "scale", "loss_temperature")
+        below_one(self, "dropout")
+
+    @property
+    def contrastive(self) -> bool:
+        """Whether the loss contrasts all documents of a batch."""
+        return self.loss == "contrastive"
+
+
+@dataclass(frozen=True)
+class FirstTokensSettings(PooledSettings):
     """The settings of the siamese encoder.
 
     MatchBERT (SMITH section 3.2.1): the cosine of the two documents' vectors, with cross-entropy; S-BERT (CoLDE section
@@ -28,22 +64,15 @@ class FirstTokensSettings:
     CoLDE's loss over documents, that is, CoLDE on the opening alone.
     """
 
-    backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
     opening: int = 512  # tokens read of a document with start and end tokens, if the backbone allows
-    loss: Literal["cross_entropy", "contrastive"] = "cross_entropy"
-    scale: float = 10.0  # cross-entropy: slope of the probability over the cosine
-    middle: float = 0.5  # cross-entropy: the cosine with probability 0.5
-    loss_temperature: float = 0.05  # of the contrastive loss
-    validation_pairs: int | None = None  # sampled once; all by default
 
-    def __post_init__(self) -> None:
-        at_least(self, opening=3, validation_pairs=2)
-        above_zero(self, "scale", "loss_temperature")
 
-    @property
-    def contrastive(self) -> bool:
-        """Whether the loss contrasts all documents of a batch."""
-        return self.loss == "contrastive"
+@dataclass(frozen=True)
+class ChunkMeanSettings(PooledSettings):
+    """The settings of the mean of chunks: CoLDE's loss over whole documents, without its network."""
+
+    loss: Literal["cross_entropy", "contrastive"] = "contrastive"
+    chunk_tokens: int = 512  # with start and end tokens, if the backbone allows
 
 
 @dataclass(frozen=True)
@@ -58,29 +87,46 @@ class OpeningLayout:
         return FlatTokens.of([tokens.ids[: self.limit] for tokens in documents], self.specials)
 
 
-class FirstTokensRecipe(BiEncoderRecipe[FlatTokens]):
-    """Fine-tunes the backbone itself."""
+class PooledRecipe(BiEncoderRecipe[D], Generic[D]):
+    """Fine-tunes the backbone itself; a subclass says what is read of a document."""
 
-    name: ClassVar[str] = "first"
-    Settings: ClassVar[type] = FirstTokensSettings
-    defaults: ClassVar[Mapping[str, Any]] = {"documents": 64}
-    options: FirstTokensSettings
-    layout: OpeningLayout
+    options: PooledSettings
 
     @classmethod
-    def new_model(cls, settings: TrainingSettings, options: FirstTokensSettings) -> tuple[Any, Any]:
+    def new_model(cls, settings: TrainingSettings, options: PooledSettings) -> tuple[Any, Any]:
         """The pretrained backbone."""
         backbone = TorchBackbone.load(options.backbone, device="cpu", precision="float32")
+        set_dropout(backbone.model, options.dropout)
         return backbone.model, open_tokenizer(locate(options.backbone))
 
     @property
     def limit(self) -> int:
-        """Tokens read of a document, without special ones."""
-        return self.layout.limit
+        """Tokens that the backbone reads at a time, without special ones."""
+        return int(self.layout.limit)  # type: ignore[attr-defined]
 
     def save(self, folder: Path) -> None:
         """Write a sentence-transformers folder with the training's token limit."""
         save_sentence_model(folder, self.model, self.tokenizer, self.limit + 2)
+
+    @property
+    def _budget(self) -> int:
+        return token_budget(self.settings, self.model, self.model.device)
+
+    def _loss(self, vectors: Tensor, batch: PairBatch[D]) -> Tensor:
+        if self.options.contrastive:
+            return supervised_contrastive_loss(vectors, batch.targets, self.options.loss_temperature)
+        source, target, label = batch.targets
+        return pair_cross_entropy_loss(vectors[source], vectors[target], label, self.options.scale, self.options.middle)
+
+
+class FirstTokensRecipe(PooledRecipe[FlatTokens]):
+    """Reads the opening of a document."""
+
+    name: ClassVar[str] = "first"
+    Settings: ClassVar[type] = FirstTokensSettings
+    defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3}
+    options: FirstTokensSettings
+    layout: OpeningLayout
 
     def _layout(self) -> OpeningLayout:
         specials = special_tokens(self.tokenizer, locate(self.options.backbone))
@@ -89,13 +135,21 @@ class FirstTokensRecipe(BiEncoderRecipe[FlatTokens]):
         return OpeningLayout(min(limit for limit in limits if limit is not None), specials)
 
     def _vectors(self, documents: FlatTokens) -> Tensor:
-        def encode(ids: Tensor, mask: Tensor, _: Tensor) -> Tensor:
-            return mean_pool(self.model(input_ids=ids, attention_mask=mask).last_hidden_state, mask)
+        return encode_pieces(self.model, documents)
 
-        return documents.encode_each(encode)
 
-    def _loss(self, vectors: Tensor, batch: PairBatch[FlatTokens]) -> Tensor:
-        if self.options.contrastive:
-            return supervised_contrastive_loss(vectors, batch.targets, self.options.loss_temperature)
-        source, target, label = batch.targets
-        return pair_cross_entropy_loss(vectors[source], vectors[target], label, self.options.scale, self.options.middle)
+class ChunkMeanRecipe(PooledRecipe[ChunkedDocuments]):
+    """Reads a document whole, in chunks; its vector is their mean, weighted by tokens."""
+
+    name: ClassVar[str] = "mean"
+    Settings: ClassVar[type] = ChunkMeanSettings
+    defaults: ClassVar[Mapping[str, Any]] = {"documents": 100, "epochs": 10, "patience": 3}
+    options: ChunkMeanSettings
+    layout: ChunkedLayout
+
+    def _layout(self) -> ChunkedLayout:
+        specials = special_tokens(self.tokenizer, locate(self.options.backbone))
+        return chunk_layout(self.model, specials, self.options.chunk_tokens, self.settings.max_tokens)
+
+    def _vectors(self, documents: ChunkedDocuments) -> Tensor:
+        return document_means(encode_pieces(self.model, documents.text), documents)

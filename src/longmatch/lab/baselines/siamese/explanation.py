@@ -15,7 +15,9 @@ from longmatch.matching.match import Coverage, Grid, Level, Match
 from longmatch.matching.sentence_vectors import pair_cosines
 
 
-def explain(a: VectorEncoding, b: VectorEncoding, name: str, probability: float, threshold: float | None) -> Match:
+def explain(
+    a: VectorEncoding, b: VectorEncoding, name: str, probability: float | None, threshold: float | None
+) -> Match:
     """The match of two documents."""
     mine, theirs = directions(a.parts), directions(b.parts)
     return Match(

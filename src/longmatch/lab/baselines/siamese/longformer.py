@@ -12,6 +12,7 @@ from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
 from longmatch.lab.baselines.siamese.local_attention import NAME
+from longmatch.lab.encoders.dropout import set_dropout
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_sum
 from longmatch.lab.encoders.tokenizer import special_tokens
@@ -67,10 +68,11 @@ class LongModel(VectorModel):
         self.post_init()
 
     @classmethod
-    def new(cls, backbone: str | None, tokenizer: Any, **settings: Any) -> Self:
+    def new(cls, backbone: str | None, tokenizer: Any, dropout: float | None = None, **settings: Any) -> Self:
         """A new model from any checkpoint with learned positions; the packaged MiniLM by default."""
         place = locate(backbone)
         short = AutoModel.from_pretrained(place, dtype=torch.float32)
+        set_dropout(short, dropout)
         weights = short.state_dict()
         if POSITIONS not in weights:
             raise LongmatchError(

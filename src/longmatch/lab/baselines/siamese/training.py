@@ -86,10 +86,15 @@ class HanSettings(WordSettings):
 
 @dataclass(frozen=True)
 class LongSettings(SiameseSettings):
-    """A backbone with sliding-window attention; dropout is that of its config."""
+    """A backbone with sliding-window attention."""
 
     opening: int = 4_096  # tokens read of a document, start and end tokens included
     window: int = 256  # attention span per side
+    dropout: float | None = None  # of the backbone; by default as its config says
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        below_one(self, "dropout")
 
     def model(self) -> dict[str, Any]:
         """The settings that go into the model's config; `max_tokens` does not count start and end tokens."""
@@ -98,7 +103,10 @@ class LongSettings(SiameseSettings):
 
 
 class SiameseRecipe(BiEncoderRecipe[TextBatch]):
-    """Binary cross-entropy as in SMITH's fine-tuning; scale and middle of the probability are learned."""
+    """Binary cross-entropy as in SMITH's fine-tuning; scale and middle of the probability are learned.
+
+    All weights of these small networks, pretrained embeddings included, learn at one rate.
+    """
 
     Model: ClassVar[type[VectorModel]]
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3, "learning_rate": 1e-3}
@@ -163,5 +171,9 @@ class LongRecipe(SiameseRecipe):
 
     name = "s-long"
     Settings: ClassVar[type] = LongSettings
-    defaults: ClassVar[Mapping[str, Any]] = {"documents": 64}
+    defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 3}
     Model = LongModel
+
+    def is_new(self, parameter: str) -> bool:
+        """Scale and middle of the probability."""
+        return not parameter.startswith("backbone.")

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.benchmarks.gpu.workload import DEVICE
-from longmatch.lab.papers.colde.augmentation import ChunkBatch
+from longmatch.lab.papers.colde.augmentation import SPECIALS, ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.encoder import SmithModel
@@ -52,7 +52,8 @@ class PaddedChunks:
         chunks = model.encode_chunks(self.ids.flatten(0, 1), seen, self.section.flatten(), self.position.flatten())
         real = mask.any(1)
         document = torch.arange(len(self.ids), device=DEVICE).repeat_interleave(self.ids.shape[1])
-        sections: Tensor = model.aggregate(chunks[real], self.section.flatten()[real], document[real]).sections
+        section, lengths = self.section.flatten()[real], mask.sum(1)[real] - SPECIALS
+        sections: Tensor = model.aggregate(chunks[real], section, document[real], lengths).sections
         return sections
 
 

@@ -8,6 +8,7 @@ Read it beside the TKDD paper in this order:
 - `longmatch.lab.losses.supervised_contrastive`: the loss (3.3), which lies there because a baseline shares it;
 - `training.py`: batches, positives and validation (3.3, 4.1.2);
 - `encoding.py` and `matcher.py`: one vector per document, compared by cosine (4.2);
+- `readouts.py`: the same model by other vectors than the document's;
 - `explanation.py`: document, section and chunk similarities (4.3);
 - `levels.py` and `grids.py`: figure 4 for any documents.
 

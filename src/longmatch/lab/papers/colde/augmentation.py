@@ -13,6 +13,8 @@ from longmatch.lab.encoders.ragged import offsets_of
 from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
+SPECIALS = 2  # tokens around each chunk
+
 
 @dataclass(frozen=True)
 class ChunkRanges:
@@ -73,6 +75,11 @@ class ChunkBatch(PieceBatch):
 
     def __len__(self) -> int:
         return len(self.text)
+
+    @property
+    def lengths(self) -> Tensor:
+        """The tokens of each chunk without the special ones: (chunks,)."""
+        return self.text.lengths - SPECIALS
 
     def groups(self, budget: int) -> Iterator["ChunkBatch"]:
         """Runs of whole documents of at most `budget` tokens; a longer document is a group by itself."""

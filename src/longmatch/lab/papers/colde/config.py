@@ -1,8 +1,10 @@
-"""CoLDE's model settings; the defaults are the paper's (section 4.1.2)."""
+"""CoLDE's model settings; the defaults are the paper's (section 4.1.2). Training has its own (`ColdeSettings`)."""
 
-from typing import Any
+from typing import Any, Literal
 
 from transformers import AutoConfig, PretrainedConfig
+
+Readout = Literal["last", "mean"]
 
 
 class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
@@ -12,6 +14,11 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
     with 512 outputs, projection to 256, temperature 0.5. Where the paper is silent we chose: a chunk's vector is the
     mean of its token vectors; the last section has no successor, so attention adds nothing to it; chunks from position
     `max_chunks` on share the last chunk embedding.
+
+    `readout` says how the chunks of a section, or of a document, become one vector: by the LSTM's `last` state in each
+    direction, or by the `mean` of its outputs, weighted by the chunks' tokens. Without the LSTM, `last` is the plain
+    mean of the chunk vectors and `mean` the weighted one. The forget gates of the LSTM start with the bias
+    `forget_bias`: with a positive one, early chunks reach the end of a long document.
 
     Ablations (section 4.5): `augmented=False` drops the sections and their embeddings (4.5.1, -Aug), `recurrent=False`
     replaces LSTM and attention by the mean of the chunk vectors (4.5.2, -LSTM), `contrastive=False` trains on the
@@ -30,6 +37,8 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
         recurrent_width: int = 512,
         projection_width: int = 256,
         loss_temperature: float = 0.5,
+        readout: Readout = "last",
+        forget_bias: float = 0.0,
         augmented: bool = True,
         recurrent: bool = True,
         contrastive: bool = True,
@@ -40,6 +49,7 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
         self.sections, self.chunk_tokens, self.max_chunks = sections, chunk_tokens, max_chunks
         self.attention_heads, self.recurrent_width = attention_heads, recurrent_width
         self.projection_width, self.loss_temperature = projection_width, loss_temperature
+        self.readout, self.forget_bias = readout, forget_bias
         self.augmented, self.recurrent, self.contrastive = augmented and contrastive, recurrent, contrastive
         self.threshold = threshold  # pairs with at least this score match; chosen on validation pairs
         super().__init__(**others)

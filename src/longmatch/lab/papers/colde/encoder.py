@@ -11,12 +11,13 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.dropout import set_dropout
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.positions import max_positions
-from longmatch.lab.encoders.ragged import segment_mean
+from longmatch.lab.encoders.ragged import weighted_segment_mean
 from longmatch.lab.encoders.transfer import to_device
-from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
+from longmatch.lab.papers.colde.augmentation import SPECIALS, ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.config import ColdeConfig
 
 
@@ -35,6 +36,8 @@ class ChunkwiseAttention(nn.Module):
         self.heads = heads
         self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
         self.out = nn.Linear(width, width, bias=False)  # no bias: chunks without a next section get exactly 0
+        for layer in (self.query, self.key, self.value, self.out):
+            nn.init.xavier_uniform_(layer.weight)  # as in nn.MultiheadAttention
 
     def forward(self, chunks: Tensor, section: Tensor, document: Tensor) -> tuple[Tensor, Tensor]:
         """The attention output for each chunk (chunks, width), and the weights averaged over heads (chunks, chunks)."""
@@ -75,6 +78,9 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
     config_class = ColdeConfig
     base_model_prefix = "colde"
 
+    def _init_weights(self, module: nn.Module) -> None:
+        """Keep torch's initial values: a transformer's are so small that the attention would start uniform."""
+
     def __init__(self, config: ColdeConfig) -> None:
         super().__init__(config)
         inner = config.backbone_config()
@@ -86,16 +92,18 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         if config.recurrent:
             self.attention = ChunkwiseAttention(width, config.attention_heads)
             self.recurrence = nn.LSTM(width, config.recurrent_width // 2, batch_first=True, bidirectional=True)
+            set_forget_bias(self.recurrence, config.forget_bias)
         self.projection = nn.Linear(config.recurrent_width if config.recurrent else width, config.projection_width)
         self.post_init()
 
     @classmethod
-    def from_backbone(cls, name: str | None = None, **settings: Any) -> "ColdeModel":
+    def from_backbone(cls, name: str | None = None, dropout: float | None = None, **settings: Any) -> "ColdeModel":
         """A new model around a pretrained backbone: a folder or hub id; the packaged MiniLM by default.
 
         The section and chunk embeddings start at 0, so the backbone starts from the inputs it was trained on.
         """
         backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
+        set_dropout(backbone, dropout)
         model = cls(ColdeConfig(backbone=backbone.config.to_dict(), **settings))
         model.backbone.load_state_dict(backbone.state_dict())
         if model.config.augmented:
@@ -119,11 +127,11 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
     ) -> ColdeOutput:
         """Encode padded chunks (chunks, tokens), given the section, position and document of each (chunks,)."""
         chunks = self.encode_chunks(ids, mask, section, position)
-        return self.aggregate(chunks, section, document)
+        return self.aggregate(chunks, section, document, mask.sum(1) - SPECIALS)
 
-    def encode_batch(self, batch: ChunkBatch) -> ColdeOutput:
-        """The vectors of a batch at every level."""
-        return self.aggregate(self.encode_batch_chunks(batch), batch.section, batch.document)
+    def encode_batch(self, batch: ChunkBatch, unit: bool = True) -> ColdeOutput:
+        """The vectors of a batch at every level; see `aggregate`."""
+        return self.aggregate(self.encode_batch_chunks(batch), batch.section, batch.document, batch.lengths, unit)
 
     def encode_batch_chunks(self, batch: ChunkBatch) -> Tensor:
         """One vector per chunk, in the batch's order (chunks, backbone width): without padding, or padded by length."""
@@ -154,13 +162,16 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         added: Tensor = self.section_embedding(section) + self.chunk_embedding(position)
         return added
 
-    def aggregate(self, chunks: Tensor, section: Tensor, document: Tensor) -> ColdeOutput:
+    def aggregate(
+        self, chunks: Tensor, section: Tensor, document: Tensor, lengths: Tensor, unit: bool = True
+    ) -> ColdeOutput:
         """Section and document vectors from chunk vectors; in full precision, as there are few of them.
 
-        Keep `section` and `document` (chunks,) on the CPU even if the chunks are on a GPU: it saves synchronisation.
+        Keep `section`, `document` and `lengths`, the tokens of each chunk (chunks,), on the CPU even if the chunks are
+        on a GPU: it saves synchronisation. Without `unit`, section and document vectors keep their length.
         """
         with torch.autocast(chunks.device.type, enabled=False):
-            chunks = sequence = chunks.to(self.projection.weight.dtype)
+            chunks = sequence = chunks.to(self.dtype)
             attention = chunks.new_zeros((len(chunks), len(chunks)))
             if self.config.recurrent:
                 added, attention = self.attention(
@@ -168,22 +179,28 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
                 )
                 sequence = chunks + added
             section_offsets = run_offsets(document * (int(section.max()) + 1) + section)
+            documents, sections = (
+                self.projection(self._summary(sequence, offsets, lengths))  # z = Proj(f(x))
+                for offsets in (run_offsets(document), section_offsets)
+            )
             return ColdeOutput(
-                documents=self._summarise(sequence, run_offsets(document)),
-                sections=self._summarise(sequence, section_offsets),
+                documents=nn.functional.normalize(documents, dim=1) if unit else documents,
+                sections=nn.functional.normalize(sections, dim=1) if unit else sections,
                 chunks=nn.functional.normalize(chunks, dim=1),
                 attended=nn.functional.normalize(sequence, dim=1),
                 attention=attention,
             )
 
-    def _summarise(self, sequence: Tensor, offsets: Tensor) -> Tensor:
-        """z = Proj(f(x)) for each run of chunks: the LSTM's last states in both directions, projected, normalised."""
+    def _summary(self, sequence: Tensor, offsets: Tensor, lengths: Tensor) -> Tensor:
+        """f(x) for each run of chunks: the LSTM's last states in both directions, or the mean of all its outputs."""
         if self.config.recurrent:
-            _, (last, _) = self.recurrence(packed_runs(sequence, offsets.cpu()))  # (2, runs, width / 2)
-            summary = torch.cat([last[0], last[1]], dim=1)
-        else:
-            summary = segment_mean(sequence, to_device(offsets, sequence.device))
-        return nn.functional.normalize(self.projection(summary), dim=1)
+            order = PackedOrder.of(offsets.cpu())
+            outputs, (last, _) = self.recurrence(order.pack(sequence))  # last: (2, runs, width / 2)
+            if self.config.readout == "last":
+                return torch.cat([last[0], last[1]], dim=1)
+            sequence = order.unpack(outputs)
+        weights = torch.ones_like(lengths) if self.config.readout == "last" else lengths
+        return weighted_segment_mean(sequence, weights, offsets)
 
 
 def run_offsets(keys: Tensor) -> Tensor:
@@ -196,14 +213,39 @@ def run_offsets(keys: Tensor) -> Tensor:
     return torch.cat([changes.new_zeros(1), changes, changes.new_tensor([len(keys)])])
 
 
-def packed_runs(rows: Tensor, offsets: Tensor) -> PackedSequence:
-    """Runs of rows packed for an LSTM, which then reads no padding; equal to `pack_sequence`.
+@dataclass(frozen=True)
+class PackedOrder:
+    """The order of rows in which an LSTM reads runs of them without padding; that of torch's `pack_sequence`.
 
-    One index_select picks all rows, where a loop over runs would make a GPU wait for the CPU. `offsets` is on the CPU.
+    One index_select picks all rows, where a loop over runs would make a GPU wait for the CPU. All tensors are there.
     """
-    lengths, order = offsets.diff().sort(descending=True, stable=True)
-    steps = torch.arange(int(lengths[0]))[:, None]
-    exists = steps < lengths  # (steps, runs)
-    index = (offsets[:-1][order] + steps)[exists]
-    order, inverse = to_device(order, rows.device), to_device(order.argsort(), rows.device)
-    return PackedSequence(rows.index_select(0, to_device(index, rows.device)), exists.sum(1), order, inverse)
+
+    index: Tensor  # (rows,) the rows in the order in which they are read
+    sizes: Tensor  # (steps,) rows read at each step
+    runs: Tensor  # (runs,) the runs, longest first
+
+    @staticmethod
+    def of(offsets: Tensor) -> "PackedOrder":
+        """The order for runs that begin at these rows, and the end."""
+        lengths, runs = offsets.diff().sort(descending=True, stable=True)
+        steps = torch.arange(int(lengths[0]))[:, None]
+        exists = steps < lengths  # (steps, runs)
+        return PackedOrder((offsets[:-1][runs] + steps)[exists], exists.sum(1), runs)
+
+    def pack(self, rows: Tensor) -> PackedSequence:
+        """The rows as an LSTM takes them."""
+        runs, inverse = to_device(self.runs, rows.device), to_device(self.runs.argsort(), rows.device)
+        return PackedSequence(rows.index_select(0, to_device(self.index, rows.device)), self.sizes, runs, inverse)
+
+    def unpack(self, packed: PackedSequence) -> Tensor:
+        """An LSTM's outputs in the order of the rows."""
+        return packed.data.index_select(0, to_device(self.index.argsort(), packed.data.device))
+
+
+def set_forget_bias(recurrence: nn.LSTM, bias: float) -> None:
+    """Start the forget gates of an LSTM, in all layers and directions, from this bias."""
+    width = recurrence.hidden_size
+    with torch.no_grad():
+        for name, weight in recurrence.named_parameters():  # the gates' order: input, forget, cell, output
+            if name.startswith("bias"):
+                weight[width : 2 * width] = bias if name.startswith("bias_ih") else 0.0

@@ -77,10 +77,10 @@ def encode_tokens(model: ColdeModel, layout: ChunkLayout, documents: Sequence[To
     remaining = iter(documents)
     groups = list(batch.groups(CHUNKS * layout.limit))
     for group, group_vectors in zip(groups, vectors.split([len(group) for group in groups]), strict=True):
-        output = model.aggregate(group_vectors, group.section, group.document)
+        output = model.aggregate(group_vectors, group.section, group.document, group.lengths)
         counts = torch.unique_consecutive(group.document, return_counts=True)[1].tolist()
         section_ids = [ids.numpy() for ids in group.section.split(counts)]
-        sections = output.sections.float().cpu().split([int(ids[-1]) + 1 for ids in section_ids])
+        sections = output.sections.float().cpu().split([len(np.unique(ids)) for ids in section_ids])
         chunk = 0
         for number, (count, ids) in enumerate(zip(counts, section_ids, strict=True)):
             rows, chunk = slice(chunk, chunk + count), chunk + count
@@ -103,6 +103,7 @@ def subset_vectors(model: ColdeModel, encoding: ColdeEncoding, subsets: Sequence
     """The document vector recomputed from each subset of its chunks, 0 for an empty one: (subsets, width)."""
     device = next(model.parameters()).device
     vectors, section_ids = encoding.vectors.to(device), torch.from_numpy(encoding.section_ids).to(device)
+    lengths = torch.from_numpy(encoding.chunks.lengths).to(device)
     result = torch.zeros(len(subsets), len(encoding.vector))
     filled = [number for number, subset in enumerate(subsets) if len(subset)]
     size = max(1, 4 * CHUNKS // max([1, *(len(subset) for subset in subsets)]))
@@ -110,7 +111,8 @@ def subset_vectors(model: ColdeModel, encoding: ColdeEncoding, subsets: Sequence
         numbers = filled[start : start + size]
         rows = torch.from_numpy(np.concatenate([subsets[number] for number in numbers])).to(device)
         document = torch.repeat_interleave(torch.tensor([len(subsets[number]) for number in numbers])).to(device)
-        result[numbers] = model.aggregate(vectors[rows], section_ids[rows], document).documents.float().cpu()
+        output = model.aggregate(vectors[rows], section_ids[rows], document, lengths[rows])
+        result[numbers] = output.documents.float().cpu()
     return result
 
 

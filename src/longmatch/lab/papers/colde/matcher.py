@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -45,7 +45,7 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
         max_tokens: int | None = None,
         device: str | None = None,
         precision: Precision | None = None,
-    ) -> "ColdeMatcher":
+    ) -> Self:
         """Open a folder written by `longmatch train colde`."""
         from transformers.utils import logging
 

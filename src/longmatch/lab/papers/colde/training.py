@@ -13,11 +13,13 @@ from transformers import PreTrainedModel
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.losses import cosine_loss, supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
-from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.colde.config import Readout
+from longmatch.lab.papers.colde.encoder import ColdeModel, run_offsets
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
-from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings
 
@@ -26,16 +28,26 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ColdeSettings:
-    """The model's settings (see ColdeConfig), and which documents of a batch count as positives."""
+    """The model's settings (see ColdeConfig), and those of its loss.
+
+    The defaults differ from the paper's values, which `--preset paper` gives, in a few respects: a temperature
+    at which near negatives count, a readout that sees the whole document, and the whole document's vector, which
+    matching compares, among the vectors that the loss contrasts (`document_view`; the paper contrasts sections alone).
+    """
 
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
+    dropout: float | None = None  # of the backbone; by default as its config says
     sections: int = 2
     chunk_tokens: int = 512
     max_chunks: int = 64
     attention_heads: int = 4
     recurrent_width: int = 512
     projection_width: int = 256
-    loss_temperature: float = 0.5
+    loss_temperature: float = 0.05
+    normalised: bool = True  # false: the loss takes z as it is, as the paper writes it; matching still uses the cosine
+    document_view: bool = True  # contrast whole documents along with their sections
+    readout: Readout = "mean"  # of the LSTM: the mean of its outputs, weighted by tokens, or its last states
+    forget_bias: float = 1.0  # initial bias of the LSTM's forget gates
     augmented: bool = True  # false: no sections and no embeddings of them (-Aug)
     recurrent: bool = True  # false: no LSTM and no attention (-LSTM)
     contrastive: bool = True  # false: train on the cosine of labelled pairs (-CL)
@@ -48,11 +60,23 @@ class ColdeSettings:
         if self.recurrent_width % 2:
             raise LongmatchError(f"The setting recurrent_width is {self.recurrent_width}; it must be even.")
         above_zero(self, "loss_temperature")
+        below_one(self, "dropout")
 
     def model(self) -> dict[str, Any]:
         """The settings of ColdeConfig."""
-        excluded = ("backbone", "positives", "validation_pairs")
+        excluded = ("backbone", "normalised", "document_view", "positives", "validation_pairs")
         return {name: value for name, value in vars(self).items() if name not in excluded}
+
+
+PAPER: Mapping[str, Any] = {  # section 4.1.2; the number of epochs is that of its citation data, AAN
+    "learning_rate": 5e-5,
+    "head_learning_rate": 5e-5,
+    "epochs": 25,
+    "loss_temperature": 0.5,
+    "document_view": False,
+    "readout": "last",
+    "forget_bias": 0.0,
+}
 
 
 class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
@@ -66,7 +90,8 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
 
     name = "colde"
     Settings: ClassVar[type] = ColdeSettings
-    defaults: ClassVar[Mapping[str, Any]] = {"documents": 100, "epochs": 25, "patience": 5}
+    defaults: ClassVar[Mapping[str, Any]] = {"documents": 100, "epochs": 10, "patience": 3}
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": PAPER}
     model: ColdeModel
     options: ColdeSettings
 
@@ -85,7 +110,7 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
         related = batch.targets.numpy()
         if self.options.positives == "connected":
             related = connected(related)
-        rows = _row_documents(batch.documents, self.model.config.augmented).numpy()
+        rows = self._row_documents(batch.documents).numpy()
         return replace(batch, targets=torch.from_numpy(related[np.ix_(rows, rows)]))
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
@@ -100,16 +125,35 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
     def _budget(self) -> int:
         return token_budget(self.settings, self.model.backbone, self.model.device)
 
+    def is_new(self, parameter: str) -> bool:
+        """All but the backbone. The section and chunk embeddings are part of its input and learn at its rate."""
+        return not parameter.startswith(("backbone.", "section_embedding.", "chunk_embedding."))
+
     def _vectors(self, documents: ChunkBatch) -> Tensor:
-        output = self.model.encode_batch(documents)
-        return output.sections if self.model.config.augmented else output.documents
+        output = self.model.encode_batch(documents, unit=self.options.normalised)
+        if not self.model.config.augmented:
+            return output.documents
+        if not self.options.document_view:
+            return output.sections
+        order = _section_documents(documents), _documents(documents)
+        places = torch.cat(order).argsort(stable=True)  # each document's sections, then itself
+        vectors: Tensor = torch.cat([output.sections, output.documents])
+        return vectors[to_device(places, vectors.device)]
+
+    def _row_documents(self, chunks: ChunkBatch) -> Tensor:
+        """The document of each contrasted vector, in the order of `_vectors`."""
+        if not self.model.config.augmented:
+            return _documents(chunks)
+        sections = _section_documents(chunks)
+        return torch.cat([sections, _documents(chunks)]).sort().values if self.options.document_view else sections
 
     def _validation_vectors(self, documents: ChunkBatch) -> Tensor:
         return self.model.encode_batch(documents).documents
 
     def _loss(self, vectors: Tensor, batch: PairBatch[ChunkBatch]) -> Tensor:
         if self.options.contrastive:
-            return supervised_contrastive_loss(vectors, batch.targets, self.model.config.loss_temperature)
+            temperature = self.model.config.loss_temperature
+            return supervised_contrastive_loss(vectors, batch.targets, temperature, self.options.normalised)
         source, target, label = batch.targets
         return cosine_loss(vectors[source], vectors[target], label)
 
@@ -128,8 +172,13 @@ def connected(related: Bools) -> Bools:
     return closure
 
 
-def _row_documents(chunks: ChunkBatch, augmented: bool) -> Tensor:
-    """The document of each contrasted vector, one per section if augmented, else one per document."""
-    keys = chunks.document * (chunks.section.max() + 1) + (chunks.section if augmented else 0)
-    first = torch.cat([torch.ones(1, dtype=torch.bool), keys.diff() != 0])
-    return chunks.document[first]
+def _documents(chunks: ChunkBatch) -> Tensor:
+    """The documents of a batch, in order: (documents,)."""
+    documents: Tensor = chunks.document.unique_consecutive()
+    return documents
+
+
+def _section_documents(chunks: ChunkBatch) -> Tensor:
+    """The document of each section: (sections,)."""
+    sections = chunks.document * (chunks.section.max() + 1) + chunks.section
+    return chunks.document[run_offsets(sections)[:-1]]

@@ -12,6 +12,7 @@ from longmatch.documents.jsonl import parse_line
 from longmatch.documents.read import JSONL_SUFFIXES, find_files, is_readable, read
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES
+from longmatch.lab.datasets.prepared import documents_digest, require_text
 from longmatch.lab.datasets.records import iterate_lines
 from longmatch.lab.store.documents import DocumentSource
 from longmatch.lab.store.layer import Unreadable
@@ -44,6 +45,7 @@ class Source:
     def items(self) -> Iterator[Item]:
         """The documents, not yet read, one at a time."""
         for file in self.files:
+            require_text(file)
             if file.name.lower().endswith(JSONL_SUFFIXES):
                 lines = ((number, line) for number, line in iterate_lines(file) if line.strip())
                 yield from (Item(file, "", number, line, self.prefix) for number, line in lines)
@@ -79,8 +81,7 @@ def _state(file: Path) -> str:
     facts = file.stat()
     if facts.st_size > WHOLE:
         return hashlib.sha256(f"{facts.st_size} bytes of {facts.st_mtime_ns}".encode()).hexdigest()
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return documents_digest(file)
 
 
 def read_item(item: Item) -> Document | Unreadable:

@@ -1,0 +1,175 @@
+"""Prepare data sets and backbones for a machine without a network, on which `benchmarks.train` then runs.
+
+    python -m longmatch.lab.benchmarks.prepare DATA OUT [--sets acl papers wiki] [--backbones all-MiniLM-L6-v2 FOLDER]
+
+OUT/SET holds the labels and tokens of a set, without its text; OUT/models the backbones, in float16. All backbones must
+share a tokenizer. Character positions are left out: the sets serve for training and measuring, not for explanations.
+"""
+
+import argparse
+import io
+import json
+import lzma
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from longmatch.documents.language import count_words
+from longmatch.encoders.pretrained import DEFAULT_NAME, locate
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.datasets.prepared import ORIGIN, documents_digest
+from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.store.documents import RecordLayer
+from longmatch.lab.store.files import LayerWriter, StoredLayer
+from longmatch.lab.store.layer import Array, Arrays, Layer, Unhandled
+from longmatch.lab.store.store import LayerStore
+from longmatch.lab.store.tokens import TokenLayer
+from longmatch.parallel import use_processes
+
+MODELS = "models"  # the folder of the backbones
+TOKENS = "tokens.npz.xz"
+WORD = "w"  # in place of every word
+SHARD = 256  # documents
+
+
+def prepare_set(folder: DataFolder, tokenizer: Tokenizer, out: Path, cache: Path) -> Path:
+    """Write a prepared set into a folder of its name below `out`; the full token store is kept in `cache`."""
+    place = out / folder.name
+    place.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.path.glob("*.tsv")):
+        shutil.copyfile(path, place / path.name)
+    with lzma.open(place / "documents.jsonl.xz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{_without_text(record).line()}\n" for record in folder.records())
+    layer = TokenLayer(tokenizer)
+    tokens, records = LayerStore.of(cache, Corpus(folder).source).build([layer, RecordLayer()])
+    with lzma.open(place / TOKENS, "wb") as file:
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **_packed(tokens, records))
+        file.write(buffer.getvalue())
+    origin = {"documents": documents_digest(folder.documents_file), "tokenizer": layer.tokenizer.to_str()}
+    (place / ORIGIN).write_text(json.dumps(origin), encoding="utf-8")
+    return place
+
+
+def restore_tokens(place: Path, parents: Sequence[Path]) -> None:
+    """Write the token store of a prepared set below each of these folders, unless it is there."""
+    corpus = Corpus(DataFolder(place))
+    layers = TokenLayer(Tokenizer.from_str(json.loads((place / ORIGIN).read_text("utf-8"))["tokenizer"])), RecordLayer()
+    stores = [LayerStore.of(parent, corpus.source).folder for parent in parents]
+    missing = [store for store in stores if not all((store / layer.key).is_dir() for layer in layers)]
+    if not missing:
+        return
+    with lzma.open(place / TOKENS, "rb") as file:
+        packed = dict(np.load(io.BytesIO(file.read())))
+    for store in missing:
+        for layer, arrays in zip(layers, _unpacked(packed), strict=True):
+            _write(store / layer.key, layer, arrays, json.loads(str(packed["unhandled"])))
+
+
+def prepare_backbone(name: str, out: Path) -> Path:
+    """Copy a backbone, its weights in float16."""
+    from safetensors.torch import load_file, save_file
+
+    source = Path(locate(name))
+    place = out / MODELS / (DEFAULT_NAME if name == DEFAULT_NAME else source.resolve().name)
+    shutil.copytree(
+        source, place, ignore=shutil.ignore_patterns("*.bin", "*.onnx", "*.xml", "*.h5"), dirs_exist_ok=True
+    )
+    weights = place / "model.safetensors"
+    halved = {name: w.half() if w.is_floating_point() else w for name, w in load_file(weights).items()}
+    weights.unlink()  # the source may be read-only
+    save_file(halved, weights, {"format": "pt"})
+    return place
+
+
+def _without_text(record: Record) -> Record:
+    words = sum(count_words(part.text) for part in record.parts)
+    return Record(record.id, record.title, (Part("", " ".join([WORD] * words)),))
+
+
+def _packed(tokens: StoredLayer, records: StoredLayer) -> dict[str, Array]:
+    """The arrays of both layers in the types that compress best."""
+    ids, sentences = tokens.array("ids"), tokens.array("sentences")
+    kind = np.uint16 if ids.max(initial=0) < 2**16 else np.uint32
+    return {
+        "ids": ids.astype(kind),
+        "word_starts": np.packbits(tokens.array("word_starts")),
+        "lengths": sentences[:, 0],
+        "paragraphs": np.diff(sentences[:, 2], prepend=0),
+        "sections": np.diff(sentences[:, 3], prepend=0),
+        "records": records.array("records"),
+        "tokens_of": np.diff(tokens.bounds("ids")),
+        "sentences_of": np.diff(tokens.bounds("sentences")),
+        "bytes_of": np.diff(records.bounds("records")),
+        "unhandled": np.array(json.dumps(tokens.unhandled)),
+    }
+
+
+def _unpacked(packed: dict[str, Array]) -> tuple[list[Arrays], list[Arrays]]:
+    """The arrays of each document: of its tokens, without character positions, and of its record."""
+    lengths = packed["lengths"]
+    places = packed["paragraphs"].cumsum(), packed["sections"].cumsum()
+    sentences = np.stack([lengths, np.zeros_like(lengths), *places], axis=1).astype(np.int32)
+    count = len(packed["ids"])
+    of_tokens = {
+        "ids": packed["ids"].astype(np.int32),
+        "starts": np.zeros(count, dtype=np.int32),
+        "word_starts": np.unpackbits(packed["word_starts"], count=count).astype(bool),
+    }
+    parts = {name: _split(array, packed["tokens_of"]) for name, array in of_tokens.items()}
+    parts["sentences"] = _split(sentences, packed["sentences_of"])
+    tokens: list[Arrays] = [dict(zip(parts, each, strict=True)) for each in zip(*parts.values(), strict=True)]
+    return tokens, [{"records": record} for record in _split(packed["records"], packed["bytes_of"])]
+
+
+def _split(array: Array, counts: Array) -> list[Array]:
+    return np.split(array, counts.cumsum()[:-1])
+
+
+def _write(folder: Path, layer: Layer, arrays: Sequence[Arrays], unhandled: dict[str, str]) -> None:
+    """Write a finished layer; documents that have no tokens still have a record."""
+    failed = unhandled if isinstance(layer, TokenLayer) else {}
+    results: list[Any] = [Unhandled(failed[str(n)]) if str(n) in failed else each for n, each in enumerate(arrays)]
+    writer = LayerWriter(folder, layer)
+    for first in range(writer.documents, len(results), SHARD):
+        writer.add(results[first : first + SHARD], 0.0)
+    writer.finish()
+
+
+def main() -> None:
+    """Prepare sets and backbones."""
+    from longmatch.lab.encoders.tokenizer import open_tokenizer
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--sets", nargs="+", default=["acl", "wiki", "papers"])
+    parser.add_argument("--backbones", nargs="+", default=[DEFAULT_NAME])
+    parser.add_argument("--cache", type=Path, default=None, help="a folder of token stores to share with other runs")
+    parser.add_argument("--readers", type=int, default=1, help="processes that read documents")
+    options = parser.parse_args()
+    use_processes(options.readers)
+    tokenizers = [open_tokenizer(locate(name)).backend_tokenizer for name in options.backbones]
+    if len({TokenLayer(tokenizer).key for tokenizer in tokenizers}) > 1:
+        raise SystemExit("The backbones have different tokenizers; prepare each in its own folder.")
+    for name in options.sets:
+        place = prepare_set(
+            DataFolder(options.data / name), tokenizers[0], options.out, options.cache or options.out / "cache"
+        )
+        print(f"{place}: {_megabytes(place):.1f} MB", flush=True)
+    for name in options.backbones:
+        place = prepare_backbone(name, options.out)
+        print(f"{place}: {_megabytes(place):.1f} MB", flush=True)
+
+
+def _megabytes(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
+
+
+if __name__ == "__main__":
+    main()
