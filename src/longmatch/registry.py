@@ -28,6 +28,7 @@ MODELS = {  # a rule over a backbone, or over words alone: nothing has to be tra
     "default": "longmatch.default.matcher:HybridMatcher",
     "sdr": "longmatch.sdr.matcher:SdrMatcher",
     "sdr-plain": "longmatch.sdr.matcher:plain_matcher",
+    "sdr-section": "longmatch.sdr.matcher:section_matcher",
     "sdr-paragraph": "longmatch.sdr.matcher:paragraph_matcher",
     "rprs": "longmatch.lab.baselines.rprs.matcher:RprsMatcher",
     "rprs-frequency": "longmatch.lab.baselines.rprs.matcher:frequency_matcher",

@@ -42,7 +42,8 @@ class SdrScorer(Scorer):
     @property
     def facts(self) -> Mapping[str, Any]:
         """The rule."""
-        return {"normalise": self.matcher.normalise, "whole_paragraphs": self.matcher.whole_paragraphs}
+        facts = {"normalise": self.matcher.normalise, "whole_paragraphs": self.matcher.whole_paragraphs}
+        return facts if self.matcher.unit == "paragraph" else {**facts, "unit": self.matcher.unit}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Nothing is read yet."""
@@ -71,7 +72,7 @@ class SdrScorer(Scorer):
         """A slice in the form the score takes; a single slice stays loaded."""
         if self._loaded is not None:
             return self._loaded
-        paragraphs, documents = part.paragraphs()
+        paragraphs, documents = part.units(self.matcher.unit)
         paragraphs, vectors = paragraphs.to(documents.device), part.vectors()
         if self.matcher.whole_paragraphs:
             vectors = weighted_means(vectors, torch.from_numpy(part.array("lengths")), paragraphs)
