@@ -50,9 +50,10 @@ def plain(matcher: Matcher, corpus: Corpus) -> list[np.ndarray]:
     return [scores for _, scores in scorer.scores(QUERIES) if scores is not None]
 
 
-@pytest.mark.parametrize(
-    "name", ["tfidf", "phrases", "bm25", "sdr", "sdr-plain", "sdr-section", "sdr-paragraph", "first", "cls", "mean"]
-)
+RULES = ("sdr", "sdr-plain", "sdr-section", "sdr-paragraph", "sdr-centred", "first", "cls", "mean", "mean-centred")
+
+
+@pytest.mark.parametrize("name", ["tfidf", "phrases", "bm25", *RULES])
 @pytest.mark.usefixtures("many_slices")
 def test_stored_scores_are_the_models_own(name: str, example_corpus: Corpus, tiny: Backbone, tmp_path: Path) -> None:
     matcher = load(name, tiny)
