@@ -7,8 +7,8 @@
 DATA holds the sets' folders. Each model is written to OUT/SET/ROW-SEED, the tokenised documents once to OUT/tokens;
 trained models are left as they are, and interrupted trainings resume. `--only` keeps those whose SET/ROW-SEED matches
 one of its patterns, in the patterns' order: `'acl/*' '*-1'` is every seed on acl, then the first elsewhere. `--set`
-applies to every row that has the setting; prefixed with the name of a model, row or set, to those alone. Rows that
-others need, such as SST's cluster networks, are added and trained first.
+applies to every row that has the setting, and overrides the row's own; prefixed with the name of a model, row or set,
+it applies to those alone. Rows that others need, such as SST's cluster networks, are added and trained first.
 
 With `--jobs 9` nine processes run side by side and log to ROW-SEED.log, so that small models fill a GPU together; a
 failure does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` first, or they take turns. With
@@ -34,6 +34,7 @@ from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.evaluate import Evaluation
+from longmatch.lab.papers.sdr.settings import PAPER as SDR_PAPER
 from longmatch.lab.training.settings import TrainingSettings, read_pairs
 from longmatch.lab.training.train import find_recipe, train
 from longmatch.parallel import half_the_cores, use_processes
@@ -48,8 +49,13 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "colde-no-contrast": ("colde", {"contrastive": False}),  # -CL
     "first": ("first", {}),
     "sdr": ("sdr", {}),
-    "sdr-no-contrast": ("sdr", {"contrastive": False}),  # SDR's table 3 (v)
-    "sdr-margin-2": ("sdr", {"margin": 2.0}),
+    "sdr-paper": ("sdr", SDR_PAPER),
+    "sdr-no-contrast": ("sdr", {**SDR_PAPER, "contrastive": False}),  # SDR's table 3 (v): words only
+    "sdr-margin-2": ("sdr", {**SDR_PAPER, "margin": 2.0}),
+    "sdr-no-words": ("sdr", {**SDR_PAPER, "word_weight": 0.0}),
+    "sdr-masked-pairs": ("sdr", {**SDR_PAPER, "masked_pairs": True}),  # the paper's text: one pass gives both losses
+    "sdr-paragraphs": ("sdr", {**SDR_PAPER, "unit": "paragraph"}),
+    "sbert": ("sdr", {**SDR_PAPER, "margin": 2.0, "word_weight": 0.0}),  # SDR 4.3: SBERT's loss, pseudo-labels
     "smith-pretrain-wp": ("smith-pretrain", {"masked_blocks": 0}),
     "smith-pretrain-wp-sp": ("smith-pretrain", {}),
     "smith": ("smith", {}),  # SMITH's table 5: NP
@@ -98,8 +104,10 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 PREREQUISITES = ("sst-clusters", "smith-pretrain")  # models that others need and that cannot match documents
 PRETRAINED = "smith-pretrain"  # trained once, from unlabelled documents
 LARGE = ("colde", "s-long")  # models whose steps fill a GPU
-RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # scoring rules for a backbone trained by SDR
-UNTRAINED = ("default", *RULES)
+ALL_RULES = ("sdr", "sdr-paper", "sdr-no-contrast")  # rows that are measured by all of SDR's scoring rules
+RULES = ("sdr", "sdr-section", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")
+CENTRED = ("sdr-centred", "mean-centred")  # controls for an untrained backbone
+UNTRAINED = ("default", *RULES, *CENTRED)
 
 
 def settings_of(model: str) -> set[str]:
@@ -143,7 +151,7 @@ def check_overrides(overrides: Mapping[str, str], rows: Sequence[str], sets: Seq
 
 def evaluated_models(place: Path, row: str) -> list[str]:
     """A row's entries in `longmatch evaluate --models`: its folder, and for SDR each scoring rule."""
-    return [f"{rule}@{place}" for rule in RULES] if row == "sdr" else [str(place)]
+    return [f"{rule}@{place}" for rule in RULES] if row in ALL_RULES else [str(place)]
 
 
 def prerequisites(rows: Sequence[str]) -> list[str]:
@@ -262,8 +270,8 @@ class BenchmarkPlan:
     def _training(self, name: str, row: str, seed: int) -> QueuedJob:
         model, changed = ROWS[row]
         place = model_path(row, name, seed)
-        settings = {"cache": str(self.out / "tokens")} | settings_for(row, name, self.overrides)
-        settings |= resolve_folders(changed, self.out, name, seed) | {"seed": 1 if model == PRETRAINED else seed}
+        settings = {"cache": str(self.out / "tokens")} | resolve_folders(changed, self.out, name, seed)
+        settings |= settings_for(row, name, self.overrides) | {"seed": 1 if model == PRETRAINED else seed}
         work = Training(model, self.data / Path(place).parent, self.out / place, settings, self.readers)
         needs = tuple(model_path(other, name, seed) for other in prerequisites([row]))
         return QueuedJob(place, work, self.out / f"{place}.log", needs, model in LARGE)
