@@ -3,7 +3,7 @@
 Read it beside the paper in this order:
 
 - `pairs.py`: intra- and inter-document sampling of sentence pairs (section 3.2);
-- `batch.py`: the pairs as a batch, as they are and with masked words (3.2); masking, the head for masked words and their
+- `batch.py`: the pairs as a batch, as they are and with masked words (3.2); masks, the head for masked words and their
   loss are in `longmatch.lab.training.masked_words`, which SMITH shares;
 - `encoder.py`: the backbone and the sentence vectors (3.2);
 - `loss.py`: the contrastive loss (equations 1 and 2);
