@@ -55,6 +55,20 @@ def test_what_needs_no_training_begins_before_what_is_trained_and_may_be_little(
     assert plan.models("tiny") == ["bm25", "first", "lda", str(tmp_path / "out/tiny/colde-1")]
 
 
+def test_the_rows_of_sdr_have_the_papers_values_unless_others_are_asked_for(make_data, tmp_path) -> None:
+    data = make_data(pairs=LABELS, name="tiny")
+    rows = ["sdr", "sdr-paper", "sdr-no-contrast"]
+    plan = BenchmarkPlan(data.parent, tmp_path / "out", ["tiny"], rows, [1], {"sdr-paper.pairs": "256"}, tmp_path / "r")
+    found = {job.name: job.work for job in plan.jobs()}
+    assert "loss" not in found["tiny/sdr-1"].settings
+    assert (
+        found["tiny/sdr-paper-1"].settings["loss"] == "margin" and found["tiny/sdr-paper-1"].settings["pairs"] == "256"
+    )
+    words = found["tiny/sdr-no-contrast-1"].settings
+    assert words["contrastive"] is False and words["word_weight"] == 1 and words["pairs"] == 8
+    assert f"first@{tmp_path / 'out/tiny/sdr-paper-1'}" in found["tiny/sdr-paper-1: measured"].models
+
+
 def test_a_setting_that_fits_no_row_is_refused() -> None:
     with pytest.raises(SystemExit, match="No row has a setting stepps"):
         check_overrides({"stepps": "3"}, ["colde"], ["acl"])

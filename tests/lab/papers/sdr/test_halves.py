@@ -42,3 +42,12 @@ def test_the_reciprocal_rank_is_one_where_halves_are_alike_and_lower_where_anoth
     turned = torch.eye(3)[[1, 2, 0]].repeat_interleave(torch.tensor(sizes), dim=0)
     # the wrong document is best and the other two tie, which counts against the right one
     assert halves.mean_reciprocal_rank(torch.cat([own, turned])) == pytest.approx(1 / 3)
+
+
+def test_ranks_are_those_of_float32_under_autocast(pool):
+    halves = DocumentHalves.of(pool, np.array([0, 1, 3]), (1, 2))
+    vectors = torch.randn(len(halves.text), 8, generator=torch.Generator().manual_seed(0))
+    vectors[:, 0] += 40  # cosines that half precision cannot tell apart
+    with torch.autocast("cpu", torch.bfloat16):
+        inside = halves.mean_reciprocal_rank(vectors)
+    assert inside == halves.mean_reciprocal_rank(vectors)

@@ -49,7 +49,14 @@ class DocumentHalves:
         )
 
     def mean_reciprocal_rank(self, vectors: Tensor) -> float:
-        """Of each query's other half, in both directions, from the vectors of all sentences (sentences, width)."""
+        """Of each query's other half, in both directions, from the vectors of all sentences (sentences, width).
+
+        In float32 whatever the precision around it, because half precision ties close scores.
+        """
+        with torch.autocast(vectors.device.type, enabled=False):
+            return self._mean_reciprocal_rank(vectors)
+
+    def _mean_reciprocal_rank(self, vectors: Tensor) -> float:
         vectors = nn.functional.normalize(vectors.float(), dim=1)
         parts = vectors.split([int(units[-1]) for units in self.units])
         sides = [
