@@ -239,6 +239,7 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(rank, made, tiny_bert, 
 
 def test_a_new_head_learns_alone_at_first(recipe):
     made = recipe(contrastive=False, head_warmup=2)
+    assert {n.partition(".")[0] for n, _ in made.model.named_parameters() if made.is_new(n)} == {"words"}
     losses = made.backward(made.model, made.draw(1))
     assert losses["masked_word_loss"] > 0 and made.model.words.dense.weight.grad.abs().sum() > 0
     assert all(weight.grad is None for weight in made.model.backbone.parameters())
@@ -254,6 +255,7 @@ def test_a_pretrained_head_is_kept_and_needs_no_warm_up(made, cache, tiny_bert, 
     recipe = SdrRecipe.make([made], cache, TrainingSettings(), SdrSettings(backbone=str(tmp_path), word_weight=1.0))
     assert torch.equal(recipe.model.words.dense.weight, whole.cls.predictions.transform.dense.weight)
     assert not recipe.new_head and not recipe.draw(0).head_only
+    assert not any(recipe.is_new(name) for name, _ in recipe.model.named_parameters())
 
 
 def test_info_nce_contrasts_each_pair_with_those_of_other_documents(recipe):

@@ -167,6 +167,10 @@ class SdrRecipe(Recipe[SentenceBatch]):
             "cosine_apart": float(cosine[~intra].mean()),
         }
 
+    def is_new(self, parameter: str) -> bool:
+        """Whether a parameter belongs to a head that the checkpoint did not have."""
+        return self.new_head and parameter.startswith("words.")
+
     def save(self, folder: Path) -> None:
         """The backbone alone, as a sentence-transformers folder, with a low-rank change added to its weights."""
         backbone = self.model.backbone
