@@ -68,7 +68,7 @@ def _trained(place: str) -> Matcher:
 
 
 def _model_of(place: str) -> str:
-    """The model a folder's or hub id's record names."""
+    """The model that a folder or hub id is opened as: the rule its record names, else the model that was trained."""
     path = _record(place)
     if path is None and (Path(place) / "training" / "run.json").is_file():
         raise LongmatchError(f"{place} is not trained to the end. Run its command again: it goes on where it stopped.")
@@ -81,8 +81,9 @@ def _model_of(place: str) -> str:
         hint = f"; a backbone of the hub takes a rule, sdr@{place}" if _may_be_id(place) else ""
         raise LongmatchError(f"There is no model {place}. Name one of {names}, or the folder of a trained model{hint}.")
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["model"])
-    except (ValueError, KeyError, TypeError) as error:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        return str(record.get("rule") or record["model"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise LongmatchError(f"{path} does not say which model it is. Train it again, or name sdr@{place}.") from error
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from longmatch.errors import LongmatchError
-from longmatch.sdr.matcher import SdrMatcher
+from longmatch.sdr.matcher import SdrMatcher, section_matcher
 from longmatch.sdr.score import sdr_scores
 
 NAMES = (
@@ -29,6 +29,13 @@ def test_the_vectors_are_grouped_by_the_documents_paragraphs(encoded, examples):
     for encoding, name in zip(encoded, NAMES, strict=True):
         lengths = [len(p.sentences) for p in examples[name].running]
         assert np.diff(encoding.paragraphs.paragraphs).tolist() == lengths
+
+
+def test_by_sections_they_are_grouped_by_the_documents_sections(backbone, encoded):
+    by_section = section_matcher(backbone)
+    for encoding in encoded:
+        sections = by_section.lay_out(encoding.sentences, encoding.paragraphs.vectors).paragraphs
+        assert sections.paragraphs.tolist() == encoding.sentences.sections.offsets.tolist()
 
 
 def test_the_score_is_that_of_the_equations(sdr, encoded):

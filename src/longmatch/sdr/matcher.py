@@ -14,11 +14,12 @@ from longmatch.matching.levels import SentenceVectors, group_scores
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
-from longmatch.matching.sentences import Sentences
+from longmatch.matching.sentences import Sentences, run_offsets
 from longmatch.ragged import as_numbers
 from longmatch.sdr.paragraphs import whole_paragraphs
 from longmatch.sdr.score import (
     Paragraphs,
+    Unit,
     directional_scores,
     normalisation,
     paragraph_scores,
@@ -29,7 +30,7 @@ from longmatch.sdr.score import (
 
 @dataclass(frozen=True)
 class SdrEncoding:
-    """A document's sentences with their vectors, grouped by paragraph."""
+    """A document's sentences with their vectors, grouped by paragraph or section."""
 
     sentences: Sentences
     paragraphs: Paragraphs
@@ -46,8 +47,9 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
         normalise: bool = True,
         symmetric: bool = False,
         whole_paragraphs: bool = False,
+        unit: Unit = "paragraph",
     ) -> None:
-        self.backbone = backbone or Backbone.load()
+        self.backbone, self.unit = backbone or Backbone.load(), unit
         self.normalise, self.symmetric, self.whole_paragraphs = normalise, symmetric, whole_paragraphs
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[SdrEncoding]:
@@ -58,7 +60,8 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
         """An encoding from sentence vectors made before."""
         if self.whole_paragraphs:
             sentences, vectors = whole_paragraphs(sentences, vectors)
-        return SdrEncoding(sentences, Paragraphs.of(vectors, sentences.paragraphs))
+        units = sentences.section if self.unit == "section" else sentences.paragraph
+        return SdrEncoding(sentences, Paragraphs.of(vectors, run_offsets(units)))
 
     def collect(self, encodings: Sequence[SdrEncoding]) -> Paragraphs:
         """Lay encodings out flat."""
@@ -107,6 +110,11 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
 def plain_matcher(backbone: Backbone | None = None) -> SdrMatcher:
     """SDR without normalisation."""
     return SdrMatcher(backbone, normalise=False)
+
+
+def section_matcher(backbone: Backbone | None = None) -> SdrMatcher:
+    """SDR over sections instead of paragraphs."""
+    return SdrMatcher(backbone, unit="section")
 
 
 def paragraph_matcher(backbone: Backbone | None = None) -> SdrMatcher:

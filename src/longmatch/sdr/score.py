@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from longmatch.ragged import Array, array_namespace, offsets_of, segment_ids, segment_max
+
+Unit = Literal["paragraph", "section"]  # what the paper calls a paragraph: its figure 3 shows whole sections
 
 CPU_CELLS, GPU_CELLS = 1 << 25, 1 << 29  # of the product held at a time
 

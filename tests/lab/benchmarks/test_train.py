@@ -56,6 +56,18 @@ def test_what_needs_no_training_begins_before_what_is_trained_and_may_be_little(
     assert plan.models("tiny")[4] == f"colde-sections@{tmp_path / 'out/tiny/colde-1'}"
 
 
+def test_the_rows_of_sdr_have_the_papers_values_unless_others_are_asked_for(make_data, tmp_path) -> None:
+    data = make_data(pairs=LABELS, name="tiny")
+    rows = ["sdr", "sdr-paper", "sdr-no-contrast"]
+    plan = BenchmarkPlan(data.parent, tmp_path / "out", ["tiny"], rows, [1], {"sdr-paper.pairs": "256"}, tmp_path / "r")
+    found = {job.name: job.work for job in plan.jobs()}
+    settings = {row: found[f"tiny/{row}-1"].settings for row in rows}
+    assert "preset" not in settings["sdr"]
+    assert settings["sdr-paper"]["preset"] == "paper" and settings["sdr-paper"]["pairs"] == "256"
+    assert settings["sdr-no-contrast"]["contrastive"] is False and "pairs" not in settings["sdr-no-contrast"]
+    assert f"first@{tmp_path / 'out/tiny/sdr-paper-1'}" in found["tiny/sdr-paper-1: measured"].models
+
+
 def test_a_setting_that_fits_no_row_is_refused() -> None:
     with pytest.raises(SystemExit, match="No row has a setting stepps"):
         check_overrides({"stepps": "3"}, ["colde"], ["acl"])

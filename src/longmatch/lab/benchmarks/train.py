@@ -57,8 +57,16 @@ MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "first-contrastive": ("first", {"loss": "contrastive"}),
     "mean": ("mean", {}),
     "sdr": ("sdr", {}),
-    "sdr-no-contrast": ("sdr", {"contrastive": False}),  # SDR's table 3 (v)
-    "sdr-margin-2": ("sdr", {"margin": 2.0}),
+    "sdr-paper": ("sdr", {"preset": "paper"}),
+    "sdr-no-contrast": ("sdr", {"preset": "paper", "contrastive": False}),  # SDR's table 3 (v): words only
+    "sdr-margin-2": ("sdr", {"preset": "paper", "margin": 2.0}),
+    "sdr-no-words": ("sdr", {"preset": "paper", "word_weight": 0.0}),
+    "sdr-masked-pairs": (
+        "sdr",
+        {"preset": "paper", "masked_pairs": True},
+    ),  # one pass for both losses
+    "sdr-paragraphs": ("sdr", {"preset": "paper", "unit": "paragraph"}),
+    "sbert": ("sdr", {"preset": "paper", "margin": 2.0, "word_weight": 0.0}),  # SDR 4.3: SBERT's loss, pseudo-labels
     "smith-pretrain-wp": ("smith-pretrain", {"masked_blocks": 0}),
     "smith-pretrain-wp-sp": ("smith-pretrain", {}),
     "smith": ("smith", {}),  # SMITH's table 5: NP
@@ -113,8 +121,10 @@ ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {**MAIN_ROWS, **STUDIES}
 PREREQUISITES = ("sst-clusters", "smith-pretrain")  # models that others need and that cannot match documents
 PRETRAINED = "smith-pretrain"  # trained once, from unlabelled documents
 LARGE = ("colde", "mean", "s-long")  # models whose steps fill a GPU
-RULES = ("sdr", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")  # scoring rules for a backbone trained by SDR
-UNTRAINED = ("default", *RULES)
+RULES = ("sdr", "sdr-section", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")
+ALL_RULES = ("sdr", "sdr-paper", "sdr-no-contrast")  # rows that are measured by all of these
+CENTRED = ("sdr-centred", "mean-centred")  # controls for an untrained backbone
+UNTRAINED = ("default", *RULES, *CENTRED)
 READOUTS = ("colde-sections", "colde-chunks", "colde-unprojected", "colde-shuffled")  # a trained CoLDE, read otherwise
 READ_OTHERWISE = ("colde", "colde-paper")  # rows measured by these too
 
@@ -160,7 +170,7 @@ def check_overrides(overrides: Mapping[str, str], rows: Sequence[str], sets: Seq
 
 def evaluated_models(place: Path, row: str) -> list[str]:
     """A row's entries in `longmatch evaluate --models`: its folder, CoLDE's also by readout, SDR's by scoring rule."""
-    if row == "sdr":
+    if row in ALL_RULES:
         return [f"{rule}@{place}" for rule in RULES]
     return [str(place), *(f"{rule}@{place}" for rule in READOUTS if row in READ_OTHERWISE)]
 

@@ -21,6 +21,16 @@ class LowRankLinear(nn.Module):
         self.up = nn.Parameter(torch.zeros(plain.out_features, rank))  # so that the update starts at zero
         nn.init.kaiming_uniform_(self.down, a=5**0.5)
 
+    @property
+    def weight(self) -> Tensor:
+        """The updated matrix, for code that computes the layer itself."""
+        return self.plain.weight + self.up @ self.down
+
+    @property
+    def bias(self) -> Tensor | None:
+        """The frozen layer's."""
+        return self.plain.bias
+
     def forward(self, x: Tensor) -> Tensor:
         """The updated layer."""
         update = nn.functional.linear(nn.functional.linear(x, self.down.to(x.dtype)), self.up.to(x.dtype))

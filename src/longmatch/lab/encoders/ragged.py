@@ -16,7 +16,7 @@ class TorchNamespace:
 
     float32, int64 = torch.float32, torch.int64
     arange, concat, full, log2 = torch.arange, torch.concat, torch.full, torch.log2
-    stack, where, zeros = torch.stack, torch.where, torch.zeros
+    stack, where, zeros, linalg = torch.stack, torch.where, torch.zeros, torch.linalg
 
     @staticmethod
     def asarray(values: Any, dtype: torch.dtype | None = None, device: Any = None) -> Tensor:

@@ -21,6 +21,7 @@ RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no par
         "precision",
         "validate_every",
         "validation_pairs",
+        "validation_documents",
         "save_every",
         "keep",
         "workers",
@@ -39,6 +40,7 @@ class TrainingRecord:
     seed: int
     data: tuple[str, ...]  # the names of the data folders
     settings: Mapping[str, Any]  # those that differ from the defaults; neither seed nor paths
+    rule: str = ""  # by which it is opened, if not by its name
 
     @staticmethod
     def read(folder: Path) -> "TrainingRecord":
@@ -49,7 +51,8 @@ class TrainingRecord:
             model, seed = str(record["model"]), int(record["seed"])
             data = record.get("data", ())
             names = tuple(_set_name(Path(place)) for place in ([data] if isinstance(data, str) else data))
-            return TrainingRecord(model, seed, names, changed_settings(model, record.get("settings", {})))
+            changed = changed_settings(model, record.get("settings", {}))
+            return TrainingRecord(model, seed, names, changed, str(record.get("rule", "")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise LongmatchError(f"{path} does not name its model and seed. Train the model again.") from error
 
@@ -93,6 +96,8 @@ class ModelSpec:
         'colde contrastive=False'
         >>> ModelSpec("sdr-plain@out/b", TrainingRecord("sdr", 2, ("acl",), {})).name("wiki")
         'sdr-plain on trained sdr from acl'
+        >>> ModelSpec("sdr-section@out/c", TrainingRecord("sdr", 1, ("acl",), {}, "sdr-section")).name("acl")
+        'trained sdr'
         """
         rule, place = split_rule(self.source)
         if self.training is None:
@@ -100,7 +105,7 @@ class ModelSpec:
             return f"{rule}@{Path(place).resolve().name}" if is_folder else self.source
         model = self.training.model
         base = f"trained {model}" if model in MODELS else model
-        words = [base if rule in ("", model) else f"{rule} on {base}"]
+        words = [base if rule in ("", self.training.rule or model) else f"{rule} on {base}"]
         settings = dict(self.training.settings) | ({self.study.key: self.study.value} if self.study else {})
         words += [f"{key}={_formatted(settings[key])}" for key in sorted(settings)]
         trained_on = "+".join(self.training.data)

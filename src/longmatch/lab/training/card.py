@@ -25,6 +25,7 @@ def write_card(folder: Path, recipe: Recipe[Any], run: TrainingRun, outcome: Out
     """Write README.md and longmatch.json into a folder."""
     record = {
         "model": recipe.name,
+        "rule": recipe.rule,
         "seed": run.settings.seed,
         "data": list(run.data),
         "settings": run.all_settings,

@@ -102,6 +102,11 @@ class Recipe(ABC, Generic[B]):
         """Write config, weights and tokenizer as `longmatch.load` opens them."""
 
     @property
+    def rule(self) -> str:
+        """What `longmatch.load` opens the folder as: one of the registry's models, by default the one trained."""
+        return self.name
+
+    @property
     @abstractmethod
     def facts(self) -> Mapping[str, Any]:
         """For the model card: the training data (numbers of documents, pairs, ...) and the backbone."""

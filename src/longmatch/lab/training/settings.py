@@ -113,6 +113,9 @@ def fill(values: Mapping[str, Any], kinds: Sequence[type], defaults: Mapping[str
     """
     known = sorted({field.name for kind in kinds for field in fields(kind)})
     for key in values:
+        renamed = {old: new for kind in kinds for old, new in getattr(kind, "RENAMED", {}).items()}
+        if key in renamed:
+            raise LongmatchError(f"The setting {key} is now called {renamed[key]}. Write {renamed[key]} instead.")
         if key not in known:
             near = get_close_matches(key, known, n=3, cutoff=0.65)
             meant = f"Did you mean {' or '.join(near)}?" if near else f"Name one of {', '.join(known)}."

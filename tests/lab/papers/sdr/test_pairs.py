@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from longmatch.documents import read_text_string
+from longmatch.documents.markdown import draft_markdown
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.papers.sdr.pairs import MIN_TOKENS, SentencePool
 from longmatch.lab.store.tokens import TokenCollection
@@ -40,7 +41,7 @@ def pool(tokens) -> SentencePool:
 
 
 def paragraph(pool: SentencePool, sentence: int) -> int:
-    return int(np.searchsorted(pool.paragraph_offsets, sentence, side="right"))
+    return int(np.searchsorted(pool.unit_offsets, sentence, side="right"))
 
 
 def test_a_pool_holds_the_sentences_of_its_documents_but_the_shortest(pool, tokenizer):
@@ -50,7 +51,7 @@ def test_a_pool_holds_the_sentences_of_its_documents_but_the_shortest(pool, toke
         wanted += [pieces.ids(i).tolist() for i in range(len(pieces)) if pieces.lengths[i] >= MIN_TOKENS]
     assert [pool.ids(i).tolist() for i in range(len(pool))] == wanted
     assert pool.document.tolist() == [0] * 6 + [1] * 3  # "No." and all of the third document are too short
-    assert np.diff(pool.paragraph_offsets).tolist() == [2, 1, 3, 2, 1]
+    assert np.diff(pool.unit_offsets).tolist() == [2, 1, 3, 2, 1]
     assert np.diff(pool.document_offsets).tolist() == [6, 3]
 
 
@@ -95,3 +96,18 @@ def test_of_a_document_only_so_many_tokens_are_drawn_from_if_asked(tokens):
 )
 def test_pairs_need_two_documents_and_a_paragraph_of_two_sentences(tokens, documents, teaches):
     assert SentencePool.of(tokens, np.array(documents, dtype=np.int64), 60).has_pairs == teaches
+
+
+def test_a_section_is_a_unit_of_all_its_paragraphs(tokenizer, tmp_path):
+    text = "# First\n\nThe bank failed at noon.\n\nThe queue grew all day.\n\n# Second\n\nRain fell on the quiet town."
+    documents = [draft_markdown(text).document(name, "") for name in "ab"]
+    tokens = token_collection(tmp_path, documents, tokenizer)
+    pools = [SentencePool.of(tokens, np.arange(2), limit=60, unit=unit) for unit in ("paragraph", "section")]
+    assert [np.diff(pool.unit_offsets).tolist() for pool in pools] == [[1, 1, 1] * 2, [2, 1] * 2]
+    assert pools[1].anchors.tolist() == [0, 1, 3, 4]
+
+
+def test_all_pairs_may_come_from_one_unit(pool):
+    drawn = pool.draw(pool.anchors, np.random.default_rng(0), intra_share=1.0)
+    assert drawn.intra.all()
+    assert [paragraph(pool, p) for p in drawn.p] == [paragraph(pool, q) for q in drawn.q]

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +9,17 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
+from transformers import AutoTokenizer, BertForMaskedLM
 
 import longmatch
 from longmatch.documents import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.papers.sdr.loss import margin_contrastive_loss
-from longmatch.lab.papers.sdr.training import SdrRecipe, SdrSettings
-from longmatch.lab.training.masked_words import IGNORED, masked_word_loss
+from longmatch.lab.papers.sdr.settings import PAPER, SdrSettings
+from longmatch.lab.papers.sdr.training import SdrRecipe
+from longmatch.lab.training.masked_words import masked_word_loss
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from longmatch.sdr.matcher import SdrMatcher
@@ -36,11 +38,13 @@ def cache(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def recipe(made, cache, tiny_bert):
-    """Makes a recipe over the made collection, without dropout."""
+    """Makes a recipe over the made collection, by the paper's settings and without dropout or warm-up."""
 
     def make(shared: TrainingSettings | None = None, **own) -> SdrRecipe:
         torch.manual_seed(0)
-        settings = SdrSettings(backbone=str(tiny_bert), validation_pairs=200, **own)
+        paper = {key: value for key, value in PAPER.items() if key not in ("learning_rate", "pairs")}
+        fixed = {"backbone": str(tiny_bert), "validation_pairs": 200, "unit": "paragraph", "head_warmup": 0}
+        settings = SdrSettings(**(paper | fixed | own))
         found = SdrRecipe.make([made], cache, shared or TrainingSettings(), settings)
         found.model.eval()
         return found
@@ -74,7 +78,8 @@ def test_sentences_of_one_paragraph_come_nearer_and_hidden_words_are_found_on_do
     assert gap(before) < 0.05 and gap(after) > 4 * gap(before)
     assert after["contrastive_loss"] < before["contrastive_loss"]
     assert after["masked_word_loss"] < before["masked_word_loss"] - 0.4  # better than by frequency alone
-    assert next(iter(after)) == "loss" and after["loss"] < before["loss"]
+    assert after["loss"] < before["loss"]
+    assert next(iter(after)) == "halves_mrr" and before["halves_mrr"] <= after["halves_mrr"] <= 1
 
 
 def test_without_the_contrastive_term_words_are_learnt_alone(recipe):
@@ -83,31 +88,41 @@ def test_without_the_contrastive_term_words_are_learnt_alone(recipe):
 
 
 def test_without_masked_words_nothing_is_hidden(recipe):
-    made = recipe(masked_words=0.0)
-    assert made.draw(0).masked == 0 < recipe().draw(0).masked
+    made = recipe(word_weight=0.0)
+    assert made.draw(0).masked_count == 0 < recipe().draw(0).masked_count
     losses = made.backward(made.model, made.draw(0))
-    assert losses["loss"].item() == losses["contrastive_loss"].item()
+    assert losses["loss"].item() == losses["contrastive_loss"].item() and "masked_word_loss" not in losses
 
 
-def test_the_loss_is_the_sum_of_both_terms_over_the_masked_sentences(recipe):
-    made = recipe(margin=2.0, masked_words=0.5)
+@pytest.mark.parametrize("masked_pairs", [False, True])
+def test_the_loss_is_the_sum_of_both_terms_the_words_over_masked_sentences(recipe, masked_pairs):
+    made = recipe(margin=2.0, word_weight=0.5, masked_pairs=masked_pairs)
     batch = made.draw(3)
-    pieces = batch.sentences.ids.split(batch.sentences.lengths.tolist())
+
+    def states(text: FlatTokens) -> list[torch.Tensor]:
+        pieces = text.ids.split(text.lengths.tolist())
+        return [made.model(piece[None], torch.ones_like(piece)[None])[0] for piece in pieces]
+
     with torch.no_grad():
-        states = [made.model(piece[None], torch.ones_like(piece)[None])[0] for piece in pieces]
-        vectors = torch.stack([one.mean(0) for one in states])
+        masked = states(batch.masked)
+        compared = masked if masked_pairs else states(made_clean(recipe).draw(3).compared)
+        vectors = torch.stack([one.mean(0) for one in compared])
         contrastive = margin_contrastive_loss(vectors[0::2], vectors[1::2], batch.intra, 2.0)
-        words = masked_word_loss(made.model.word_logits(torch.cat(states)), batch.labels)
+        words = masked_word_loss(made.model.word_logits(torch.cat(masked)), batch.labels)
     found = made.backward(made.model, batch)
     assert found["contrastive_loss"].item() == pytest.approx(contrastive.item(), abs=1e-5)
     assert found["masked_word_loss"].item() == pytest.approx(words.item(), abs=1e-4)
     assert found["loss"].item() == pytest.approx(contrastive.item() + 0.5 * words.item(), abs=1e-4)
 
 
+def made_clean(recipe) -> SdrRecipe:
+    return recipe(word_weight=0.0)
+
+
 def test_a_batch_in_groups_has_the_gradient_of_the_whole(recipe):
     whole, groups = recipe(), recipe(TrainingSettings(tokens_at_once=100))
     batch = whole.draw(0)
-    assert len(list(batch.groups(100))) > 5
+    assert len(list(batch.masked_groups(100))) > 5
     one, other = (made.backward(made.model, batch) for made in (whole, groups))
     assert one["loss"].item() == pytest.approx(other["loss"].item(), abs=1e-4)
     torch.testing.assert_close(gradients(whole), gradients(groups), atol=1e-5, rtol=1e-3)
@@ -116,9 +131,9 @@ def test_a_batch_in_groups_has_the_gradient_of_the_whole(recipe):
 def test_a_batch_depends_on_the_seed_and_the_step_alone(recipe):
     made, same, other = recipe(), recipe(), recipe(TrainingSettings(seed=1))
     made.draw(5)
-    assert torch.equal(made.draw(2).sentences.ids, same.draw(2).sentences.ids)
-    assert made.draw(2).sentences.ids.tolist() != other.draw(2).sentences.ids.tolist()
-    assert made.draw(2).sentences.ids.tolist() != made.draw(3).sentences.ids.tolist()
+    assert torch.equal(made.draw(2).masked.ids, same.draw(2).masked.ids)
+    assert made.draw(2).masked.ids.tolist() != other.draw(2).masked.ids.tolist()
+    assert made.draw(2).masked.ids.tolist() != made.draw(3).masked.ids.tolist()
 
 
 def test_an_epoch_asks_every_sentence_of_the_training_documents_once(recipe):
@@ -146,11 +161,11 @@ def test_one_held_out_document_is_held_against_the_training_documents(made, tiny
         assert np.isfinite(list(recipe.validate(recipe.model).values())).all()
 
 
-@pytest.mark.parametrize("text", ["One sentence stands here alone.\n\nAnother one stands there alone.", "No. It. No."])
+@pytest.mark.parametrize("text", ["One sentence stands here alone.", "No. It. No."])
 def test_documents_without_pairs_of_sentences_are_refused_in_one_sentence(tiny_bert, tmp_path, text):
     file = tmp_path / "few.jsonl"
     file.write_text("".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n in range(8)))
-    with pytest.raises(LongmatchError, match="SDR needs several documents, with paragraphs of two sentences") as error:
+    with pytest.raises(LongmatchError, match="SDR needs several documents, with sections of two sentences") as error:
         SdrRecipe.make([file], tmp_path / "cache", TrainingSettings(), SdrSettings(backbone=str(tiny_bert)))
     assert "\n" not in str(error.value)
 
@@ -158,8 +173,10 @@ def test_documents_without_pairs_of_sentences_are_refused_in_one_sentence(tiny_b
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"contrastive": False, "masked_words": 0.0}, "nothing is left to learn"),
+        ({"contrastive": False, "word_weight": 0.0}, "nothing is left to learn"),
         ({"pairs": 0}, "pairs is 0; it must be 1 or more"),
+        ({"pairs": 1}, "pairs is 1; it must be 2 or more"),
+        ({"masked_pairs": True}, "set word_weight above 0"),
         ({"masked_share": 1.5}, "masked_share is 1.5; it must lie between 0 and 1"),
     ],
 )
@@ -171,15 +188,16 @@ def test_settings_that_make_no_sense_are_refused(settings, said):
 @pytest.fixture(scope="module")
 def trained(made, tiny_bert, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("out") / "sdr"
-    return train("sdr", made, out, backbone=str(tiny_bert), steps=12, pairs=16, validation_pairs=50, device="cpu")
+    settings = {"backbone": str(tiny_bert), "steps": 12, "pairs": 16, "validation_pairs": 50, "device": "cpu"}
+    return train("sdr", made, out, **settings, word_weight=1.0, head_warmup=4)
 
 
 def test_the_trained_folder_opens_as_sdr_and_by_every_rule(trained, examples: dict[str, Document]):
     pair = list(examples.values())[:2]
     matcher = longmatch.load(trained)
-    assert isinstance(matcher, SdrMatcher) and matcher.normalise
-    assert matcher.compare(*pair).score == longmatch.load(f"sdr@{trained}").compare(*pair).score
-    for rule in ("sdr-plain", "sdr-paragraph", "mean"):
+    assert isinstance(matcher, SdrMatcher) and matcher.normalise and matcher.unit == "section"
+    assert matcher.compare(*pair).score == longmatch.load(f"sdr-section@{trained}").compare(*pair).score
+    for rule in ("sdr", "sdr-plain", "sdr-paragraph", "mean"):
         assert 0 <= longmatch.load(f"{rule}@{trained}").compare(*pair).score <= 1
 
 
@@ -192,14 +210,16 @@ def test_sentence_transformers_opens_the_trained_folder_too(trained):
 def test_the_record_says_what_was_trained_and_the_weights_have_moved(trained, tiny_bert):
     record = json.loads((trained / "longmatch.json").read_text())
     assert record["model"] == "sdr" and record["settings"]["margin"] == 1.0
-    assert {"loss", "masked_word_loss", "cosine_alike"} <= set(record["scores"])
+    assert record["rule"] == "sdr-section"
+    assert {"halves_mrr", "loss", "masked_word_loss", "cosine_alike"} <= set(record["scores"])
     assert record["facts"]["masked-word head"] == "new"
     before, after = (load_file(folder / "model.safetensors") for folder in (tiny_bert, trained))
     assert set(before) == set(after)
     assert any(not torch.equal(before[name], after[name]) for name in before)
 
 
-def test_a_run_that_was_stopped_ends_as_one_that_was_not(made, tiny_bert, tmp_path):
+@pytest.mark.parametrize("rank", [None, 4])
+def test_a_run_that_was_stopped_ends_as_one_that_was_not(rank, made, tiny_bert, tmp_path):
     settings = {
         "backbone": str(tiny_bert),
         "pairs": 8,
@@ -208,6 +228,7 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(made, tiny_bert, tmp_pa
         "validate_every": 3,
         "keep": 9,
     }
+    settings |= {"rank": rank, "word_weight": 0.5}
     whole = train("sdr", made, tmp_path / "whole", device="cpu", **settings)
     shutil.copytree(whole / "training", tmp_path / "again" / "training")
     shutil.rmtree(tmp_path / "again" / "training" / "checkpoints" / "checkpoint-6")
@@ -216,8 +237,73 @@ def test_a_run_that_was_stopped_ends_as_one_that_was_not(made, tiny_bert, tmp_pa
     assert all(torch.allclose(one[name], other[name], atol=1e-6) for name in one)
 
 
-def test_a_step_of_training_changes_hidden_words_only_where_they_are_hidden(recipe):
-    batch, plain = recipe().draw(1), recipe(masked_words=0.0).draw(1)
-    assert torch.equal(replace(batch.sentences, ids=plain.sentences.ids).lengths, plain.sentences.lengths)
-    kept = batch.labels == IGNORED
-    assert torch.equal(batch.sentences.ids[kept], plain.sentences.ids[kept])
+def test_a_new_head_learns_alone_at_first(recipe):
+    made = recipe(contrastive=False, head_warmup=2)
+    assert {n.partition(".")[0] for n, _ in made.model.named_parameters() if made.is_new(n)} == {"words"}
+    losses = made.backward(made.model, made.draw(1))
+    assert losses["masked_word_loss"] > 0 and made.model.words.dense.weight.grad.abs().sum() > 0
+    assert all(weight.grad is None for weight in made.model.backbone.parameters())
+    made.backward(made.model, made.draw(2))
+    assert made.model.backbone.get_input_embeddings().weight.grad.abs().sum() > 0
+
+
+def test_a_pretrained_head_is_kept_and_needs_no_warm_up(made, cache, tiny_bert, tmp_path):
+    torch.manual_seed(1)
+    whole = BertForMaskedLM.from_pretrained(tiny_bert)
+    whole.save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path)
+    recipe = SdrRecipe.make([made], cache, TrainingSettings(), SdrSettings(backbone=str(tmp_path), word_weight=1.0))
+    assert torch.equal(recipe.model.words.dense.weight, whole.cls.predictions.transform.dense.weight)
+    assert not recipe.new_head and not recipe.draw(0).head_only
+    assert not any(recipe.is_new(name) for name, _ in recipe.model.named_parameters())
+
+
+def test_info_nce_contrasts_each_pair_with_those_of_other_documents(recipe):
+    made = recipe(loss="info_nce", word_weight=0.0, temperature=0.1)
+    batch = made.draw(0)
+    assert batch.intra.all()
+    with torch.no_grad():
+        vectors = torch.nn.functional.normalize(made.model.encode_sentences(batch.compared), dim=1)
+    p, q, home = vectors[0::2], vectors[1::2], batch.document.tolist()
+    wanted = []
+    for i in range(len(batch)):
+        others = [j for j in range(len(batch)) if j == i or home[j] != home[i]]
+        logits = torch.stack([p[i] @ q[j] / 0.1 for j in others])
+        wanted.append(logits.logsumexp(0) - p[i] @ q[i] / 0.1)
+    assert len(set(home)) < len(home)
+    assert made.backward(made.model, batch)["loss"].item() == pytest.approx(torch.stack(wanted).mean().item(), abs=1e-4)
+
+
+def test_a_low_rank_change_learns_while_the_backbone_stays_and_is_saved_as_part_of_it(recipe, tiny_bert, tmp_path):
+    made = recipe(loss="info_nce", word_weight=0.0, rank=4)
+    before, after = learn(made, 30)
+    assert after["loss"] < before["loss"] and gap(after) > gap(before)
+    plain = load_file(tiny_bert / "model.safetensors")
+    frozen = made.model.backbone.get_input_embeddings().weight
+    assert torch.equal(frozen, plain["embeddings.word_embeddings.weight"])
+    made.save(tmp_path / "saved")
+    saved = Backbone.load(str(tmp_path / "saved"), precision="float32")
+    batch = made.draw(0)
+    with torch.no_grad():
+        ours = torch.nn.functional.normalize(made.model.encode_sentences(batch.compared), dim=1).numpy()
+    pieces = [ids[1:-1].numpy() for ids in batch.compared.ids.split(batch.compared.lengths.tolist())]
+    assert np.abs(saved.encode(pieces) - ours).max() < 5e-3
+
+
+@pytest.mark.parametrize("rank", [None, 4])
+def test_packed_training_has_the_gradient_of_padded_training(recipe, rank, monkeypatch):
+    found = []
+    for packed in ("0", "1"):
+        monkeypatch.setenv("LONGMATCH_PACKED", packed)
+        made = recipe(rank=rank)
+        loss = made.backward(made.model, made.draw(0))["loss"].item()
+        found.append((loss, {name: w.grad for name, w in made.model.named_parameters() if w.grad is not None}))
+    (one, padded), (other, packed_gradients) = found
+    assert one == pytest.approx(other, abs=1e-4)
+    for name in padded.keys() & packed_gradients.keys():
+        torch.testing.assert_close(padded[name], packed_gradients[name], atol=1e-4, rtol=1e-3)
+
+
+def test_the_old_name_of_the_words_weight_is_refused_with_the_new_one(made, tmp_path):
+    with pytest.raises(LongmatchError, match="masked_words is now called word_weight"):
+        train("sdr", made, tmp_path / "out", masked_words=1.0)

@@ -1,6 +1,7 @@
 """The scorer of a matcher."""
 
 from longmatch.default.matcher import HybridMatcher
+from longmatch.lab.baselines.pooled.centred import CentredMeanMatcher, CentredSdrMatcher
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.baselines.rprs.matcher import RprsMatcher
 from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
@@ -11,7 +12,7 @@ from longmatch.lab.evaluation.scoring.lexical import LdaScorer, LexicalScorer
 from longmatch.lab.evaluation.scoring.pairs import PairScorer
 from longmatch.lab.evaluation.scoring.rprs import RprsScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
-from longmatch.lab.evaluation.scoring.sentences import PooledScorer, SdrScorer
+from longmatch.lab.evaluation.scoring.sentences import CentredMeanScorer, CentredSdrScorer, PooledScorer, SdrScorer
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.lexical.matcher import LexicalMatcher
 from longmatch.matching.matcher import Matcher
@@ -24,6 +25,8 @@ SCORERS: dict[type[Matcher], type[Scorer]] = {
     HybridMatcher: DefaultScorer,
     SdrMatcher: SdrScorer,
     PooledMatcher: PooledScorer,
+    CentredSdrMatcher: CentredSdrScorer,
+    CentredMeanMatcher: CentredMeanScorer,
     RprsMatcher: RprsScorer,
     LdaMatcher: LdaScorer,
 }

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from longmatch.lab.baselines.pooled.centring import Centring
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.evaluation.code_paths import SENTENCE_CODE
 from longmatch.lab.evaluation.corpus import Corpus
@@ -42,7 +43,8 @@ class SdrScorer(Scorer):
     @property
     def facts(self) -> Mapping[str, Any]:
         """The rule."""
-        return {"normalise": self.matcher.normalise, "whole_paragraphs": self.matcher.whole_paragraphs}
+        facts = {"normalise": self.matcher.normalise, "whole_paragraphs": self.matcher.whole_paragraphs}
+        return facts if self.matcher.unit == "paragraph" else {**facts, "unit": self.matcher.unit}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Nothing is read yet."""
@@ -65,21 +67,44 @@ class SdrScorer(Scorer):
         sentences = restore_sentences(arrays, no_sentences().document)
         source = self.matcher.lay_out(sentences, arrays["vectors"].astype(np.float32)).paragraphs
         parts = source.vectors, source.paragraphs, source.documents
-        return Paragraphs(*(torch.from_numpy(part).to(scoring_device()) for part in parts))
+        vectors, *offsets = (torch.from_numpy(part).to(scoring_device()) for part in parts)
+        return Paragraphs(self._compared(vectors), *offsets)
+
+    def _compared(self, vectors: Tensor) -> Tensor:
+        """The vectors as they are compared."""
+        return vectors
 
     def _candidates(self, part: Slice) -> Paragraphs:
         """A slice in the form the score takes; a single slice stays loaded."""
         if self._loaded is not None:
             return self._loaded
-        paragraphs, documents = part.paragraphs()
+        paragraphs, documents = part.units(self.matcher.unit)
         paragraphs, vectors = paragraphs.to(documents.device), part.vectors()
         if self.matcher.whole_paragraphs:
             vectors = weighted_means(vectors, torch.from_numpy(part.array("lengths")), paragraphs)
             paragraphs = torch.arange(len(vectors) + 1, device=documents.device)
-        candidates = Paragraphs(vectors, paragraphs, documents)
+        candidates = Paragraphs(self._compared(vectors), paragraphs, documents)
         if len(self._slices) == 1:
             self._loaded = candidates
         return candidates
+
+
+class CentredSdrScorer(SdrScorer):
+    """SDR's score over sentence vectors centred on those of the whole corpus."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The rule."""
+        return {**super().facts, "centred": True}
+
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
+        """Read all vectors once."""
+        super().open(stored, corpus)
+        self._centring = Centring.of(part.vectors() for part in self._slices)
+
+    def _compared(self, vectors: Tensor) -> Tensor:
+        centred: Tensor = self._centring.apply(vectors)
+        return centred
 
 
 class PooledScorer(Scorer):
@@ -115,3 +140,18 @@ class PooledScorer(Scorer):
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """One product."""
         return list(np.asarray((self._vectors[list(numbers)] @ self._vectors.T).double().numpy()))
+
+
+class CentredMeanScorer(PooledScorer):
+    """The cosine of document vectors centred on those of the whole corpus."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The rule."""
+        return {**super().facts, "centred": True}
+
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
+        """Centre the vectors of the documents that could be handled."""
+        super().open(stored, corpus)
+        handled = [number for number in range(len(corpus)) if number not in self.unhandled]
+        self._vectors = Centring.of([self._vectors[handled]]).apply(self._vectors)

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from longmatch.lab.evaluation.encodings.layers import scoring_device
 from longmatch.lab.store.files import StoredLayer
+from longmatch.sdr.score import Unit
 
 CPU_SENTENCES, GPU_SENTENCES = 1 << 18, 1 << 22  # 400 MB and 6 GB of vectors 384 wide
 
@@ -36,10 +37,10 @@ class Slice:
         """Where each document's sentences begin."""
         return _from_zero(self.lengths())
 
-    def paragraphs(self) -> tuple[Tensor, Tensor]:
-        """Where each paragraph begins in the sentences, and each document in the paragraphs."""
+    def units(self, unit: Unit) -> tuple[Tensor, Tensor]:
+        """Where each paragraph or section begins in the sentences, and each document in these units."""
         documents = torch.repeat_interleave(torch.arange(self.last - self.first), self.lengths()).numpy()
-        numbers = self.array("paragraph")
+        numbers = self.array(unit)
         new = np.ones(len(numbers), dtype=bool)
         new[1:] = (np.diff(numbers) != 0) | (np.diff(documents) != 0)
         starts = np.flatnonzero(new)

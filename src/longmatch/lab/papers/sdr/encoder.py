@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from transformers import PretrainedConfig, PreTrainedModel
 
-from longmatch.lab.encoders.flat import mean_pool
-from longmatch.lab.papers.sdr.batch import SentenceBatch
+from longmatch.lab.encoders.flat import FlatTokens, mean_pool
+from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.training.masked_words import IGNORED, WordHead
 
 
@@ -29,22 +29,30 @@ class SdrModel(PreTrainedModel):  # type: ignore[misc]
         hidden: Tensor = self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state
         return hidden
 
-    def word_logits(self, hidden: Tensor) -> Tensor:
-        """Logits over the vocabulary for token vectors: (tokens, width) -> (tokens, vocabulary)."""
-        logits: Tensor = self.words(hidden, self.backbone.get_input_embeddings().weight)
+    def word_logits(self, hidden: Tensor, head_only: bool = False) -> Tensor:
+        """Logits over the vocabulary for token vectors: (tokens, width) -> (tokens, vocabulary).
+
+        With `head_only` no gradient reaches the backbone.
+        """
+        embeddings = self.backbone.get_input_embeddings().weight
+        if head_only:
+            hidden, embeddings = hidden.detach(), embeddings.detach()
+        logits: Tensor = self.words(hidden, embeddings)
         return logits
 
-    def encode_batch(self, batch: SentenceBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """Sentence vectors in the batch's order (sentences, width), the mean over their tokens; and of the masked
-        words, in no particular order, the token vectors (masked, width) and labels (masked,). One pass gives all.
-        """
-        order, vectors, masked, labels = [], [], [], []
-        for rows, places, mask in batch.sentences.by_length():
-            states = self(batch.sentences.ids[places], mask)
-            padded_labels = torch.where(mask, batch.labels[places], IGNORED)
-            order.append(rows)
-            vectors.append(mean_pool(states, mask))
-            masked.append(states[padded_labels != IGNORED])
-            labels.append(padded_labels[padded_labels != IGNORED])
-        inverse = torch.cat(order).argsort().to(batch.labels.device)
-        return torch.cat(vectors)[inverse], torch.cat(masked), torch.cat(labels)
+    def encode_sentences(self, text: FlatTokens) -> Tensor:
+        """Sentence vectors, the mean over their tokens, in order: (sentences, width)."""
+        if uses_packing(self.backbone):
+            return pool_packed(forward_packed(self.backbone, text), text)
+        return text.encode_each(lambda ids, mask, _: mean_pool(self(ids, mask), mask))
+
+    def encode_masked(self, text: FlatTokens, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """The token vectors (masked, width) and labels (masked,) of the masked words, in no particular order."""
+        if uses_packing(self.backbone):
+            return forward_packed(self.backbone, text)[labels != IGNORED], labels[labels != IGNORED]
+        vectors, words = [], []
+        for _, places, mask in text.by_length():
+            padded_labels = torch.where(mask, labels[places], IGNORED)
+            vectors.append(self(text.ids[places], mask)[padded_labels != IGNORED])
+            words.append(padded_labels[padded_labels != IGNORED])
+        return torch.cat(vectors), torch.cat(words)

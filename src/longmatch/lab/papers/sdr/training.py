@@ -1,4 +1,4 @@
-"""SDR's training (section 3.2, equation 3): the contrastive loss on sentence pairs plus masked language modelling."""
+"""SDR's training (section 3.2, equation 3): a contrastive loss on sentence pairs, plus masked language modelling."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,53 +14,29 @@ from transformers import PreTrainedModel
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
+from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.low_rank import add_low_rank_layers, apply_change, low_rank_change
 from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.losses.info_nce import info_nce_loss
 from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
 from longmatch.lab.papers.sdr.encoder import SdrModel
+from longmatch.lab.papers.sdr.halves import DocumentHalves
 from longmatch.lab.papers.sdr.loss import margin_contrastive_loss
-from longmatch.lab.papers.sdr.pairs import SentencePool
+from longmatch.lab.papers.sdr.pairs import INTRA_SHARE, SentencePool
+from longmatch.lab.papers.sdr.settings import PAPER, SdrSettings
 from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.masked_words import masked_word_loss
-from longmatch.lab.training.recipe import Recipe
+from longmatch.lab.training.recipe import Recipe, token_budget
 from longmatch.lab.training.samplers import EpochSampler, step_rng
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units.tokens import Ints
 
-LOSSES = ("loss", "contrastive_loss", "masked_word_loss")
-
-
-@dataclass(frozen=True)
-class SdrSettings:
-    """SDR's settings, in addition to those of all models, of which `documents` has no effect here.
-
-    The paper's batch is 8 pairs (section 4.7); 64 see as many sentences in fewer steps. Its loss has no weights
-    (`masked_words=1`). Ablations (section 4.6): `contrastive=false` (masked words alone), `margin=2` (negatives pushed
-    to -1, the standard cosine loss). With `masked_words=0` no words are masked at all.
-    """
-
-    backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
-    pairs: int = 64  # per batch
-    contrastive: bool = True
-    margin: float = 1.0
-    masked_words: float = 1.0  # weight of the masked-word loss
-    masked_share: float = 0.15  # of the tokens
-    validation_pairs: int = 1_024
-
-    def __post_init__(self) -> None:
-        if not self.contrastive and not self.masked_words:
-            raise LongmatchError(
-                "With contrastive=false and masked_words=0 nothing is left to learn; drop one of them."
-            )
-        at_least(self, pairs=1, validation_pairs=2, margin=0, masked_words=0)
-        if not 0 < self.masked_share < 1:
-            raise LongmatchError(f"The setting masked_share is {self.masked_share}; it must lie between 0 and 1.")
-
 
 @dataclass(frozen=True)
 class SdrLosses:
-    """Means over the pairs of a group, and over its masked words."""
+    """Of a validation batch: means over its pairs and over its masked words."""
 
     contrastive: Tensor
     words: Tensor
@@ -68,10 +44,12 @@ class SdrLosses:
 
 
 class SdrRecipe(Recipe[SentenceBatch]):
-    """One pass over the masked sentences gives both losses."""
+    """The pair loss over sentences as they are, and the masked-word loss over their masked copies."""
 
     name: ClassVar[str] = "sdr"
     Settings: ClassVar[type] = SdrSettings
+    defaults: ClassVar[Mapping[str, Any]] = {"learning_rate": 1e-3}  # of a low-rank change
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": PAPER}
     model: SdrModel
 
     def __init__(
@@ -86,9 +64,11 @@ class SdrRecipe(Recipe[SentenceBatch]):
         self.model, self.limit = SdrModel(backbone.model), backbone.max_tokens
         if tokenizer.mask_token_id is None:
             raise LongmatchError(f"The model {options.backbone} has no mask token; name a BERT-like encoder.")
-        share = options.masked_share if options.masked_words else 0.0
+        share = options.masked_share if options.word_weight else 0.0
         specials = (backbone.first_token, backbone.last_token)
-        self.layout = PairLayout(tokenizer.mask_token_id, len(tokenizer), specials, share)
+        self.layout = PairLayout(
+            tokenizer.mask_token_id, len(tokenizer), specials, share, options.contrastive, options.masked_pairs
+        )
         train, held_out = data.documents("train"), data.documents("validation")
         self.pool, self.validation_pool = self._pool(train), self._pool(held_out)
         if not self.validation_pool.has_pairs:  # a single document: training documents provide its negatives
@@ -98,12 +78,15 @@ class SdrRecipe(Recipe[SentenceBatch]):
         if not self.pool.has_pairs or not len(self.validation_anchors):
             raise LongmatchError(
                 "The documents give no pairs to learn from and to validate on: SDR needs several documents, with "
-                "paragraphs of two sentences or more. Add documents."
+                f"{options.unit}s of two sentences or more. Add documents."
             )
         self.epochs = EpochSampler(len(self.pool.anchors), options.pairs, settings.seed)
         self.new_head = not self.model.words.load_pretrained(locate(options.backbone))
         if self.new_head:
             self.model.words.init_frequencies(torch.from_numpy(self.pool.word_counts(len(self.model.words.bias))))
+        self.model.words.requires_grad_(options.word_weight > 0)
+        if options.rank is not None:
+            add_low_rank_layers(self.model.backbone, options.rank)
 
     @classmethod
     def make(cls, data: Sequence[Path], cache: Path, settings: TrainingSettings, options: SdrSettings) -> Self:
@@ -113,7 +96,12 @@ class SdrRecipe(Recipe[SentenceBatch]):
         return cls(backbone, open_tokenizer(locate(options.backbone)), found, settings, options)
 
     def _pool(self, documents: Ints) -> SentencePool:
-        return SentencePool.of(self.data.tokens, documents, self.limit, self.settings.max_tokens)
+        return SentencePool.of(self.data.tokens, documents, self.limit, self.settings.max_tokens, self.options.unit)
+
+    @property
+    def rule(self) -> str:
+        """The rule that scores by the unit of training."""
+        return "sdr-section" if self.options.unit == "section" else "sdr"
 
     @property
     def steps_per_epoch(self) -> int:
@@ -121,84 +109,125 @@ class SdrRecipe(Recipe[SentenceBatch]):
         return self.epochs.steps_per_epoch
 
     def draw(self, step: int) -> SentenceBatch:
-        """The pairs of a step."""
+        """The pairs of a step; InfoNCE takes its negatives from the other pairs."""
         anchors = self.pool.anchors[self.epochs.rows(step)]
         random = step_rng(self.settings.seed, step)
-        return self.layout.lay_out(self.pool, self.pool.draw(anchors, random), random)
+        pairs = self.pool.draw(anchors, random, 1.0 if self.options.loss == "info_nce" else INTRA_SHARE)
+        batch = self.layout.lay_out(self.pool, pairs, random)
+        return replace(batch, head_only=self.new_head and step < self.options.head_warmup)
 
     def backward(self, model: PreTrainedModel, batch: SentenceBatch) -> dict[str, Tensor]:
         """In groups of bounded memory, whose gradients add up to that of the whole batch."""
-        totals = {name: batch.labels.new_zeros((), dtype=torch.float32) for name in LOSSES}
-        pairs, masked = len(batch), max(1, batch.masked)
-        for group in batch.groups(self.settings.token_budget(batch.labels.is_cuda)):
-            losses = self._losses(group)
-            shares = {
-                "contrastive_loss": losses.contrastive * (len(group) / pairs),
-                "masked_word_loss": losses.words * (group.masked / masked),
-            }
-            shares["loss"] = self._total(shares["contrastive_loss"], shares["masked_word_loss"])
-            shares["loss"].backward()
-            totals = {name: value + shares[name].detach() for name, value in totals.items()}
-        return totals
+        losses, device = {"loss": torch.zeros((), device=batch.intra.device)}, batch.intra.device
+        if len(batch.compared):
+            groups = list(batch.compared.groups(token_budget(self.settings, self.model.backbone, device)))
+            losses["contrastive_loss"] = cached_backward(
+                self.model.encode_sentences, groups, lambda vectors: self._pair_loss(vectors, batch)
+            )
+            losses["loss"] += losses["contrastive_loss"]
+        if len(batch.masked):
+            losses["masked_word_loss"] = self._words_backward(batch)
+            losses["loss"] += self.options.word_weight * losses["masked_word_loss"]
+        return losses
+
+    def _words_backward(self, batch: SentenceBatch) -> Tensor:
+        total, count = torch.zeros((), device=batch.labels.device), max(1, batch.masked_count)
+        for text, labels in batch.masked_groups(self.settings.token_budget(batch.labels.is_cuda)):
+            hidden, words = self._hidden(text, labels, batch.head_only)
+            loss = masked_word_loss(self.model.word_logits(hidden, batch.head_only), words) * (len(words) / count)
+            (self.options.word_weight * loss).backward()
+            total += loss.detach()
+        return total
+
+    def _hidden(self, text: FlatTokens, labels: Tensor, head_only: bool) -> tuple[Tensor, Tensor]:
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not head_only):
+            return self.model.encode_masked(text, labels)
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
-        """The loss on held-out documents, always with the same pairs and masks.
+        """How well the halves of held-out documents find each other by SDR's score: the mean reciprocal rank.
 
-        Also the mean cosine of both kinds of pairs without masks, as scoring sees them.
+        Then the losses, and the mean cosine of both kinds of pairs, always for the same pairs and masks.
         """
-        masked, plain = self._validation_batches
-        results = [self._losses(batch.to(self.model.device)) for batch in masked]
-        contrastive = _mean([losses.contrastive for losses in results], [len(batch) for batch in masked])
-        words = _mean([losses.words for losses in results], [batch.masked for batch in masked])
-        cosine = torch.cat([self._losses(batch.to(self.model.device)).cosine.cpu() for batch in plain])
-        intra = torch.cat([batch.intra for batch in plain]).bool()
+        device, results = self.model.device, list[SdrLosses]()
+        groups = self._halves.text.to(device).groups(token_budget(self.settings, self.model.backbone, device))
+        vectors = torch.cat([self.model.encode_sentences(group) for group in groups])
+        for batch in self._validation_batches:
+            results.append(self._losses(batch.to(device)))
+        sizes, masked = zip(*((len(b), b.masked_count) for b in self._validation_batches), strict=True)
+        contrastive = _mean([losses.contrastive for losses in results], sizes)
+        words = _mean([losses.words for losses in results], masked)
+        cosine = torch.cat([losses.cosine.cpu() for losses in results])
+        intra = torch.cat([batch.intra for batch in self._validation_batches]).bool()
         return {
-            "loss": float(self._total(contrastive, words)),
+            "halves_mrr": self._halves.mean_reciprocal_rank(vectors),
+            "loss": float(self.options.word_weight * words + (contrastive if self.options.contrastive else 0.0)),
             "contrastive_loss": float(contrastive),
-            "masked_word_loss": float(words),
+            **({"masked_word_loss": float(words)} if self.options.word_weight else {}),
             "cosine_alike": float(cosine[intra].mean()),
             "cosine_apart": float(cosine[~intra].mean()),
         }
 
+    def is_new(self, parameter: str) -> bool:
+        """Whether a parameter belongs to a head that the checkpoint did not have."""
+        return self.new_head and parameter.startswith("words.")
+
     def save(self, folder: Path) -> None:
-        """The backbone alone, as a sentence-transformers folder."""
-        save_sentence_model(folder, self.model.backbone, self.tokenizer, self.limit + 2)
+        """The backbone alone, as a sentence-transformers folder, with a low-rank change added to its weights."""
+        backbone = self.model.backbone
+        if self.options.rank is not None:
+            change = low_rank_change(backbone)
+            backbone = TorchBackbone.load(self.options.backbone, device="cpu", precision="float32").model
+            apply_change(backbone, change)
+        save_sentence_model(folder, backbone, self.tokenizer, self.limit + 2)
 
     @property
     def facts(self) -> Mapping[str, Any]:
         """For the model card."""
+        head = {"masked-word head": "new" if self.new_head else "the backbone's own"}
         return {
             "backbone": self.options.backbone or DEFAULT_NAME,
             "sentences": len(self.pool),
-            "masked-word head": "new" if self.new_head else "the backbone's own",
+            **(head if self.options.word_weight else {}),
             **self.data.facts,
         }
 
     @cached_property
-    def _validation_batches(self) -> tuple[list[SentenceBatch], list[SentenceBatch]]:
-        """With masks and without. They do not depend on the seed, so runs can be compared."""
+    def _validation_batches(self) -> list[SentenceBatch]:
+        """They do not depend on the seed, so runs can be compared."""
         random = step_rng(0, 0)
         anchors = random.permutation(self.validation_anchors)[: self.options.validation_pairs]
-        pool, parts = self.validation_pool, np.array_split(anchors, -(-len(anchors) // 64))
-        pairs = [pool.draw(part, random) for part in parts]
-        layouts = self.layout, replace(self.layout, masked_share=0.0)
-        masked, plain = ([layout.lay_out(pool, part, random) for part in pairs] for layout in layouts)
-        return masked, plain
+        pool, layout = self.validation_pool, replace(self.layout, compares=True)
+        parts = np.array_split(anchors, -(-len(anchors) // 64))
+        return [layout.lay_out(pool, pool.draw(part, random), random) for part in parts]
+
+    @cached_property
+    def _halves(self) -> DocumentHalves:
+        """Those of held-out documents, among which training documents fill up the number."""
+        random, count = step_rng(0, 0), self.options.validation_documents
+        held_out = random.permutation(np.unique(self.validation_pool.document[self.validation_anchors]))[:count]
+        others = random.permutation(self.data.documents("train"))[: count - len(held_out)]
+        return DocumentHalves.of(self._pool(np.concatenate([held_out, others])), held_out, self.layout.specials)
 
     def _losses(self, batch: SentenceBatch) -> SdrLosses:
-        vectors, masked, labels = self.model.encode_batch(batch)
+        """All losses of a batch in one group, without gradients."""
+        vectors = self.model.encode_sentences(batch.compared)
+        words = torch.zeros(())
+        if len(batch.masked):
+            hidden, labels = self.model.encode_masked(batch.masked, batch.labels)
+            words = masked_word_loss(self.model.word_logits(hidden), labels)
+        cosine = nn.functional.cosine_similarity(vectors[0::2], vectors[1::2], dim=1)
+        return SdrLosses(self._pair_loss(vectors, batch), words, cosine)
+
+    def _pair_loss(self, vectors: Tensor, batch: SentenceBatch) -> Tensor:
+        """From the sentence vectors of the pairs, one after another: (2 pairs, width)."""
         p, q = vectors[0::2], vectors[1::2]
-        return SdrLosses(
-            margin_contrastive_loss(p, q, batch.intra, self.options.margin),
-            masked_word_loss(self.model.word_logits(masked), labels),
-            nn.functional.cosine_similarity(p.detach(), q.detach(), dim=1),
-        )
-
-    def _total(self, contrastive: Tensor, words: Tensor) -> Tensor:
-        """Equation 3, with the weights of the settings."""
-        return self.options.masked_words * words + (contrastive if self.options.contrastive else 0.0)
+        if self.options.loss == "margin":
+            return margin_contrastive_loss(p, q, batch.intra, self.options.margin)
+        intra = batch.intra.bool()
+        home = batch.document[intra]
+        return info_nce_loss(p[intra], q[intra], self.options.temperature, home[:, None] == home)
 
 
-def _mean(values: list[Tensor], weights: list[int]) -> Tensor:
+def _mean(values: Sequence[Tensor], weights: Sequence[int]) -> Tensor:
     """Weighted mean; 0 if all weights are 0."""
-    return (torch.stack(values).cpu() * torch.tensor(weights)).sum() / max(1, sum(weights))
+    return (torch.stack([value.cpu() for value in values]) * torch.tensor(weights)).sum() / max(1, sum(weights))
