@@ -19,7 +19,8 @@ DOCUMENT = torch.tensor([0, 0, 0, 0, 0, 1, 1])
 
 def make(**settings):
     torch.manual_seed(0)
-    config = ColdeConfig(backbone=TINY, recurrent_width=12, projection_width=6, attention_heads=4, **settings)
+    sizes = {"recurrent_width": 12, "projection_width": 6, "attention_heads": 4}
+    config = ColdeConfig(backbone=TINY, **{**sizes, **settings})
     return ColdeModel(config).eval()
 
 
@@ -151,6 +152,21 @@ def test_a_new_model_sees_its_backbone_as_it_was_trained(tiny_bert):
     with torch.no_grad():
         chunk = model.encode_chunks(ids, mask, torch.tensor([1]), torch.tensor([3]))
         assert torch.allclose(chunk, plain(input_ids=ids, attention_mask=mask).last_hidden_state.mean(1), atol=1e-5)
+
+
+@pytest.mark.parametrize("recurrent", [True, False])
+def test_a_residual_model_starts_as_the_mean_of_its_chunks_and_learns_from_there(recurrent):
+    model = make(residual=True, readout="mean", recurrent=recurrent, projection_width=16)
+    model.change_nothing()
+    with torch.no_grad():
+        output = model(**batch())
+        chunks = model.encode_chunks(*(batch()[name] for name in ("ids", "mask", "section", "position")))
+    means = torch.stack([chunks[number == DOCUMENT].mean(0) for number in (0, 1)])
+    expected = torch.nn.functional.cosine_similarity(means[0], means[1], dim=0)
+    assert output.documents[0] @ output.documents[1] == pytest.approx(float(expected), abs=1e-5)
+    (model(**batch()).documents[0] @ torch.randn(16)).backward()
+    if recurrent:
+        assert model.change.weight.grad.abs().max() > 0 and model.attention.out.weight.grad.abs().max() > 0
 
 
 @pytest.mark.parametrize("lengths", [[1], [2, 5, 1, 5, 3], [4, 4, 4], [1, 2, 3]])

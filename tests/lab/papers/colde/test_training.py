@@ -104,7 +104,7 @@ def test_without_the_passages_it_names_first_a_trained_model_s_score_falls_furth
         falls = a.vector @ b.vector - subset_vectors(matcher.model, a, [np.sort(c) for c in choices]) @ b.vector
         named.append(float(falls[0]))
         drawn.append(float(falls[1:].mean()))
-    assert np.mean(named) > np.mean(drawn) + 0.1
+    assert np.mean(named) > 5 * abs(np.mean(drawn)) + 0.05
 
 
 def test_a_batch_s_gradient_is_the_same_whether_or_not_it_fits_the_device(classes, make):
@@ -196,7 +196,7 @@ def test_the_loss_takes_z_as_it_is_when_asked_to(classes, make):
 def test_new_layers_are_all_but_the_backbone_and_its_input(classes, make):
     recipe = make(classes)
     new = {name.split(".")[0] for name, _ in recipe.model.named_parameters() if recipe.is_new(name)}
-    assert new == {"attention", "recurrence", "projection"}
+    assert new == {"attention", "recurrence", "change", "projection"}
 
 
 def test_without_augmentation_documents_are_contrasted(classes, make):

@@ -17,8 +17,10 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
 
     `readout` says how the chunks of a section, or of a document, become one vector: by the LSTM's `last` state in each
     direction, or by the `mean` of its outputs, weighted by the chunks' tokens. Without the LSTM, `last` is the plain
-    mean of the chunk vectors and `mean` the weighted one. The forget gates of the LSTM start with the bias
-    `forget_bias`: with a positive one, early chunks reach the end of a long document.
+    mean of the chunk vectors and `mean` the weighted one. With `residual` the LSTM's summary is added to the mean of
+    the chunk vectors, through a layer that starts at 0, and the projection starts orthogonal: an untrained model then
+    ranks as its backbone does, and LSTM and attention learn what to change. The forget gates of the LSTM start with the
+    bias `forget_bias`: with a positive one, early chunks reach the end of a long document.
 
     Ablations (section 4.5): `augmented=False` drops the sections and their embeddings (4.5.1, -Aug), `recurrent=False`
     replaces LSTM and attention by the mean of the chunk vectors (4.5.2, -LSTM), `contrastive=False` trains on the
@@ -39,6 +41,7 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
         loss_temperature: float = 0.5,
         readout: Readout = "last",
         forget_bias: float = 0.0,
+        residual: bool = False,
         augmented: bool = True,
         recurrent: bool = True,
         contrastive: bool = True,
@@ -49,7 +52,7 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
         self.sections, self.chunk_tokens, self.max_chunks = sections, chunk_tokens, max_chunks
         self.attention_heads, self.recurrent_width = attention_heads, recurrent_width
         self.projection_width, self.loss_temperature = projection_width, loss_temperature
-        self.readout, self.forget_bias = readout, forget_bias
+        self.readout, self.forget_bias, self.residual = readout, forget_bias, residual
         self.augmented, self.recurrent, self.contrastive = augmented and contrastive, recurrent, contrastive
         self.threshold = threshold  # pairs with at least this score match; chosen on validation pairs
         super().__init__(**others)

@@ -93,7 +93,10 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             self.attention = ChunkwiseAttention(width, config.attention_heads)
             self.recurrence = nn.LSTM(width, config.recurrent_width // 2, batch_first=True, bidirectional=True)
             set_forget_bias(self.recurrence, config.forget_bias)
-        self.projection = nn.Linear(config.recurrent_width if config.recurrent else width, config.projection_width)
+            if config.residual:
+                self.change = nn.Linear(config.recurrent_width, width)
+        direct = config.residual or not config.recurrent
+        self.projection = nn.Linear(width if direct else config.recurrent_width, config.projection_width)
         self.post_init()
 
     @classmethod
@@ -109,7 +112,17 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         if model.config.augmented:
             nn.init.zeros_(model.section_embedding.weight)
             nn.init.zeros_(model.chunk_embedding.weight)
+        if model.config.residual:
+            model.change_nothing()
         return model
+
+    def change_nothing(self) -> None:
+        """Start from the backbone's own answers: LSTM and attention add nothing, the projection turns alone."""
+        nn.init.orthogonal_(self.projection.weight)
+        nn.init.zeros_(self.projection.bias)
+        if self.config.recurrent:
+            for weight in (self.change.weight, self.change.bias, self.attention.out.weight):
+                nn.init.zeros_(weight)
 
     @property
     def chunk_limit(self) -> int:
@@ -193,14 +206,19 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
 
     def _summary(self, sequence: Tensor, offsets: Tensor, lengths: Tensor) -> Tensor:
         """f(x) for each run of chunks: the LSTM's last states in both directions, or the mean of all its outputs."""
-        if self.config.recurrent:
-            order = PackedOrder.of(offsets.cpu())
-            outputs, (last, _) = self.recurrence(order.pack(sequence))  # last: (2, runs, width / 2)
-            if self.config.readout == "last":
-                return torch.cat([last[0], last[1]], dim=1)
-            sequence = order.unpack(outputs)
         weights = torch.ones_like(lengths) if self.config.readout == "last" else lengths
-        return weighted_segment_mean(sequence, weights, offsets)
+        if not self.config.recurrent:
+            return weighted_segment_mean(sequence, weights, offsets)
+        order = PackedOrder.of(offsets.cpu())
+        outputs, (last, _) = self.recurrence(order.pack(sequence))  # last: (2, runs, width / 2)
+        if self.config.readout == "last":
+            summary = torch.cat([last[0], last[1]], dim=1)
+        else:
+            summary = weighted_segment_mean(order.unpack(outputs), weights, offsets)
+        if not self.config.residual:
+            return summary
+        changed: Tensor = weighted_segment_mean(sequence, lengths, offsets) + self.change(summary)
+        return changed
 
 
 def run_offsets(keys: Tensor) -> Tensor:

@@ -48,6 +48,7 @@ class ColdeSettings:
     document_view: bool = True  # contrast whole documents along with their sections
     readout: Readout = "mean"  # of the LSTM: the mean of its outputs, weighted by tokens, or its last states
     forget_bias: float = 1.0  # initial bias of the LSTM's forget gates
+    residual: bool = True  # the LSTM changes the mean of the chunk vectors, and starts by changing nothing
     augmented: bool = True  # false: no sections and no embeddings of them (-Aug)
     recurrent: bool = True  # false: no LSTM and no attention (-LSTM)
     contrastive: bool = True  # false: train on the cosine of labelled pairs (-CL)
@@ -76,6 +77,7 @@ PAPER: Mapping[str, Any] = {  # section 4.1.2; the number of epochs is that of i
     "document_view": False,
     "readout": "last",
     "forget_bias": 0.0,
+    "residual": False,
 }
 
 
