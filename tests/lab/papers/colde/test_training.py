@@ -11,6 +11,7 @@ import torch
 import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
+from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.encoding import subset_vectors
 from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings, connected
 from longmatch.lab.training.settings import TrainingSettings
@@ -162,7 +163,7 @@ def test_chains_join_what_they_reach():
 
 
 def test_the_paper_contrasts_sections_alone(classes, make):
-    with_documents, sections = make(classes).draw(0).targets, make(classes, document_view=False).draw(0).targets
+    with_documents, sections = make(classes).draw(0).targets, make(classes, views="sections").draw(0).targets
     kept = np.arange(len(with_documents)) % 3 != 2  # two sections and the document itself
     assert torch.equal(sections, with_documents[kept][:, kept])
 
@@ -177,8 +178,24 @@ def test_each_document_follows_its_sections_among_the_vectors(classes, make):
     assert torch.equal(found[:, :2].flatten(0, 1), output.sections) and torch.equal(found[:, 2], output.documents)
 
 
+def test_documents_and_sections_are_contrasted_apart(classes, make):
+    recipe = make(classes)
+    batch = recipe.draw(0)
+    with torch.no_grad():
+        z = recipe._vectors(batch.documents)
+        losses = {views: make(classes, views=views)._loss(z, batch) for views in ("apart", "together")}
+        whole = np.arange(len(z)) % 3 == 2
+        parts = [
+            supervised_contrastive_loss(z[kind], batch.targets[kind][:, kind], 0.05)
+            for kind in (torch.from_numpy(whole), torch.from_numpy(~whole))
+        ]
+        pooled = supervised_contrastive_loss(z, batch.targets, 0.05)
+    assert losses["apart"] == pytest.approx(float(sum(parts) / 2), rel=1e-5)
+    assert losses["together"] == pytest.approx(float(pooled), rel=1e-5)
+
+
 def test_the_loss_takes_z_as_it_is_when_asked_to(classes, make):
-    recipe = make(classes, normalised=False, document_view=False, loss_temperature=0.5)
+    recipe = make(classes, normalised=False, views="sections", loss_temperature=0.5)
     batch = recipe.draw(0)
     recipe.model.eval()
     with torch.no_grad():

@@ -13,7 +13,7 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
     The paper (TKDD 2023, section 4.1.2): two sections, chunks of 512 tokens, 4 attention heads, a bidirectional LSTM
     with 512 outputs, projection to 256, temperature 0.5. Where the paper is silent we chose: a chunk's vector is the
     mean of its token vectors; the last section has no successor, so attention adds nothing to it; chunks from position
-    `max_chunks` on share the last chunk embedding.
+    `max_chunks` on share the last chunk embedding. A `projection_width` of None means no projection.
 
     `readout` says how the chunks of a section, or of a document, become one vector: by the LSTM's `last` state in each
     direction, or by the `mean` of its outputs, weighted by the chunks' tokens. Without the LSTM, `last` is the plain
@@ -37,7 +37,7 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
         max_chunks: int = 64,
         attention_heads: int = 4,
         recurrent_width: int = 512,
-        projection_width: int = 256,
+        projection_width: int | None = 256,
         loss_temperature: float = 0.5,
         readout: Readout = "last",
         forget_bias: float = 0.0,

@@ -95,8 +95,10 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             set_forget_bias(self.recurrence, config.forget_bias)
             if config.residual:
                 self.change = nn.Linear(config.recurrent_width, width)
-        direct = config.residual or not config.recurrent
-        self.projection = nn.Linear(width if direct else config.recurrent_width, config.projection_width)
+        self.summary_width = width if config.residual or not config.recurrent else config.recurrent_width
+        self.projection: nn.Module = nn.Identity()
+        if config.projection_width is not None:
+            self.projection = nn.Linear(self.summary_width, config.projection_width)
         self.post_init()
 
     @classmethod
@@ -118,8 +120,9 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
 
     def change_nothing(self) -> None:
         """Start from the backbone's own answers: LSTM and attention add nothing, the projection turns alone."""
-        nn.init.orthogonal_(self.projection.weight)
-        nn.init.zeros_(self.projection.bias)
+        if isinstance(self.projection, nn.Linear):
+            nn.init.orthogonal_(self.projection.weight)
+            nn.init.zeros_(self.projection.bias)
         if self.config.recurrent:
             for weight in (self.change.weight, self.change.bias, self.attention.out.weight):
                 nn.init.zeros_(weight)

@@ -60,7 +60,7 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
     @property
     def width(self) -> int:
         """Dimensions of a document vector."""
-        return int(self.model.config.projection_width)
+        return int(self.model.config.projection_width or self.model.summary_width)
 
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[ColdeEncoding]:
         """Encode documents independently."""

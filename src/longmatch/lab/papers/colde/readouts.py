@@ -72,8 +72,8 @@ class UnprojectedMatcher(ReadoutMatcher):
     def __init__(
         self, model: ColdeModel, tokenizer: Any, max_tokens: int | None = None, precision: Precision | None = None
     ) -> None:
-        self._width = int(model.projection.in_features)
-        model.projection = nn.Identity()  # type: ignore[assignment]
+        self._width = model.summary_width
+        model.projection = nn.Identity()
         super().__init__(model, tokenizer, max_tokens, precision)
 
     @property

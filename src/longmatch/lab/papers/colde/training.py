@@ -30,9 +30,10 @@ Bools = npt.NDArray[np.bool_]
 class ColdeSettings:
     """The model's settings (see ColdeConfig), and those of its loss.
 
-    The defaults differ from the paper's values, which `--preset paper` gives, in a few respects: a temperature
-    at which near negatives count, a readout that sees the whole document, and the whole document's vector, which
-    matching compares, among the vectors that the loss contrasts (`document_view`; the paper contrasts sections alone).
+    The defaults differ from the paper's values, which `--preset paper` gives, in a few respects: a temperature at which
+    near negatives count, a readout that sees the whole document, no projection, and `views`. The paper contrasts
+    sections alone, so it never trains the vector of the whole document, which matching compares; by default documents
+    are contrasted with documents and sections with sections, each `apart`. `together` they are one pool of views.
     """
 
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
@@ -42,10 +43,10 @@ class ColdeSettings:
     max_chunks: int = 64
     attention_heads: int = 4
     recurrent_width: int = 512
-    projection_width: int = 256
+    projection_width: int | None = None  # none: vectors are compared as the LSTM leaves them
     loss_temperature: float = 0.05
     normalised: bool = True  # false: the loss takes z as it is, as the paper writes it; matching still uses the cosine
-    document_view: bool = True  # contrast whole documents along with their sections
+    views: Literal["sections", "together", "apart"] = "apart"  # what the loss contrasts
     readout: Readout = "mean"  # of the LSTM: the mean of its outputs, weighted by tokens, or its last states
     forget_bias: float = 1.0  # initial bias of the LSTM's forget gates
     residual: bool = True  # the LSTM changes the mean of the chunk vectors, and starts by changing nothing
@@ -65,7 +66,7 @@ class ColdeSettings:
 
     def model(self) -> dict[str, Any]:
         """The settings of ColdeConfig."""
-        excluded = ("backbone", "normalised", "document_view", "positives", "validation_pairs")
+        excluded = ("backbone", "normalised", "views", "positives", "validation_pairs")
         return {name: value for name, value in vars(self).items() if name not in excluded}
 
 
@@ -74,7 +75,8 @@ PAPER: Mapping[str, Any] = {  # section 4.1.2; the number of epochs is that of i
     "head_learning_rate": 5e-5,
     "epochs": 25,
     "loss_temperature": 0.5,
-    "document_view": False,
+    "views": "sections",
+    "projection_width": 256,
     "readout": "last",
     "forget_bias": 0.0,
     "residual": False,
@@ -135,7 +137,7 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
         output = self.model.encode_batch(documents, unit=self.options.normalised)
         if not self.model.config.augmented:
             return output.documents
-        if not self.options.document_view:
+        if self.options.views == "sections":
             return output.sections
         order = _section_documents(documents), _documents(documents)
         places = torch.cat(order).argsort(stable=True)  # each document's sections, then itself
@@ -147,17 +149,27 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
         if not self.model.config.augmented:
             return _documents(chunks)
         sections = _section_documents(chunks)
-        return torch.cat([sections, _documents(chunks)]).sort().values if self.options.document_view else sections
+        if self.options.views == "sections":
+            return sections
+        return torch.cat([sections, _documents(chunks)]).sort().values
 
     def _validation_vectors(self, documents: ChunkBatch) -> Tensor:
         return self.model.encode_batch(documents).documents
 
     def _loss(self, vectors: Tensor, batch: PairBatch[ChunkBatch]) -> Tensor:
-        if self.options.contrastive:
-            temperature = self.model.config.loss_temperature
-            return supervised_contrastive_loss(vectors, batch.targets, temperature, self.options.normalised)
-        source, target, label = batch.targets
-        return cosine_loss(vectors[source], vectors[target], label)
+        if not self.options.contrastive:
+            source, target, label = batch.targets
+            return cosine_loss(vectors[source], vectors[target], label)
+        if self.options.views != "apart" or not self.model.config.augmented:
+            return self._contrast(vectors, batch.targets)
+        rows = self._row_documents(batch.documents)
+        whole = to_device(torch.cat([rows.diff() != 0, torch.ones(1, dtype=torch.bool)]), vectors.device)
+        kinds = (self._contrast(vectors[kind], batch.targets[kind][:, kind]) for kind in (whole, ~whole))
+        return torch.stack(list(kinds)).mean()
+
+    def _contrast(self, vectors: Tensor, related: Tensor) -> Tensor:
+        temperature = self.model.config.loss_temperature
+        return supervised_contrastive_loss(vectors, related, temperature, self.options.normalised)
 
 
 def connected(related: Bools) -> Bools:
