@@ -47,6 +47,7 @@ class ColdeSettings:
     loss_temperature: float = 0.05
     normalised: bool = True  # false: the loss takes z as it is, as the paper writes it; matching still uses the cosine
     views: Literal["sections", "together", "apart"] = "apart"  # what the loss contrasts
+    section_weight: float = 1.0  # of the sections' loss beside the documents', where they are contrasted apart
     readout: Readout = "mean"  # of the LSTM: the mean of its outputs, weighted by tokens, or its last states
     forget_bias: float = 1.0  # initial bias of the LSTM's forget gates
     residual: bool = True  # the LSTM changes the mean of the chunk vectors, and starts by changing nothing
@@ -58,7 +59,7 @@ class ColdeSettings:
 
     def __post_init__(self) -> None:
         at_least(self, sections=1, chunk_tokens=8, max_chunks=1, attention_heads=1, recurrent_width=2)
-        at_least(self, projection_width=1, validation_pairs=2)
+        at_least(self, projection_width=1, validation_pairs=2, section_weight=0)
         if self.recurrent_width % 2:
             raise LongmatchError(f"The setting recurrent_width is {self.recurrent_width}; it must be even.")
         above_zero(self, "loss_temperature")
@@ -66,7 +67,7 @@ class ColdeSettings:
 
     def model(self) -> dict[str, Any]:
         """The settings of ColdeConfig."""
-        excluded = ("backbone", "normalised", "views", "positives", "validation_pairs")
+        excluded = ("backbone", "normalised", "views", "section_weight", "positives", "validation_pairs")
         return {name: value for name, value in vars(self).items() if name not in excluded}
 
 
@@ -164,8 +165,9 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
             return self._contrast(vectors, batch.targets)
         rows = self._row_documents(batch.documents)
         whole = to_device(torch.cat([rows.diff() != 0, torch.ones(1, dtype=torch.bool)]), vectors.device)
-        kinds = (self._contrast(vectors[kind], batch.targets[kind][:, kind]) for kind in (whole, ~whole))
-        return torch.stack(list(kinds)).mean()
+        documents, sections = (self._contrast(vectors[kind], batch.targets[kind][:, kind]) for kind in (whole, ~whole))
+        weight = self.options.section_weight
+        return (documents + weight * sections) / (1 + weight)
 
     def _contrast(self, vectors: Tensor, related: Tensor) -> Tensor:
         temperature = self.model.config.loss_temperature

@@ -16,6 +16,7 @@ PAPER: Mapping[str, Any] = {  # equations 1 to 3, section 4.7
     "word_weight": 1.0,
     "masked_pairs": False,
     "rank": None,
+    "select_by": "loss",
     "learning_rate": 5e-5,  # not in the paper
 }
 
@@ -45,6 +46,9 @@ class SdrSettings:
     rank: int | None = 8  # of the change to each matrix of the backbone; none: all weights are trained
     validation_pairs: int = 1_024
     validation_documents: int = 256  # whose halves are ranked
+    select_by: Literal["halves", "loss"] = (
+        "halves"  # what the best weights are chosen by, the untrained ones among them
+    )
 
     def __post_init__(self) -> None:
         if not self.contrastive and not self.word_weight:

@@ -158,9 +158,14 @@ class SdrRecipe(Recipe[SentenceBatch]):
         words = _mean([losses.words for losses in results], masked)
         cosine = torch.cat([losses.cosine.cpu() for losses in results])
         intra = torch.cat([batch.intra for batch in self._validation_batches]).bool()
-        return {
+        chosen_by = {
             "halves_mrr": self._halves.mean_reciprocal_rank(vectors),
             "loss": float(self.options.word_weight * words + (contrastive if self.options.contrastive else 0.0)),
+        }
+        first = "loss" if self.options.select_by == "loss" else "halves_mrr"
+        return {
+            first: chosen_by[first],
+            **chosen_by,
             "contrastive_loss": float(contrastive),
             **({"masked_word_loss": float(words)} if self.options.word_weight else {}),
             "cosine_alike": float(cosine[intra].mean()),
