@@ -32,7 +32,6 @@ from longmatch.library.search.candidates import find_candidates, term_scores
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates, sentence_scores
 from longmatch.library.search.searcher import Searcher
-from longmatch.library.writer import index_rows, refresh_norms
 
 OUT = Path("out") / "library"
 COUNTS = (10, 20, 40, 60, 100)
@@ -77,9 +76,9 @@ def meaning_above_vectors(searcher: Searcher, qrels: Grades) -> str:
     above = []
     for name in qrels:
         query = _query(searcher, name)
-        rows = searcher.store.candidates(_candidates(searcher, name, 20))
-        vectors = np.stack([row.mean for row in rows])
-        sentences = [row.sentence_vectors() for row in rows]
+        candidates = _candidates(searcher, name, 20)
+        vectors = searcher.index.select(candidates).column("means")
+        sentences = [document.unpacked() for document in searcher.store.sentences(candidates)]
         above.append(sentence_scores(query.encoding.sentence_vectors, sentences) - vectors @ query.vector)
     found = np.concatenate(above)
     return (
@@ -124,8 +123,8 @@ def _pruned(library: Library, words: int, phrases: int) -> Index:
     indices.HEAVIEST.update(words=words, phrases=phrases)
     index = Index(OUT / "pruned", library.statistics, "")
     for rows in library._store.batches(INDEX_COLUMNS):
-        index_rows(index, rows)
-    refresh_norms(index, library._store)
+        index.add(rows)
+    index.refresh_norms()
     return index
 
 

@@ -39,7 +39,6 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.library import Library
 from longmatch.library.rows import rows_of, to_table
 from longmatch.library.store import Store
-from longmatch.library.writer import index_rows
 
 STEP = 64  # documents a commit, as in indexing
 
@@ -100,9 +99,7 @@ def fill(real: Library, place: Path, size: int) -> tuple[float, float]:
     spent = most = 0.0
     for encodings in drawn_steps(real, size, STEP):
         start = time.process_time()
-        rows = to_table(encodings)
-        store.put(rows)
-        index_rows(index, rows_of(rows))
+        index.add(rows_of(store.put(to_table(encodings))))
         index.save(store.version)
         spent += time.process_time() - start
         most = max(most, own_memory())

@@ -36,7 +36,6 @@ from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import ENCODING_COLUMNS, rows_of, to_table
 from longmatch.library.store import Store, is_library
-from longmatch.library.writer import index_rows, refresh_norms
 from longmatch.matching.levels import SentenceVectors
 from longmatch.ragged import unit_rows
 
@@ -65,9 +64,7 @@ def library_of(size: int, real: Library) -> Path:
     index = real._open_index(place / "index")
     with Console().status(f"writing {size} documents"):
         for encodings in drawn_steps(real, size):
-            rows = to_table(encodings)
-            store.put(rows)
-            index_rows(index, rows_of(rows))
+            index.add(rows_of(store.put(to_table(encodings))))
             index.save(store.version)
         finish(store, index)
     return place
@@ -77,7 +74,7 @@ def finish(store: Store, index: Index) -> None:
     """As indexing leaves a library: few parts, true norms."""
     store.tidy(100_000)
     index.merge()
-    refresh_norms(index, store)
+    index.refresh_norms()
     index.save(store.version)
 
 

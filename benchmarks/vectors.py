@@ -65,7 +65,7 @@ def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
     query = Query.of(searcher.encodings([id])[0], searcher.index, id)
     ids = find_candidates(query, searcher.scope(without=id), searcher.candidates)
     best = score_candidates(query, ids, searcher.store, searcher.statistics)
-    sentences = [row.sentence_vectors() for row in searcher.store.candidates(ids)]
+    sentences = [document.unpacked() for document in searcher.store.sentences(ids)]
     meaning = sentence_scores(query.encoding.sentence_vectors, sentences)
     return {
         "default": dict(zip(best.ids, best.scores.tolist(), strict=True)),

@@ -64,8 +64,8 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
     for query in queries:
         expected = collection.similarities(query, ["named"])["named"]
         assert (expected > 0).sum() > 3
-        rows = searcher.store.candidates([d.id for d in documents])
-        found = StoredComparison(Query.of(query, searcher.index), rows).coupling()
+        selected = searcher.index.select([d.id for d in documents])
+        found = StoredComparison(Query.of(query, searcher.index), selected, searcher.store).coupling()
         assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
         best = score_candidates(
             Query.of(query, searcher.index), [d.id for d in documents], searcher.store, weighed.statistics

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from longmatch.library.library import Library
-from longmatch.library.row_cache import CandidateRow, RowCache
-from longmatch.library.rows import SCORE_COLUMNS
+from longmatch.library.row_cache import RowCache, StoredSentences
+from longmatch.library.rows import SENTENCE_COLUMNS
 from longmatch.library.store import Store
 from tests.library.tiny import tiny_matcher, write_texts
 
@@ -22,15 +22,11 @@ def library(tiny_bert: Path, tmp_path: Path) -> Library:
 def test_a_kept_row_says_what_the_store_says(library: Library) -> None:
     ids = [*list(library)[3:6], "unknown"]
     for _ in range(2):
-        rows = library._store.candidates(ids)
+        rows = library._store.sentences(ids)
         assert [row.id for row in rows] == ids[:3]
-        for kept, read in zip(rows, library._store.fetch(ids, SCORE_COLUMNS), strict=True):
-            assert np.array_equal(kept.sentence_vectors().vectors, read.sentence_vectors().vectors)
-            assert np.array_equal(kept.sentence_vectors().expectations, read.sentence_vectors().expectations)
-            assert np.array_equal(kept.terms["phrases"].ids, read.terms().phrases.counts.ids)
-            assert kept.running_words == len(read.terms().words.ids)
-            assert np.array_equal(kept.title_words.ids, read.title_words().ids)
-            assert np.array_equal(kept.mean, read.array("mean"))
+        for kept, read in zip(rows, library._store.fetch(ids, SENTENCE_COLUMNS), strict=True):
+            assert np.array_equal(kept.unpacked().vectors, read.sentence_vectors().vectors)
+            assert np.array_equal(kept.unpacked().expectations, read.sentence_vectors().expectations)
 
 
 def reader(store: Store, asked: list[list[str]]):
@@ -38,7 +34,7 @@ def reader(store: Store, asked: list[list[str]]):
 
     def read(ids):
         asked.append(list(ids))
-        return [CandidateRow.of(row) for row in store.fetch(ids, SCORE_COLUMNS)]
+        return [StoredSentences.of(row) for row in store.fetch(ids, SENTENCE_COLUMNS)]
 
     return read
 
@@ -55,17 +51,17 @@ def test_what_is_kept_is_not_read_again_until_the_library_changes(library: Libra
 
 def test_a_changed_document_is_read_anew(library: Library, tmp_path: Path) -> None:
     id = next(iter(library))
-    before = library._store.candidates([id])[0].terms["words"].ids
+    before = library._store.sentences([id])[0].vectors
     shown = library._searcher().encodings([id])[0].document.text
     (tmp_path / "texts" / id).write_text("Another text altogether. It has two sentences.", encoding="utf-8")
     library.add(tmp_path / "texts")
-    assert not np.array_equal(before, library._store.candidates([id])[0].terms["words"].ids)
+    assert not np.array_equal(before, library._store.sentences([id])[0].vectors)
     assert library._searcher().encodings([id])[0].document.text != shown
 
 
 def test_the_oldest_go_first_where_there_is_no_room(library: Library) -> None:
     store, ids, asked = library._store, list(library)[:6], []
-    size = store.candidates(ids[:1])[0].size
+    size = store.sentences(ids[:1])[0].size
     cache, read = RowCache(int(3.5 * size)), reader(store, asked)
     assert [row.id for row in cache.get(ids, 1, read)] == ids  # more than there is room for are still answered
     cache.get(ids[-2:], 1, read)

@@ -1,5 +1,6 @@
 """A document whose terms are weighed by a collection: what every comparison with it needs, computed once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,9 +8,10 @@ import numpy as np
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity
+from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import KINDS, Flags, Kind
-from longmatch.lexical.weights import Weighted, tfidf
+from longmatch.lexical.terms import KINDS, Flags, Hashes, Kind
+from longmatch.lexical.weights import Weighted, tfidf_values
 
 BOILERPLATE = 0.012  # share of documents that have a phrase, from which it distinguishes nothing
 
@@ -20,6 +22,8 @@ class WeighedDocument:
 
     encoding: Encoding
     rarity: Rarity
+    frequencies: Callable[[Kind, Hashes], Floats] | None = None
+    """In how many documents of the collection its words or phrases occur, where that is found sooner than by rarity."""
 
     @property
     def id(self) -> str:
@@ -30,7 +34,7 @@ class WeighedDocument:
     def size(self) -> int:
         """Bytes, roughly: vectors, the text with its structure, running and distinct terms with their weights."""
         running = self.encoding.words
-        return int(self.encoding.sentence_vectors.vectors.nbytes + 2 * len(self.encoding.document.text) + 160 * running)
+        return int(self.encoding.sentence_vectors.vectors.nbytes + 2 * len(self.encoding.document.text) + 180 * running)
 
     def weigh(self) -> None:
         """Work out now what comparisons need."""
@@ -41,7 +45,21 @@ class WeighedDocument:
     @cached_property
     def weights(self) -> dict[Kind, Weighted]:
         """The TF-IDF weights of words and phrases."""
-        return {kind: tfidf(self.encoding.terms.of(kind).counts, self.rarity.idf(kind)) for kind in KINDS}
+        return {kind: self._weights(kind) for kind in KINDS}
+
+    def _weights(self, kind: Kind) -> Weighted:
+        counts = self.encoding.terms.of(kind).counts
+        return Weighted(counts.ids, tfidf_values(counts.counts, self.rarity.idf(kind).idf_of(self._shares[kind])))
+
+    @cached_property
+    def _shares(self) -> dict[Kind, Floats]:
+        """The share of documents that have each distinct word and phrase."""
+        shares = {}
+        for kind in KINDS:
+            terms = self.encoding.terms.of(kind).counts.ids
+            counts = self.frequencies(kind, terms) if self.frequencies else None
+            shares[kind] = self.rarity.idf(kind).share(terms, counts)
+        return shares
 
     @cached_property
     def distinctive(self) -> Flags:
@@ -51,8 +69,7 @@ class WeighedDocument:
         "the rest of this paper is organised as follows".
         """
         phrases, sentences = self.encoding.terms.phrases, len(self.encoding)
-        distinct = phrases.counts.ids
-        common = distinct[self.rarity.phrases.share(distinct) >= BOILERPLATE]
+        common = phrases.counts.ids[self._shares["phrases"] >= BOILERPLATE]
         found = np.diff(phrases.offsets)
         found -= np.bincount(phrases.sentence[TermTable.of(common).find(phrases.ids)[0]], minlength=sentences)
         return found > 0 if found.any() else np.ones(sentences, dtype=bool)

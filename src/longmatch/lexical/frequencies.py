@@ -72,8 +72,13 @@ class Blend:
     power: float = 1.0
     scale: float | None = None  # documents among which a term is rare; by default those of both
 
-    def share(self, terms: Hashes) -> Floats:
-        """The share of documents that each term occurs in: of collection and prior, or of the background if larger."""
+    def share(self, terms: Hashes, counts: Floats | None = None) -> Floats:
+        """The share of documents that each term occurs in: of collection and prior, or of the background if larger.
+
+        `counts` are the numbers of the collection's documents that have each term, where they are known.
+        """
+        if counts is not None:
+            return self._share(terms, counts)
         ids, shares = self._own
         position, present = lookup(ids, terms)
         return shares[position] if present.all() else self._share(terms, self.collection(terms))
@@ -92,5 +97,9 @@ class Blend:
 
     def idf(self, terms: Hashes) -> Floats:
         """ln((1 + n) / (1 + n share)) to the power: a word found everywhere weighs nothing."""
+        return self.idf_of(self.share(terms))
+
+    def idf_of(self, share: Floats) -> Floats:
+        """The idf of terms that such a share of documents has."""
         documents = self.collection.documents + self.worth if self.scale is None else self.scale
-        return np.maximum(np.log((1 + documents) / (1 + documents * self.share(terms))), 0.0) ** self.power
+        return np.maximum(np.log((1 + documents) / (1 + documents * share)), 0.0) ** self.power

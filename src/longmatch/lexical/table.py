@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import Hashes, Ints, lookup
+from longmatch.lexical.terms import Ints, lookup
+
+Keys = npt.NDArray[np.unsignedinteger]
 
 BITS = (10, 20)  # of the slots' numbers, at least and at most
 SPARSE = 32  # slots for each term, so that hardly any other term falls into a taken one
@@ -13,18 +15,18 @@ SPARSE = 32  # slots for each term, so that hardly any other term falls into a t
 
 @dataclass(frozen=True)
 class TermTable:
-    """Distinct terms, sorted, each in the slot that the last bits of its hash name.
+    """Distinct terms, sorted, each in the slot that its last bits name.
 
-    Terms are hashes already, so one look at the slot tells nearly all foreign terms from the table's own; a search in
-    the sorted terms takes ten times as long.
+    Terms are hashes already, or positions in a sorted list of hashes, so one look at the slot tells nearly all foreign
+    terms from the table's own; a search in the sorted terms takes ten times as long.
     """
 
-    ids: Hashes
+    ids: Keys
     slots: npt.NDArray[np.int32]  # the position of a slot's term, -1 for an empty slot
     crowded: Ints  # positions of terms whose slot holds another
 
     @staticmethod
-    def of(ids: Hashes) -> "TermTable":
+    def of(ids: Keys) -> "TermTable":
         """A table of these terms, which must be sorted."""
         bits = int(np.clip(np.ceil(np.log2(SPARSE * max(1, len(ids)))), *BITS))
         slots = np.full(1 << bits, -1, dtype=np.int32)
@@ -33,7 +35,7 @@ class TermTable:
         slots[slot] = numbers
         return TermTable(ids, slots, numbers[slots[slot] != numbers])
 
-    def find(self, terms: Hashes) -> tuple[Ints, Ints]:
+    def find(self, terms: Keys) -> tuple[Ints, Ints]:
         """Where in `terms` those of the table stand, in no particular order, and their positions in the table.
 
         >>> where, position = TermTable.of(np.array([2, 5, 9], np.uint64)).find(np.array([5, 6, 9], np.uint64))
@@ -54,5 +56,6 @@ class TermTable:
         )
 
 
-def _slot(terms: Hashes, slots: int) -> Ints:
-    return (terms & np.uint64(slots - 1)).view(np.int64)
+def _slot(terms: Keys, slots: int) -> Ints:
+    last_bits = terms & terms.dtype.type(slots - 1)
+    return last_bits.view(np.int64) if last_bits.itemsize == 8 else last_bits.astype(np.int64)

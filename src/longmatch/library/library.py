@@ -385,7 +385,7 @@ class Library:
         """The index in a folder, perhaps behind the store."""
         statistics = self.statistics
         background = background_digest(statistics.sentences) + statistics.terms.digest
-        made_by = f"{background}{statistics.prior}{self._store.model.to_json()}"
+        made_by = f"{background}{statistics.prior}{self._store.model.to_json()}{self._store.lacks_columns}"
         fingerprint = sha256(made_by.encode()).hexdigest()[:16]
         return Index.open(folder, self.statistics, fingerprint)
 

@@ -20,8 +20,6 @@ from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
 from longmatch.library.index.terms import QueryTerms
-from longmatch.library.row_cache import TermRow
-from longmatch.library.rows import INDEX_COLUMNS, MEANING_COLUMNS
 from longmatch.library.search.candidates import Nearest, Scope
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import StoredComparison, sentence_scores
@@ -72,10 +70,10 @@ def find_pairs(searcher: Searcher, minimum: float, progress: Callable[[int], Non
     search = _PairSearch(searcher, minimum)
     ids = search.scope.ids
     for start in range(0, len(ids), BLOCK):
-        rows = searcher.store.fetch(ids[start : start + BLOCK], INDEX_COLUMNS)
-        search.run([Query.of_row(row, searcher.index) for row in rows])
+        block = ids[start : start + BLOCK]
+        search.run([Query.of_indexed(id, searcher.index) for id in block])
         if progress:
-            progress(len(rows))
+            progress(len(block))
     pairs = sorted(search.pairs, key=lambda pair: (-pair.score, pair.a, pair.b))
     return SimilarPairs(tuple(pairs), len(search.scored))
 
@@ -95,38 +93,37 @@ class _PairSearch:
     def run(self, queries: Sequence[Query], count: int = NEAREST) -> None:
         """Score each document's nearest; where half of them belong with it, there may be more: search further."""
         near = nearest_documents(queries, self.searcher.index, self.scope, count, self.nearest)
-        fetched = self.searcher.store.fetch(sorted(set().union(*near)), INDEX_COLUMNS)
-        rows = {row.id: TermRow.of(row) for row in fetched}
         for query, neighbours in zip(queries, near, strict=True):
             fresh = [id for id in sorted(neighbours) if _ordered(query.id, id) not in self.scored]
             self.scored.update(_ordered(query.id, id) for id in fresh)
-            self._score(query, [rows[id] for id in fresh])
+            self._score(query, fresh)
         crowded = [query for query in queries if self.partners[query.id] >= count / 2]
         if crowded and count < len(self.scope):
             self.run(crowded, 4 * count)
 
-    def _score(self, query: Query, candidates: Sequence[TermRow]) -> None:
+    def _score(self, query: Query, candidates: Sequence[str]) -> None:
         if not candidates:
             return
         for candidate, value in zip(candidates, self._likeness(query, candidates).tolist(), strict=True):
             if value >= self.minimum:
-                self.pairs.append(Pair(*_ordered(query.id, candidate.id), value))
-                self.partners.update((query.id, candidate.id))
+                self.pairs.append(Pair(*_ordered(query.id, candidate), value))
+                self.partners.update((query.id, candidate))
 
-    def _likeness(self, query: Query, candidates: Sequence[TermRow]) -> Floats:
+    def _likeness(self, query: Query, candidates: Sequence[str]) -> Floats:
         """How alike a document and its candidates are; of those that cannot reach the minimum, an upper bound."""
         store, calibration = self.searcher.store, self.calibration
         sides = [name for name in calibration.sides if name in IN_LIKENESS]
         cheap = [name for name in sides if name != "meaning"]
-        values = similarities(StoredComparison(query, candidates), [*cheap, "topic"])
+        selected = query.index.select(candidates)
+        values = similarities(StoredComparison(query, selected, store), [*cheap, "topic"])
         topic = values.pop("topic")
         if "meaning" not in sides:
             return calibration.likeness(values)
         values["meaning"] = np.minimum(topic + SLACK, 1.0)
         promising = np.flatnonzero(calibration.likeness(values) >= self.minimum).tolist()
         if promising:
-            rows = store.fetch([query.id, *(candidates[i].id for i in promising)], MEANING_COLUMNS)
-            first, *others = (row.sentence_vectors() for row in rows)
+            stored = store.sentences([query.id, *(candidates[i] for i in promising)])
+            first, *others = (document.unpacked() for document in stored)
             values["meaning"][promising] = sentence_scores(first, others)
         return calibration.likeness(values)
 

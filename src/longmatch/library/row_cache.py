@@ -9,51 +9,24 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.encoders.backbone import Vectors
-from longmatch.lexical.terms import KINDS, Counts, Kind, words_in
 from longmatch.library.rows import DocumentRow, unpack_vectors
 from longmatch.matching.levels import SentenceVectors
 
 
 @dataclass(frozen=True)
-class TermRow:
-    """A document by its terms and its vector, as scoring reads it."""
+class StoredSentences:
+    """The sentence vectors of a document, which are unpacked when they are asked for."""
 
     id: str
-    title: str
-    running_words: int
-    terms: dict[Kind, Counts]
-    mean: Vectors
-    title_vector: Vectors | None  # None where it was not read, or not kept
-
-    @staticmethod
-    def of(row: DocumentRow) -> "TermRow":
-        """Decode a row; nothing of its table is kept."""
-        terms = row.terms()
-        counts = {kind: terms.of(kind).counts for kind in KINDS}
-        vectors = row.array("mean").copy(), row.title_vector()
-        return TermRow(row.id, str(row.value("title")), len(terms.words.ids), counts, *vectors)
-
-    @property
-    def title_words(self) -> Counts:
-        """The hashed words of the title."""
-        return words_in(self.title)
-
-
-@dataclass(frozen=True)
-class CandidateRow(TermRow):
-    """With the sentences' vectors, which are unpacked when they are asked for."""
-
     vectors: npt.NDArray[Any]  # as stored
     expectations: npt.NDArray[Any]  # as stored
 
     @staticmethod
-    def of(row: DocumentRow) -> "CandidateRow":
+    def of(row: DocumentRow) -> "StoredSentences":
         """Decode a row; nothing of its table is kept."""
-        vectors, expectations = row.array("vectors").copy(), row.expectations().copy()
-        return CandidateRow(**vars(TermRow.of(row)), vectors=vectors, expectations=expectations)
+        return StoredSentences(row.id, row.array("vectors").copy(), row.expectations().copy())
 
-    def sentence_vectors(self) -> SentenceVectors:
+    def unpacked(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
         return SentenceVectors(
             unpack_vectors(self.vectors, len(self.expectations)), self.expectations.astype(np.float32)
@@ -62,8 +35,7 @@ class CandidateRow(TermRow):
     @property
     def size(self) -> int:
         """Bytes."""
-        terms = sum(counts.ids.nbytes + counts.counts.nbytes for counts in self.terms.values())
-        return int(self.vectors.nbytes + self.expectations.nbytes + self.mean.nbytes + terms)
+        return int(self.vectors.nbytes + self.expectations.nbytes)
 
 
 class Kept(Protocol):

@@ -64,10 +64,9 @@ DOCUMENT_COLUMNS = [
     *("text", "plain", "sections", "paragraphs", "sentences"),
 ]
 ENCODING_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "vectors", "expectations", "title_vector", *STREAM_COLUMNS]
-SCORE_COLUMNS = ["id", "title", "pieces", "vectors", "expectations", "mean", "title_vector", *STREAM_COLUMNS]
-MEANING_COLUMNS = ["id", "vectors", "expectations"]
-INDEX_COLUMNS = ["id", "hash", "title", "mean", *STREAM_COLUMNS]
-"""The columns that are needed to restore a document or its encoding, to score it, and to index it."""
+SENTENCE_COLUMNS = ["id", "vectors", "expectations"]
+INDEX_COLUMNS = ["id", "hash", "title", "mean", "title_vector", *STREAM_COLUMNS]
+"""The columns that are needed to restore a document or its encoding, to compare its sentences, and to index it."""
 
 
 def schema_for(width: int, vector_type: VectorType = "float16") -> pa.Schema:

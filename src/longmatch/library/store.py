@@ -18,8 +18,8 @@ from longmatch.library.errors import NotALibrary, filter_error, is_filter_error,
 from longmatch.library.filters import condition
 from longmatch.library.lance import load_lancedb
 from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
-from longmatch.library.row_cache import CandidateRow, RowCache
-from longmatch.library.rows import SCORE_COLUMNS, DocumentRow, rows_of, schema_for
+from longmatch.library.row_cache import RowCache, StoredSentences
+from longmatch.library.rows import SENTENCE_COLUMNS, DocumentRow, rows_of, schema_for
 
 DOCUMENTS, FILES = "documents", "files"
 REENCODED = "documents_again"  # the documents while they are encoded with another model
@@ -27,7 +27,7 @@ ADAPTERS = "learnt"
 MODEL_KEY = "longmatch"  # of the LibraryModel, in the metadata of the table's schema
 FOLDER_LIBRARY = ".longmatch"  # the library of a folder of documents, inside that folder
 INDEX_CACHE, METADATA_CACHE = 1 << 28, 1 << 26  # bytes
-CANDIDATE_BYTES = 256 << 20  # a thousand documents of four thousand words
+SENTENCE_BYTES = 256 << 20  # two thousand documents of four thousand words
 NO_LIMIT = 10**9  # rows; LanceDB's default limit is 10
 MAX_VERSIONS = 64  # commits before the tables are reopened, which drops the caches of old versions
 MAX_FRAGMENTS = 24  # before they are compacted
@@ -52,7 +52,7 @@ class Store:
         self._database = database
         self._documents = database.open_table(table)
         self._opened_version = self.version
-        self.kept_candidates: RowCache[CandidateRow] = RowCache(CANDIDATE_BYTES)
+        self.kept_sentences: RowCache[StoredSentences] = RowCache(SENTENCE_BYTES)
 
     @classmethod
     def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
@@ -146,13 +146,13 @@ class Store:
         rows = {row.id: row for row in rows_of(self.read(columns, sql_in("id", ids)))}
         return [rows[id] for id in ids if id in rows]
 
-    def candidates(self, ids: Sequence[str]) -> list[CandidateRow]:
-        """What scoring needs of the documents with these ids, in their order; kept for the next question."""
+    def sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
+        """The sentence vectors of the documents with these ids, in their order; kept for the next question."""
 
-        def read(unread: Sequence[str]) -> list[CandidateRow]:
-            return [CandidateRow.of(row) for row in self.fetch(unread, SCORE_COLUMNS)]
+        def read(unread: Sequence[str]) -> list[StoredSentences]:
+            return [StoredSentences.of(row) for row in self.fetch(unread, SENTENCE_COLUMNS)]
 
-        return self.kept_candidates.get(ids, self.version, read)
+        return self.kept_sentences.get(ids, self.version, read)
 
     def batches(self, columns: Sequence[str], size: int = 64) -> Iterator[list[DocumentRow]]:
         """All documents, at most `size` at a time."""
@@ -161,11 +161,12 @@ class Store:
                 if batch.num_rows:
                     yield rows_of(pa.Table.from_batches([batch]))
 
-    def put(self, rows: pa.Table) -> None:
-        """Add documents, or replace those of the same id, in one commit."""
+    def put(self, rows: pa.Table) -> pa.Table:
+        """Add documents, or replace those of the same id, in one commit; returns them as stored."""
         with storage_errors(self.address):
-            _merge(self._documents, "id", rows)
+            stored = _merge(self._documents, "id", rows)
             self._reopen_if_old()
+        return stored
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove documents in one commit."""
@@ -319,9 +320,11 @@ def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
     return query.where(where) if where else query
 
 
-def _merge(table: Any, key: str, rows: pa.Table) -> None:
+def _merge(table: Any, key: str, rows: pa.Table) -> pa.Table:
+    """Returns the rows without the columns that an older library lacks."""
     rows = rows.select([name for name in rows.column_names if name in set(table.schema.names)])
     table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all().execute(rows)
+    return rows
 
 
 def sql_in(column: str, values: Sequence[str]) -> str:

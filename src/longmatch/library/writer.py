@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
@@ -13,16 +12,13 @@ from longmatch.default.collection import sampled_unrelated
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.unrelated import drawn_documents
 from longmatch.documents.document import Document
-from longmatch.lexical.mentions import stack_titles
-from longmatch.lexical.terms import KINDS
 from longmatch.library.errors import LibraryError, storage_errors
-from longmatch.library.index.index import Index
+from longmatch.library.index.index import BATCH, Index
 from longmatch.library.rows import ENCODING_COLUMNS, INDEX_COLUMNS, DocumentRow, rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.units import Tokens
 
 LOCK = "writer.lock"
-BATCH = 256  # documents whose terms are in memory at a time
 MAX_STALE = 0.02  # share of documents added or removed before the norms of all are recomputed
 
 
@@ -42,33 +38,26 @@ class Writer:
 
     def put(self, rows: pa.Table) -> None:
         """Store and index documents, replacing those with the same ids: step three."""
-        replaced = self.store.fetch(rows["id"].to_pylist(), INDEX_COLUMNS)
-        self.store.put(rows)
+        stored = rows_of(self.store.put(rows))
         with storage_errors(self.store.address):
-            self._unindex(replaced)
-            index_rows(self.index, rows_of(rows))
+            self.index.remove([row.id for row in stored])
+            self.index.add(stored)
             self.index.save(self.store.version)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove documents."""
-        removed = self.store.fetch(ids, INDEX_COLUMNS)
         self.store.delete(ids)
         with storage_errors(self.store.address):
-            self._unindex(removed)
+            self.index.remove(ids)
             self.index.save(self.store.version)
 
     def follow(self, commit: Callable[[], None], removed: Sequence[str]) -> None:
         """Run `commit`, which changes the store and removes the ids `removed`, and update the index after it."""
-        for start in range(0, len(removed), BATCH):
-            self._unindex(self.store.fetch(removed[start : start + BATCH], INDEX_COLUMNS))
+        self.index.remove(removed)
         commit()
         with storage_errors(self.store.address):
             update_index(self.index, self.store)
             self.index.save(self.store.version)
-
-    def _unindex(self, rows: Sequence[DocumentRow]) -> None:
-        if rows:
-            self.index.remove([row.id for row in rows], [row.terms() for row in rows])
 
     def finish(self, exact_below: int) -> None:
         """Compact the store and the index, and recompute norms that are out of date."""
@@ -76,27 +65,9 @@ class Writer:
         with storage_errors(self.store.address):
             if self.index.stale > MAX_STALE * len(self.index):
                 self.index.merge()
-                refresh_norms(self.index, self.store)
+                self.index.refresh_norms()
                 refresh_unrelated(self.index, self.store)
             self.index.save(self.store.version)
-
-
-def index_rows(index: Index, rows: Sequence[DocumentRow]) -> None:
-    """Add documents of the store to the index."""
-    means = np.stack([row.array("mean") for row in rows])
-    hashes = [str(row.value("hash")) for row in rows]
-    titles = stack_titles([row.title_terms() for row in rows])
-    index.add([row.id for row in rows], hashes, [row.terms() for row in rows], titles, means)
-
-
-def refresh_norms(index: Index, store: Store) -> None:
-    """Recompute the norms of all documents from the current document frequencies."""
-    norms: dict[str, dict[str, float]] = {kind: {} for kind in KINDS}
-    for rows in store.batches(INDEX_COLUMNS):
-        current = index.norms_of([row.terms() for row in rows])
-        for kind in KINDS:
-            norms[kind] |= {row.id: float(norm) for row, norm in zip(rows, current[kind], strict=True)}
-    index.set_norms(norms)
 
 
 def refresh_unrelated(index: Index, store: Store) -> None:
@@ -115,9 +86,9 @@ def update_index(index: Index, store: Store) -> None:
     if any(stored.get(id) != hash for id, hash in indexed.items()):
         index.segments, index.deleted, indexed = [], [], {}
     for rows in _fetch_or_scan(store, [id for id in stored if id not in indexed], len(stored)):
-        index_rows(index, rows)
+        index.add(rows)
     if index.stale > MAX_STALE * len(stored):
-        refresh_norms(index, store)
+        index.refresh_norms()
         refresh_unrelated(index, store)
     index.version = store.version
 

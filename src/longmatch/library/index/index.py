@@ -18,25 +18,29 @@ from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import Unrelated
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS, Titles
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind
 from longmatch.lexical.weights import tfidf_values
+from longmatch.library.index.documents import document_columns
 from longmatch.library.index.frequencies import SegmentFrequencies
 from longmatch.library.index.merge import merge_segments
 from longmatch.library.index.segment import (
     Array,
     Segment,
+    columns_without_documents,
     drop_segment,
-    empty_postings,
     frequency_columns,
     posting_columns,
     write_segment,
 )
-from longmatch.library.index.terms import Floats, Occurrences, QueryTerms, occurrences
+from longmatch.library.index.selection import Selection
+from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
+from longmatch.library.rows import DocumentRow
 
-FORMAT = 5
+FORMAT = 6
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
+BATCH = 256  # documents whose terms are in memory at a time
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Roster:
 
 @dataclass
 class Index:
-    """Postings of words and phrases, document frequencies, document vectors and titles."""
+    """Words and phrases of each document, their postings and document frequencies, document vectors and titles."""
 
     folder: Path
     statistics: Statistics
@@ -137,16 +141,11 @@ class Index:
         """How well the documents' language is known, and how informative their titles are."""
         return trust_in(self.familiarity()[0], self.titles)
 
-    def title_terms(self, ids: Sequence[str]) -> Hashes:
-        """The title terms of some live documents: (documents, TITLE_TERMS)."""
+    def select(self, ids: Sequence[str]) -> Selection:
+        """What the index holds of some documents; unknown ids are skipped."""
         row_of = self.roster.rows
-        rows = np.array([row_of[id] for id in ids], dtype=np.int64)
-        terms, start = np.zeros((len(ids), TITLE_TERMS), dtype=np.uint64), 0
-        for segment in self.segments:
-            here = (rows >= start) & (rows < start + len(segment))
-            terms[here] = segment["titles"][rows[here] - start]
-            start += len(segment)
-        return terms
+        known = [id for id in ids if id in row_of]
+        return Selection.of(known, np.array([row_of[id] for id in known], dtype=np.int64), self.segments)
 
     def __len__(self) -> int:
         return sum(len(s) for s in self.segments) - sum(map(len, self.deleted))
@@ -160,47 +159,28 @@ class Index:
             if number not in deleted
         }
 
-    def add(
-        self,
-        ids: Sequence[str],
-        hashes: Sequence[str],
-        terms: Sequence[Terms],
-        titles: Hashes,
-        means: npt.NDArray[np.float32],
-    ) -> None:
-        """Add documents as a segment. `titles`: (documents, TITLE_TERMS); `means`: (documents, width)."""
-        counted = occurrences(terms)
-        words = counted["words"]
-        familiar, known = self.statistics.terms.familiar(words.term), self.statistics.terms.known(words.term)
-        columns: dict[str, Array] = {
-            "means": means,
-            "titles": titles,
-            "lengths": np.bincount(words.document, words.count, words.documents),
-            "familiar": np.bincount(words.document[familiar], words.count[familiar], words.documents),
-            "known": np.bincount(words.document[known], words.count[known], words.documents),
-        }
+    def add(self, rows: Sequence[DocumentRow]) -> None:
+        """Add documents of the store as a segment."""
+        columns, held = document_columns(rows, self.statistics.terms)
         for kind in KINDS:
-            columns |= frequency_columns(kind, counted[kind])
-        for kind in KINDS:
-            new = Frequencies(len(ids), columns[f"{kind}.terms"], columns[f"{kind}.frequencies"].astype(float))
-            idf = self._idf(kind, counted[kind], new)
-            columns[f"{kind}.norms"] = counted[kind].norms(idf)
-            heaviest = counted[kind].heaviest(idf, HEAVIEST[kind])
-            columns |= posting_columns(kind, counted[kind], heaviest)
-        self._append(write_segment(self._new_folder(), ids, hashes, columns), len(ids))
+            terms, frequencies = columns[f"{kind}.terms"], columns[f"{kind}.frequencies"]
+            idf = self._idf(kind, held[kind], Frequencies(len(rows), terms, frequencies.astype(float)))
+            columns[f"{kind}.norms"] = held[kind].norms(idf)
+            columns |= posting_columns(kind, held[kind], held[kind].heaviest(idf, HEAVIEST[kind]))
+        hashes = [str(row.value("hash")) for row in rows]
+        self._append(write_segment(self._new_folder(), [row.id for row in rows], hashes, columns), len(rows))
 
-    def remove(self, ids: Sequence[str], terms: Sequence[Terms]) -> None:
-        """Delete documents; `terms` are theirs, to be subtracted from the document frequencies."""
-        removed = set(ids)
-        self.deleted = [
-            deleted | {number for number, id in enumerate(segment.ids) if id in removed}
-            for segment, deleted in zip(self.segments, self.deleted, strict=True)
-        ]
-        columns: dict[str, Array] = {name: np.empty(0) for name in ("means", "titles", "lengths", "familiar", "known")}
-        for kind, counted in occurrences(terms).items():
-            columns |= frequency_columns(kind, counted, sign=-1) | empty_postings(kind)
-            columns[f"{kind}.norms"] = np.empty(0)
-        self._append(write_segment(self._new_folder(), (), (), columns), len(ids))
+    def remove(self, ids: Sequence[str]) -> None:
+        """Delete documents and subtract their terms from the document frequencies; unknown ids are skipped."""
+        for start in range(0, len(ids), BATCH):
+            if len(removed := self.select(ids[start : start + BATCH])):
+                columns = columns_without_documents()
+                for kind in KINDS:
+                    columns |= frequency_columns(kind, removed.occurrences(kind), sign=-1)
+                for part in removed.parts:
+                    number = self.segments.index(part.segment)
+                    self.deleted[number] = self.deleted[number].union(part.documents.tolist())
+                self._append(write_segment(self._new_folder(), (), (), columns), len(removed))
 
     def _append(self, segment: Segment, changed: int) -> None:
         self.segments.append(segment)
@@ -218,7 +198,7 @@ class Index:
         """Merge the segments from number `first` on into one."""
         if len(self.segments) - first < 2 and not any(self.deleted[first:]):
             return
-        merged = merge_segments(self._new_folder(), self.segments[first:], self.deleted[first:])
+        merged = merge_segments(self._new_folder(), self.segments[first:], self.deleted[first:], complete=not first)
         self.segments[first:], self.deleted[first:] = [merged], [frozenset()]
 
     def _new_folder(self) -> Path:
@@ -227,6 +207,15 @@ class Index:
     def frequencies(self, kind: Kind, more: Frequencies | None = None) -> SegmentFrequencies:
         """The document frequencies of all terms; `more` are added to them."""
         return SegmentFrequencies(tuple(self.segments), kind, len(self), more)
+
+    def frequencies_in(self, id: str, kind: Kind, terms: Hashes) -> Floats:
+        """The document frequencies of the terms of a document: in its segment it is known where they are."""
+        for part in self.select([id]).parts:
+            held, counts = part.segment.held_frequencies(kind, int(part.documents[0]))
+            if np.array_equal(held, terms):  # else another process has replaced it in the store
+                others = [segment for segment in self.segments if segment is not part.segment]
+                return np.asarray(counts + sum(segment.frequencies(kind, terms) for segment in others))
+        return self.frequencies(kind)(terms)
 
     def familiarity(self) -> tuple[float, float]:
         """The share of the running words of a language that the backbone knows, and of words of the background text."""
@@ -268,30 +257,27 @@ class Index:
             self._rarity = key, rarity
         return self._rarity[1]
 
-    def _idf(self, kind: Kind, counted: Occurrences, more: Frequencies | None = None) -> Floats:
+    def _idf(self, kind: Kind, held: Occurrences, more: Frequencies | None = None) -> Floats:
         """The idf of each occurrence's term."""
-        terms, position = np.unique(counted.term, return_inverse=True)
+        terms, position = held.distinct
         return np.asarray(self.blend(kind, more).idf(terms)[position])
 
-    def norms_of(self, terms: Sequence[Terms]) -> Mapping[str, Floats]:
-        """The lengths of documents' TF-IDF vectors, from the current document frequencies."""
-        return {kind: counted.norms(self._idf(kind, counted)) for kind, counted in occurrences(terms).items()}
-
-    def set_norms(self, norms: Mapping[str, Mapping[str, float]]) -> None:
-        """Replace the norms of all documents: {kind: {id: norm}}."""
+    def refresh_norms(self) -> None:
+        """Compute the lengths of all documents' TF-IDF vectors from the current document frequencies."""
         for number, segment in enumerate(self.segments):
             for kind in KINDS:
-                values = np.array([norms[kind].get(id, 0.0) for id in segment.ids], dtype=np.float32)
                 new = segment.folder / f".{kind}.norms"
-                values.tofile(new)
+                self._norms(kind, segment).tofile(new)
                 new.replace(segment.folder / f"{kind}.norms")
             self.segments[number] = Segment(segment.folder, segment.ids, segment.hashes)
         self.stale = 0
 
-    def norms(self, kind: str, ids: Sequence[str]) -> Floats:
-        """The lengths of some live documents' TF-IDF vectors, as stored."""
-        norms = np.concatenate([segment[f"{kind}.norms"] for segment in self.segments])
-        return norms[[self.roster.rows[id] for id in ids]].astype(np.float64)
+    def _norms(self, kind: Kind, segment: Segment) -> npt.NDArray[np.float32]:
+        norms = np.zeros(len(segment), dtype=np.float32)
+        for start in range(0, len(segment), BATCH):
+            held = segment.occurrences(kind, np.arange(start, min(len(segment), start + BATCH)))
+            norms[start : start + BATCH] = held.norms(self._idf(kind, held))
+        return norms
 
     def query_terms(self, kind: Kind, counts: Counts, extra: Hashes | None = None) -> QueryTerms:
         """A query's terms, weighted by the whole collection; `extra` terms are looked up too, with weight 0."""

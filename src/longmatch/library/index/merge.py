@@ -1,18 +1,26 @@
-"""Merge segments into one, in slices of the hash range, so that memory is bounded."""
+"""Merge segments into one, in slices of the hash range or of the documents, so that memory is bounded."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from longmatch.lexical.terms import KINDS, Ints
-from longmatch.library.index.segment import DTYPES, PER_DOCUMENT, Array, Segment, seal
+from longmatch.library.index.segment import DTYPES, PER_DOCUMENT, TITLE_WORDS, Array, Segment, memory_map, seal
+from longmatch.ragged import offsets_of
 
 SLICE = 4_000_000  # entries
 
 
-def merge_segments(folder: Path, segments: Sequence[Segment], deleted: Sequence[frozenset[int]]) -> Segment:
-    """Write one segment with the live documents of several and the sum of their document frequencies."""
+def merge_segments(
+    folder: Path, segments: Sequence[Segment], deleted: Sequence[frozenset[int]], complete: bool
+) -> Segment:
+    """Write one segment with the live documents of several and the sum of their document frequencies.
+
+    Only of a `complete` index can terms be dropped whose frequencies add up to 0. Among some segments that may also
+    mean that one document has the term and that another, of an older segment, was removed.
+    """
     folder.mkdir(parents=True)
     live = [
         np.array([i not in numbers for i in range(len(s))], dtype=bool)
@@ -23,8 +31,12 @@ def merge_segments(folder: Path, segments: Sequence[Segment], deleted: Sequence[
         parts = [s[name][keep] for s, keep in zip(segments, live, strict=True) if len(s)]
         _write(folder, name, parts or [np.empty(0)], "wb")
     for kind in KINDS:
-        _merge_frequencies(folder, kind, segments)
+        positions = _merge_frequencies(folder, kind, segments, complete)
         _merge_postings(folder, kind, segments, numbers)
+        _merge_held(folder, kind, segments, live, [memory_map(path, "uint32") for path in positions])
+        for path in positions:
+            path.unlink()
+    _merge_held(folder, TITLE_WORDS, segments, live)
     ids, hashes = (
         [x for s, keep in zip(segments, live, strict=True) for x, k in zip(getattr(s, name), keep, strict=True) if k]
         for name in ("ids", "hashes")
@@ -41,18 +53,57 @@ def _renumber(live: Sequence[Array]) -> list[Ints]:
     return numbers
 
 
-def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment]) -> None:
+def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], complete: bool) -> list[Path]:
+    """Also writes, for each segment, the new position of each of its terms; those of dropped terms mean nothing."""
     names = (f"{kind}.terms", f"{kind}.frequencies")
-    _clear(folder, names)
+    positions = [folder / f"{kind}.positions.{number}" for number in range(len(segments))]
+    _clear(folder, [*names, *(path.name for path in positions)])
+    written = 0
     for parts in _slices([s[names[0]] for s in segments]):
         terms, position = np.unique(
             np.concatenate([s[names[0]][p] for s, p in zip(segments, parts, strict=True)]), return_inverse=True
         )
         counts = np.concatenate([s[names[1]][p] for s, p in zip(segments, parts, strict=True)])
         total = np.bincount(position, counts, len(terms)).astype(np.int64)
-        nonzero = total != 0
-        _write(folder, names[0], [terms[nonzero]])
-        _write(folder, names[1], [total[nonzero]])
+        kept = (total != 0) | (not complete)
+        _write(folder, names[0], [terms[kept]])
+        _write(folder, names[1], [total[kept]])
+        new = (written + np.cumsum(kept) - 1)[position]
+        ends = np.cumsum([part.stop - part.start for part in parts])
+        for path, moved in zip(positions, np.split(new, ends[:-1]), strict=True):
+            with path.open("ab") as file:
+                moved.astype(np.uint32).tofile(file)
+        written += int(kept.sum())
+    return positions
+
+
+def _merge_held(
+    folder: Path,
+    name: str,
+    segments: Sequence[Segment],
+    live: Sequence[Array],
+    positions: Sequence[Array] | None = None,
+) -> None:
+    """`positions` are the new ones of each segment's terms, where terms are held by position."""
+    names = [f"{name}.{part}" for part in ("held", "counts", "offsets")]
+    _clear(folder, names)
+    width = np.result_type(*(s[names[1]] for s in segments))
+    lengths = [np.diff(s[names[2]])[keep] for s, keep in zip(segments, live, strict=True)]
+    _write(folder, names[2], [offsets_of(np.concatenate(lengths))])
+    for number, (segment, keep) in enumerate(zip(segments, live, strict=True)):
+        for rows in _live_rows(segment[names[2]], keep):
+            held = segment[names[0]][rows]
+            _write(folder, names[0], [held if positions is None else positions[number][held]])
+            _write(folder, names[1], [segment[names[1]][rows].astype(width)])
+
+
+def _live_rows(offsets: Array, live: Array) -> Iterator[Array]:
+    """The rows of the live documents, those of about SLICE rows at a time."""
+    ends = np.searchsorted(offsets, np.arange(0, offsets[-1] + SLICE, SLICE))
+    bounds = np.unique(ends.clip(max=len(live)))
+    for start, end in pairwise(bounds.tolist()):
+        chosen = np.repeat(live[start:end], np.diff(offsets[start : end + 1]))
+        yield offsets[start] + np.flatnonzero(chosen)
 
 
 def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], numbers: Sequence[Ints]) -> None:
@@ -103,4 +154,4 @@ def _clear(folder: Path, names: Sequence[str]) -> None:
 def _write(folder: Path, name: str, parts: Sequence[Array], mode: str = "ab") -> None:
     with (folder / name).open(mode) as file:
         for part in parts:
-            np.ascontiguousarray(part, dtype=DTYPES[name]).tofile(file)
+            np.ascontiguousarray(part, dtype=DTYPES[name] or None).tofile(file)

@@ -1,4 +1,4 @@
-"""An immutable part of the index: some documents, their postings, and the document frequencies of their terms.
+"""An immutable part of the index: some documents, their terms and postings, and the terms' document frequencies.
 
 A removal is a segment without documents and with negative frequencies, so that merging segments means adding them up.
 """
@@ -15,15 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.lexical.mentions import TITLE_TERMS
-from longmatch.lexical.terms import KINDS, Hashes, lookup
-from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
-from longmatch.ragged import ranges
+from longmatch.lexical.table import TermTable
+from longmatch.lexical.terms import KINDS, Hashes, Ints, lookup
+from longmatch.library.index.terms import Floats, Occurrences, Postings, QueryTerms
+from longmatch.ragged import offsets_of, ranges
 
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Array]
 
+TITLE_WORDS = "title_words"
+HELD = (*KINDS, TITLE_WORDS)
+"""What is held of every document: its distinct terms and how often it has each."""
+
 DTYPES = {
     "means": "float32",  # (documents, width)
+    "title_vectors": "float16",  # (documents, width); zeros for no title
     "titles": "uint64",  # (documents, TITLE_TERMS): hashed title terms
     "lengths": "int64",  # running words
     "familiar": "int64",  # running words of a language that the backbone knows
@@ -35,8 +41,13 @@ DTYPES = {
     **{f"{kind}.starts": "int32" for kind in KINDS},  # ... and the offsets of their postings, and the end
     **{f"{kind}.documents": "int32" for kind in KINDS},
     **{f"{kind}.weights": "float32" for kind in KINDS},  # 1 + ln tf
+    **{f"{kind}.held": "uint32" for kind in KINDS},  # each document's terms, ascending: their positions in `terms`
+    f"{TITLE_WORDS}.held": "uint64",  # the hashes themselves
+    **{f"{name}.counts": "" for name in HELD},  # how often; the narrowest integers that can say it
+    **{f"{name}.offsets": "int64" for name in HELD},  # of each document's terms, and the end
 }
-PER_DOCUMENT = ("means", "titles", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
+VECTORS = ("means", "title_vectors")
+PER_DOCUMENT = (*VECTORS, "titles", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
 
 
 @dataclass(frozen=True)
@@ -64,10 +75,36 @@ class Segment:
 
     @cached_property
     def _arrays(self) -> dict[str, Array]:
-        arrays = {name: _memory_map(self.folder / name, dtype) for name, dtype in DTYPES.items()}
-        arrays["means"] = arrays["means"].reshape(len(self), -1) if len(self) else arrays["means"].reshape(0, 0)
+        arrays = {name: memory_map(self.folder / name, dtype) for name, dtype in DTYPES.items() if dtype}
+        for name in HELD:
+            path, entries = self.folder / f"{name}.counts", max(1, len(arrays[f"{name}.held"]))
+            arrays[f"{name}.counts"] = memory_map(path, f"u{max(1, path.stat().st_size // entries)}")
+        for name in VECTORS:
+            arrays[name] = arrays[name].reshape(len(self), -1) if len(self) else arrays[name].reshape(0, 0)
         arrays["titles"] = arrays["titles"].reshape(len(self), TITLE_TERMS)
         return arrays
+
+    def occurrences(self, name: str, documents: Ints) -> Occurrences:
+        """What some documents hold: their words, their phrases, or the words of their titles."""
+        offsets = self[f"{name}.offsets"]
+        first, last = offsets[documents], offsets[documents + 1]
+        where = ranges(first, last)
+        held = self[f"{name}.held"][where]
+        terms = held if name == TITLE_WORDS else self[f"{name}.terms"][held]
+        numbers = np.repeat(np.arange(len(documents)), last - first)
+        return Occurrences(len(documents), numbers, terms, self[f"{name}.counts"][where].astype(np.int64))
+
+    def find(self, kind: str, query: QueryTerms, documents: Ints) -> Postings:
+        """How often some documents hold the terms of a query: all of them, not only those with postings."""
+        position, present = lookup(self[f"{kind}.terms"], query.ids)
+        offsets, held = self[f"{kind}.offsets"], self[f"{kind}.held"]
+        first, last = offsets[documents], offsets[documents + 1]
+        runs = np.concatenate([held[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)])
+        where, term = TermTable.of(position[present].astype(np.uint32)).find(runs)
+        starts = offsets_of(last - first)
+        document = np.searchsorted(starts, where, side="right") - 1
+        count = self[f"{kind}.counts"][where + (first - starts[:-1])[document]]
+        return Postings(document, np.flatnonzero(present)[term], count.astype(np.int64))
 
     def frequencies(self, kind: str, terms: Hashes) -> Floats:
         """In how many of the segment's documents each term occurs."""
@@ -75,6 +112,12 @@ class Segment:
         counts = np.zeros(len(terms))
         counts[present] = self[f"{kind}.frequencies"][position[present]]
         return counts
+
+    def held_frequencies(self, kind: str, document: int) -> tuple[Hashes, Floats]:
+        """The terms of a document, and in how many of the segment's documents each occurs."""
+        start, end = self[f"{kind}.offsets"][document : document + 2]
+        held = self[f"{kind}.held"][start:end]
+        return self[f"{kind}.terms"][held], self[f"{kind}.frequencies"][held].astype(np.float64)
 
     def scores(self, kind: str, query: QueryTerms) -> Floats:
         """The cosine of a query with every document, from the documents' heaviest terms alone."""
@@ -96,17 +139,18 @@ class Segment:
         return sp.csr_array(parts, shape=(len(parts[2]) - 1, len(self)), copy=False)
 
 
-def _memory_map(path: Path, dtype: str) -> Array:
+def memory_map(path: Path, dtype: str) -> Array:
+    """The array in a file, read as far as it is used."""
     if not path.stat().st_size:
         return np.empty(0, dtype)
-    return np.memmap(path, dtype=dtype, mode="r")
+    return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
 
 
 def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], columns: Columns) -> Segment:
     """Write a segment with these arrays."""
     folder.mkdir(parents=True)
     for name, dtype in DTYPES.items():
-        np.ascontiguousarray(columns[name], dtype=dtype).tofile(folder / name)
+        np.ascontiguousarray(columns[name], dtype=dtype or None).tofile(folder / name)
     return seal(folder, ids, hashes)
 
 
@@ -125,8 +169,17 @@ def drop_segment(folder: Path) -> None:
 
 def frequency_columns(kind: str, occurrences: Occurrences, sign: int = 1) -> dict[str, Array]:
     """The columns of document frequencies; `sign` is -1 for removed documents."""
-    terms, counts = np.unique(occurrences.term, return_counts=True)
-    return {f"{kind}.terms": terms, f"{kind}.frequencies": sign * counts}
+    terms, position = occurrences.distinct
+    return {f"{kind}.terms": terms, f"{kind}.frequencies": sign * np.bincount(position, minlength=len(terms))}
+
+
+def held_columns(name: str, occurrences: Occurrences) -> dict[str, Array]:
+    """The columns of what documents hold; the words of titles need not be terms of the segment."""
+    return {
+        f"{name}.held": occurrences.term if name == TITLE_WORDS else occurrences.distinct[1],
+        f"{name}.counts": occurrences.count.astype(np.min_scalar_type(occurrences.count.max(initial=0))),
+        f"{name}.offsets": offsets_of(np.bincount(occurrences.document, minlength=occurrences.documents)),
+    }
 
 
 def posting_columns(kind: str, occurrences: Occurrences, posted: npt.NDArray[np.bool_]) -> dict[str, Array]:
@@ -143,7 +196,7 @@ def posting_columns(kind: str, occurrences: Occurrences, posted: npt.NDArray[np.
     }
 
 
-def empty_postings(kind: str) -> dict[str, Array]:
-    """The columns of postings of no documents."""
-    names = ("kept", "documents", "weights")
-    return {f"{kind}.starts": np.zeros(1, np.int32)} | {f"{kind}.{name}": np.empty(0) for name in names}
+def columns_without_documents() -> dict[str, Array]:
+    """The columns of a segment that has no documents."""
+    starts = [*(f"{kind}.starts" for kind in KINDS), *(f"{name}.offsets" for name in HELD)]
+    return {name: np.zeros(1 if name in starts else 0, dtype=dtype or "uint8") for name, dtype in DTYPES.items()}

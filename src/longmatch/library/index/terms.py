@@ -7,8 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Terms
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Terms, lookup
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,6 +28,12 @@ class Occurrences:
         terms = np.concatenate([c.ids for c in counts]) if counts else np.empty(0, np.uint64)
         numbers = np.concatenate([c.counts for c in counts]) if counts else np.empty(0, np.int64)
         return Occurrences(len(counts), document, terms, numbers)
+
+    @cached_property
+    def distinct(self) -> tuple[Hashes, Ints]:
+        """The distinct terms of all documents, ascending, and the position of each row's term among them."""
+        terms, position = np.unique(self.term, return_inverse=True)
+        return terms, position
 
     @property
     def frequency(self) -> Floats:
@@ -56,21 +61,16 @@ def occurrences(terms: Sequence[Terms]) -> dict[Kind, Occurrences]:
 
 @dataclass(frozen=True)
 class QueryTerms:
-    """A query's terms and weights, to be looked for in the terms of many documents."""
+    """A query's terms and weights."""
 
     ids: Hashes  # sorted
     weights: Floats  # of the query, its length 1
     idf: Floats
 
-    @cached_property
-    def table(self) -> TermTable:
-        """Finds the terms in others."""
-        return TermTable.of(self.ids)
-
     def postings(self, held: Occurrences) -> "Postings":
-        """How often each document has each of the terms."""
-        where, position = self.table.find(held.term)
-        return Postings(held.document[where], position, held.count[where])
+        """How often each document has each of the terms; a segment finds them faster in many long documents."""
+        position, present = lookup(self.ids, held.term)
+        return Postings(held.document[present], position[present], held.count[present])
 
     def scores(self, postings: "Postings", norms: Floats) -> Floats:
         """The cosine with each document; `norms` are the lengths of the documents' TF-IDF vectors: (documents,)."""

@@ -15,12 +15,12 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document, content_hash
 from longmatch.documents.read import read
 from longmatch.errors import ReadError
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, Terms
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind
 from longmatch.library.errors import LibraryError
 from longmatch.library.files import SourcePaths
 from longmatch.library.index.index import Index
+from longmatch.library.index.segment import TITLE_WORDS
 from longmatch.library.index.terms import QueryTerms
-from longmatch.library.rows import DocumentRow
 from longmatch.library.store import Store
 
 QueryLike: TypeAlias = Document | Encoding | str | os.PathLike[str]
@@ -31,7 +31,8 @@ class Query:
     """A document to search with; its terms are weighed by the whole collection when they are first needed."""
 
     id: str
-    text_terms: Terms
+    words: int  # running
+    counts: Mapping[Kind, Counts]
     title_words: Counts
     title_terms: Hashes
     vector: npt.NDArray[np.float32]
@@ -42,13 +43,17 @@ class Query:
     @staticmethod
     def of(encoding: Encoding, index: Index, stored_id: str | None = None) -> "Query":
         """From an encoding."""
+        counts = {kind: encoding.terms.of(kind).counts for kind in KINDS}
         title = encoding.title_words, encoding.title_terms
-        return Query(encoding.document.id, encoding.terms, *title, encoding.mean, index, encoding, stored_id)
+        return Query(encoding.document.id, encoding.words, counts, *title, encoding.mean, index, encoding, stored_id)
 
     @staticmethod
-    def of_row(row: DocumentRow, index: Index) -> "Query":
-        """From the terms and the vector of a document of the store."""
-        return Query(row.id, row.terms(), row.title_words(), row.title_terms(), row.array("mean"), index, None, row.id)
+    def of_indexed(id: str, index: Index) -> "Query":
+        """From what the index holds of a document."""
+        selected = index.select([id])
+        words, title, vector = (selected.column(name)[0] for name in ("lengths", "titles", "means"))
+        counts = {kind: selected.counts(kind) for kind in KINDS}
+        return Query(id, int(words), counts, selected.counts(TITLE_WORDS), title, vector, index, stored_id=id)
 
     @property
     def encoding(self) -> Encoding:
@@ -57,15 +62,10 @@ class Query:
             raise ValueError(f"{self.id} was read for its terms alone")
         return self.encoded
 
-    @property
-    def words(self) -> int:
-        """The number of words."""
-        return len(self.text_terms.words.ids)
-
     @cached_property
     def terms(self) -> Mapping[Kind, QueryTerms]:
         """Words and phrases with their weights, the terms of the title among them."""
-        return {kind: self.index.query_terms(kind, self.text_terms.of(kind).counts, self.title_terms) for kind in KINDS}
+        return {kind: self.index.query_terms(kind, self.counts[kind], self.title_terms) for kind in KINDS}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -81,6 +82,8 @@ class Searcher:
         rarity = self.index.rarity
         asked = self.weighed([query.stored_id])[0] if query.stored_id else WeighedDocument(query.encoding, rarity)
         weighed = {document.id: document for document in self.weighed(best.ids)}
+        present = [i for i, id in enumerate(best.ids) if id in weighed]  # another process may have removed some
+        best, percentiles = best.at(present), percentiles[present]
         number = {id: i for i, id in enumerate(best.ids)}
 
         def explain(candidate: Encoding) -> tuple[Alignment, ...]:
@@ -105,7 +108,7 @@ class Searcher:
     def preload(self) -> None:
         """Read as many documents as are kept between questions, for scoring and for showing."""
         ids = self.scope().ids
-        for cache, read in ((self.store.kept_candidates, self.store.candidates), (self.kept, self.weighed)):
+        for cache, read in ((self.store.kept_sentences, self.store.sentences), (self.kept, self.weighed)):
             for start in range(0, len(ids), PRELOADED):
                 for document in read(ids[start : start + PRELOADED]):
                     if isinstance(document, WeighedDocument):
@@ -119,6 +122,6 @@ class Searcher:
 
         def read(unread: Sequence[str]) -> list[WeighedDocument]:
             rows = self.store.fetch(unread, ENCODING_COLUMNS)
-            return [WeighedDocument(row.encoding(), rarity) for row in rows]
+            return [WeighedDocument(row.encoding(), rarity, partial(self.index.frequencies_in, row.id)) for row in rows]
 
         return self.kept.get(ids, self.store.version, read)

@@ -10,29 +10,54 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longmatch.default.encoding import Encoding
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import KINDS, Counts
 from longmatch.library import store
 from longmatch.library.index import merge
-from longmatch.library.index.index import FORMAT
+from longmatch.library.index.index import FORMAT, Index
+from longmatch.library.index.segment import DTYPES, TITLE_WORDS
 from longmatch.library.index.terms import Occurrences
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text, write_texts
 
 
 def assert_true(library: Library) -> None:
-    """The index's frequencies and norms are those counted from the documents themselves."""
+    """The index holds what is counted from the documents themselves."""
     searcher = library._searcher()
-    encodings = searcher.encodings(list(library))
-    assert set(searcher.index.content_hashes()) == set(library)
+    index, encodings = searcher.index, searcher.encodings(list(library))
+    assert set(index.content_hashes()) == set(library)
     for kind in KINDS:
-        counted = Frequencies.of(getattr(e.terms, kind).counts for e in encodings)
-        kept = searcher.index.frequencies(kind)
+        counted = Frequencies.of(e.terms.of(kind).counts for e in encodings)
+        kept = index.frequencies(kind)
         assert kept.documents == counted.documents
         assert kept(counted.ids).tolist() == counted.counts.tolist()
-    norms = {id: n for s in searcher.index.segments for id, n in zip(s.ids, s["phrases.norms"], strict=True)}
-    fresh = searcher.index.norms_of([e.terms for e in encodings])["phrases"]
-    assert [norms[e.document.id] for e in encodings] == pytest.approx(fresh.tolist(), rel=1e-5)
+    for encoding in encodings:
+        assert_holds(index, encoding)
+    for segment in index.segments:
+        positions = [path.name for path in segment.folder.iterdir() if path.name not in {*DTYPES, "segment.json"}]
+        assert not positions
+
+
+def assert_holds(index: Index, encoding: Encoding) -> None:
+    """The index holds the terms of a document, its title and its vectors."""
+    id = encoding.document.id
+    selected = index.select([id])
+    for name, counts in {
+        "words": encoding.terms.words.counts,
+        "phrases": encoding.terms.phrases.counts,
+        TITLE_WORDS: encoding.title_words,
+    }.items():
+        held = selected.counts(name)
+        assert held.ids.tolist() == counts.ids.tolist() and held.counts.tolist() == counts.counts.tolist()
+    for kind in KINDS:
+        counts = encoding.terms.of(kind).counts
+        assert index.frequencies_in(id, kind, counts.ids).tolist() == index.frequencies(kind)(counts.ids).tolist()
+        weights = (1 + np.log(counts.counts)) * index.blend(kind).idf(counts.ids)
+        assert selected.column(f"{kind}.norms") == pytest.approx([np.linalg.norm(weights)], rel=1e-5)
+    assert selected.column("lengths").tolist() == [encoding.words]
+    assert selected.column("titles")[0].tolist() == encoding.title_terms.tolist()
+    assert selected.column("title_vectors")[0].tolist() == encoding.title_vector.tolist()
 
 
 def test_frequencies_stay_true_through_additions_replacements_and_removals(library: Library, texts: Path) -> None:
@@ -72,8 +97,10 @@ def test_an_index_that_does_not_fit_is_made_again(
     elif harm == "cut short":
         (place / facts["segments"][0] / "phrases.terms").write_bytes(b"12345678")
     elif harm == "older format":
-        (place / facts["segments"][0] / "known").unlink()
-        manifest.write_text(json.dumps({name: x for name, x in facts.items() if name != "unrelated"} | {"format": 4}))
+        for name in DTYPES:
+            if name.endswith((".held", ".counts", ".offsets")):
+                (place / facts["segments"][0] / name).unlink()
+        manifest.write_text(json.dumps({name: x for name, x in facts.items() if name != "unrelated"} | {"format": 5}))
     else:
         manifest.write_text(json.dumps(facts | {"background": "other"}))
     again = opened()
@@ -94,6 +121,7 @@ def test_merging_in_many_slices_gives_what_one_slice_gives(library: Library, tex
         for kind in KINDS:
             assert (np.diff(segment[f"{kind}.terms"].astype(object)) > 0).all()
             assert segment[f"{kind}.starts"][-1] == len(segment[f"{kind}.documents"])
+            assert segment[f"{kind}.offsets"][-1] == len(segment[f"{kind}.held"])
 
 
 @given(st.lists(st.lists(st.integers(0, 20), min_size=1, max_size=30), min_size=1, max_size=6), st.integers(1, 8))

@@ -1,0 +1,67 @@
+"""Some documents of an index, in the order asked for, wherever in its segments they lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from longmatch.lexical.terms import Counts, Ints, Kind
+from longmatch.library.index.segment import Array, Segment
+from longmatch.library.index.terms import Occurrences, Postings, QueryTerms
+from longmatch.ragged import offsets_of
+
+
+@dataclass(frozen=True)
+class Part:
+    """Those of one segment."""
+
+    segment: Segment
+    documents: Ints  # their numbers in the segment
+    places: Ints  # in the selection
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the index holds of some documents, as columns."""
+
+    ids: Sequence[str]
+    parts: Sequence[Part]
+
+    @staticmethod
+    def of(ids: Sequence[str], rows: Ints, segments: Sequence[Segment]) -> "Selection":
+        """The documents `ids`; `rows` are their numbers among those of all segments."""
+        starts = offsets_of(np.array([len(segment) for segment in segments], dtype=np.int64))
+        home = np.searchsorted(starts, rows, side="right") - 1
+        parts = []
+        for number in np.unique(home).tolist():
+            places = np.flatnonzero(home == number)
+            parts.append(Part(segments[number], rows[places] - starts[number], places))
+        return Selection(ids, parts)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def column(self, name: str) -> Array:
+        """An entry per document; there must be a document."""
+        values = np.concatenate([part.segment[name][part.documents] for part in self.parts])
+        return values[np.argsort(np.concatenate([part.places for part in self.parts]))]
+
+    def find(self, kind: Kind, query: QueryTerms) -> Postings:
+        """How often the documents hold the terms of a query."""
+        parts = [part.segment.find(kind, query, part.documents) for part in self.parts]
+        homes = [part.places[found.document] for part, found in zip(self.parts, parts, strict=True)]
+        terms, counts = [found.term for found in parts], [found.count for found in parts]
+        return Postings(np.concatenate(homes), np.concatenate(terms), np.concatenate(counts))
+
+    def occurrences(self, name: str) -> Occurrences:
+        """What the documents hold: their words, their phrases, or the words of their titles."""
+        parts = [part.segment.occurrences(name, part.documents) for part in self.parts]
+        document = np.concatenate([part.places[held.document] for part, held in zip(self.parts, parts, strict=True)])
+        order = np.argsort(document, kind="stable")
+        terms, counts = (np.concatenate([getattr(held, of) for held in parts]) for of in ("term", "count"))
+        return Occurrences(len(self), document[order], terms[order], counts[order])
+
+    def counts(self, name: str) -> Counts:
+        """What a single document holds."""
+        held = self.occurrences(name)
+        return Counts(held.term, held.count)
