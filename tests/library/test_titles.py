@@ -77,6 +77,7 @@ def test_a_library_made_before_titles_had_vectors_is_asked_and_grows_and_does_no
     assert len(old.rank("d003.md", k=5)) == 5
     (texts / "new.md").write_text(f"# Council road gate and river bank flood\n\n{made_up_text(77)}\n")
     old.add(texts)
+    assert not old._searcher().index.live_column("title_vectors").any()
     hits = old.rank("new.md", k=3)
     matches = [old.compare("new.md", hit.id) for hit in hits]
     assert [match.parts["cites_title"] for match in matches] == [0, 0, 0]

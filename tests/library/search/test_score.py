@@ -1,0 +1,85 @@
+"""Candidates scored by what the index holds of them, against the same documents in memory."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from longmatch.default.collection import Collection
+from longmatch.default.matcher import HybridMatcher
+from longmatch.default.sides import BY_NAME, similarities
+from longmatch.documents.read import read_text_string
+from longmatch.library import writer
+from longmatch.library.library import Library
+from longmatch.library.search.encode import Query
+from longmatch.library.search.score import StoredComparison, score_candidates
+from tests.library.tiny import made_up_text, write_texts
+
+
+@pytest.fixture
+def grown(tmp_path: Path, tiny: HybridMatcher, monkeypatch: pytest.MonkeyPatch) -> Library:
+    """A library of several segments, with documents replaced and removed."""
+    monkeypatch.setattr(writer, "MAX_STALE", 10.0)
+    library = Library(tmp_path / "library", tiny, candidates=4)
+    texts = write_texts(tmp_path / "texts", range(40))
+    library.add(texts)
+    for number in range(40, 44):
+        (texts / f"d{number:03}.md").write_text(f"# River bank {number} of the flood\n\n{made_up_text(number)}\n")
+    write_texts(texts, range(3, 5), salt=1)
+    library.add(texts)
+    library.remove(["d008.txt", "d041.md"])
+    return library
+
+
+def test_every_side_is_that_of_memory(grown: Library, tiny: HybridMatcher) -> None:
+    searcher = grown._searcher()
+    searcher.index.refresh_norms()
+    assert len(searcher.index.segments) > 1
+    ids = [*reversed(list(grown))]
+    collection = Collection.with_rarity(searcher.encodings(ids), searcher.index.rarity)
+    asked = replace(read_text_string(made_up_text(500), "asked"), title="flood of the river bank")
+    for query in (*tiny.encode([asked]), *searcher.encodings(["d004.txt", "d042.md"])):
+        selected = searcher.index.select(ids)
+        found = similarities(StoredComparison(Query.of(query, searcher.index), selected, searcher.store), BY_NAME)
+        for name, expected in collection.similarities(query, list(BY_NAME)).items():
+            within = 1e-5 if name == "topic" else 1e-6  # documents' vectors are means of unrounded sentence vectors
+            assert found[name].tolist() == pytest.approx(expected.tolist(), abs=within), name
+
+
+def test_a_document_of_the_index_asks_as_its_encoding_does(grown: Library) -> None:
+    searcher = grown._searcher()
+    for id in ("d003.txt", "d040.md"):
+        held, encoded = Query.of_indexed(id, searcher.index), Query.of(searcher.encodings([id])[0], searcher.index)
+        assert held.words == encoded.words and held.title_terms.tolist() == encoded.title_terms.tolist()
+        assert held.title_words.ids.tolist() == encoded.title_words.ids.tolist()
+        assert held.vector == pytest.approx(encoded.vector, abs=1e-3)
+        for kind, terms in encoded.terms.items():
+            assert held.terms[kind].ids.tolist() == terms.ids.tolist()
+            assert held.terms[kind].weights.tolist() == terms.weights.tolist()
+
+
+def test_only_the_sentences_of_the_best_are_read(grown: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    searcher, read = grown._searcher(), []
+    fetch = searcher.store.fetch
+    monkeypatch.setattr(searcher.store, "fetch", lambda ids, columns: read.extend(ids) or fetch(ids, columns))
+    query = Query.of(searcher.encodings(["d003.txt"])[0], searcher.index, "d003.txt")
+    read.clear()
+    others = searcher.scope(without="d003.txt").ids
+    best = score_candidates(query, others, searcher.store, searcher.statistics, most=3)
+    assert len(best.ids) == 30 and len(read) <= 35 < len(others)
+    assert best.ids[:3] == score_candidates(query, others, searcher.store, searcher.statistics).ids[:3]
+
+
+@pytest.mark.parametrize("most", [None, 3])
+def test_documents_that_another_process_removed_are_left_out(
+    grown: Library, opened: Callable[[], Library], most: int | None
+) -> None:
+    searcher = grown._searcher()
+    query = Query.of(searcher.encodings(["d003.txt"])[0], searcher.index, "d003.txt")
+    ids = searcher.scope(without="d003.txt").ids
+    before = score_candidates(query, ids, searcher.store, searcher.statistics, most).ids
+    opened().remove(before[0])
+    grown.refresh()
+    assert score_candidates(query, ids, searcher.store, searcher.statistics, most).ids[:4] == before[1:5]
+    assert [encoding.document.id for encoding in searcher.rank(query, 4).candidates] == before[1:5]
