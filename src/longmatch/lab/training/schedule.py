@@ -27,9 +27,11 @@ class RunSchedule:
 
         >>> RunSchedule.of(TrainingSettings(epochs=2, accumulate=2), batches_per_epoch=10, processes=1)
         RunSchedule(steps=10, batches_per_step=2, validate_every=5, save_every=5, patience=None)
+        >>> RunSchedule.of(TrainingSettings(epochs=2, least_steps=100), batches_per_epoch=10, processes=1).steps
+        100
         """
         per_step = settings.accumulate * processes
-        steps = settings.steps or max(1, ceil(settings.epochs * batches_per_epoch / per_step))
+        steps = settings.steps or max(settings.least_steps, ceil(settings.epochs * batches_per_epoch / per_step))
         every = min(steps, settings.validate_every or ceil(batches_per_epoch / per_step))
         patience = None if settings.patience is None else ceil(settings.patience * batches_per_epoch / per_step)
         return RunSchedule(steps, per_step, every, settings.save_every or every, patience)

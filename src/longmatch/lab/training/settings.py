@@ -12,7 +12,15 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.limits import above_zero, at_least
 
-MINIMUMS = {"epochs": 0, "steps": 1, "learning_rate": 0, "head_learning_rate": 0, "weight_decay": 0, "warmup": 0}
+MINIMUMS = {
+    "epochs": 0,
+    "steps": 1,
+    "least_steps": 1,
+    "learning_rate": 0,
+    "head_learning_rate": 0,
+    "weight_decay": 0,
+    "warmup": 0,
+}
 MINIMUMS |= {"clip": 0, "documents": 1, "tokens_at_once": 1, "max_tokens": 1, "accumulate": 1, "validate_every": 1}
 MINIMUMS |= {"save_every": 1, "keep": 1, "workers": 0, "seed": 0}
 
@@ -28,6 +36,7 @@ class TrainingSettings:
     seed: int = 0  # for all randomness: initial weights, batches, dropout
     epochs: float = 3.0  # passes over the training data
     steps: int | None = None  # weight updates; instead of epochs
+    least_steps: int = 1  # weight updates, whatever the epochs: small data are read more often
     learning_rate: float = 5e-5  # of pretrained weights
     head_learning_rate: float | None = None  # of layers new in the model; by default 20 times learning_rate
     weight_decay: float = 0.01

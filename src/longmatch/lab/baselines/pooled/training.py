@@ -143,7 +143,12 @@ class ChunkMeanRecipe(PooledRecipe[ChunkedDocuments]):
 
     name: ClassVar[str] = "mean"
     Settings: ClassVar[type] = ChunkMeanSettings
-    defaults: ClassVar[Mapping[str, Any]] = {"documents": 100, "epochs": 10, "patience": 3}
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "documents": 100,
+        "learning_rate": 1e-4,
+        "epochs": 1.5,
+        "least_steps": 100,
+    }
     options: ChunkMeanSettings
     layout: ChunkedLayout
 

@@ -95,7 +95,12 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
 
     name = "colde"
     Settings: ClassVar[type] = ColdeSettings
-    defaults: ClassVar[Mapping[str, Any]] = {"documents": 100, "epochs": 10, "patience": 3}
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "documents": 100,
+        "learning_rate": 1e-4,
+        "epochs": 1.5,
+        "least_steps": 100,
+    }
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": PAPER}
     model: ColdeModel
     options: ColdeSettings
