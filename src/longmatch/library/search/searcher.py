@@ -26,7 +26,7 @@ from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
 
 PRELOADED = 32  # documents read at a time
-KEPT_BYTES = 256 << 20  # of documents as they are shown
+KEPT_BYTES = 512 << 20  # of documents as they are shown: a thousand of two thousand words
 
 
 @dataclass(frozen=True)
