@@ -28,6 +28,7 @@ from longmatch.library.index import index as indices
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import INDEX_COLUMNS
+from longmatch.library.search import score
 from longmatch.library.search.candidates import find_candidates, term_scores
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates, sentence_scores
@@ -35,6 +36,7 @@ from longmatch.library.search.searcher import Searcher
 
 OUT = Path("out") / "library"
 COUNTS = (10, 20, 40, 60, 100)
+SHORTLISTS = (1, 2, 3, 4)
 PRUNINGS = ((64, 128), (128, 256), (256, 512), (512, 1024), (10**9, 10**9))
 
 Grades = dict[str, dict[str, int]]
@@ -52,6 +54,7 @@ def main() -> None:
     judged = {query: qrels[query] for query in sorted(qrels)[:: options.every]}
     console = Console(width=110)
     console.print(meaning_above_vectors(library._searcher(), judged))
+    console.print(by_shortlist(library._searcher(), judged))
     console.print(by_candidates(library._searcher(), judged), by_pruning(library, judged))
 
 
@@ -68,6 +71,24 @@ def by_candidates(searcher: Searcher, qrels: Grades) -> Table:
         same = np.mean([len(_best(run[query]) & _best(exact[query])) for query in qrels])
         scored, value = np.mean([len(ids) for ids in chosen.values()]), _ndcg(run, qrels)
         table.add_row(str(count), f"{scored:.0f}", f"{value:.4f}", f"{1 - value / base:.2%}", f"{same:.2f}")
+    return table
+
+
+def by_shortlist(searcher: Searcher, qrels: Grades) -> Table:
+    """One row for each number of candidates whose sentences are compared, for ten hits."""
+    table = Table("sentences compared of", "same of the ten best", "all ten the same")
+    usual, same = score.SHORTLIST, dict[int, list[int]]()
+    for name in qrels:
+        query, ids = _query(searcher, name), _candidates(searcher, name, searcher.candidates)
+        exact = score_candidates(query, ids, searcher.store, searcher.statistics).ids[:10]
+        for number in SHORTLISTS:
+            score.SHORTLIST = number
+            found = score_candidates(query, ids, searcher.store, searcher.statistics, most=10).ids[:10]
+            same.setdefault(number, []).append(len(set(found) & set(exact)))
+    score.SHORTLIST = usual
+    for number, counts in same.items():
+        equal = np.mean(np.array(counts) == 10)
+        table.add_row(f"{10 * number} candidates", f"{np.mean(counts):.2f}", f"{equal:.1%}")
     return table
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -121,3 +122,12 @@ def test_no_more_wait_than_may(served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(started(served), "_waiting", Limits().waiting)
     answer = ask(served, IDS[0])
     assert answer.status_code == 429 and answer.headers["retry-after"]
+
+
+def test_one_ends_with_its_input(shelf: Library, tiny_bert: Path) -> None:
+    """As when the server is killed."""
+    command = [sys.executable, "-c", PROCESS, shelf.address, str(tiny_bert)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.read(8) == (2).to_bytes(8, "big") and process.stdout.read(2) == b"{}"
+        process.stdin.close()
+        assert process.wait(20) == 0

@@ -65,7 +65,7 @@ MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "sdr",
         {"preset": "paper", "masked_pairs": True},
     ),  # one pass for both losses
-    "sdr-paragraphs": ("sdr", {"preset": "paper", "unit": "paragraph"}),
+    "sdr-paragraphs": ("sdr", {"preset": "paper", "unit": "paragraph", "score_by": "paragraph"}),
     "sbert": ("sdr", {"preset": "paper", "margin": 2.0, "word_weight": 0.0}),  # SDR 4.3: SBERT's loss, pseudo-labels
     "smith-pretrain-wp": ("smith-pretrain", {"masked_blocks": 0}),
     "smith-pretrain-wp-sp": ("smith-pretrain", {}),

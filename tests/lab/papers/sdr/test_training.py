@@ -196,7 +196,7 @@ def test_settings_that_make_no_sense_are_refused(settings, said):
 def trained(made, tiny_bert, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("out") / "sdr"
     settings = {"backbone": str(tiny_bert), "steps": 12, "pairs": 16, "validation_pairs": 50, "device": "cpu"}
-    return train("sdr", made, out, **settings, word_weight=0.05, head_warmup=4, select_by="loss")
+    return train("sdr", made, out, **settings, word_weight=0.05, head_warmup=4, select_by="loss", score_by="section")
 
 
 def test_the_trained_folder_opens_as_sdr_and_by_every_rule(trained, examples: dict[str, Document]):

@@ -11,6 +11,7 @@ from longmatch.sdr.score import Unit
 PAPER: Mapping[str, Any] = {  # equations 1 to 3, section 4.7
     "pairs": 8,
     "unit": "section",
+    "score_by": "section",
     "loss": "margin",
     "margin": 1.0,
     "word_weight": 1.0,
@@ -34,7 +35,8 @@ class SdrSettings:
 
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
     pairs: int = 64  # per batch
-    unit: Unit = "section"  # pairs are drawn from it, and the trained model scores by it
+    unit: Unit = "section"  # pairs are drawn from it
+    score_by: Unit = "paragraph"  # the unit whose sentences the trained model takes together
     contrastive: bool = True
     loss: Literal["info_nce", "margin"] = "info_nce"  # of the pairs
     temperature: float = 0.05  # info_nce

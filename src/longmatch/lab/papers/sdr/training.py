@@ -100,8 +100,8 @@ class SdrRecipe(Recipe[SentenceBatch]):
 
     @property
     def rule(self) -> str:
-        """The rule that scores by the unit of training."""
-        return "sdr-section" if self.options.unit == "section" else "sdr"
+        """The rule that the trained model scores by."""
+        return "sdr-section" if self.options.score_by == "section" else "sdr"
 
     @property
     def steps_per_epoch(self) -> int:
