@@ -80,7 +80,8 @@ class Searcher:
 
     def _ranking(self, query: Query, best: Scored, percentiles: Floats, total: int) -> Ranking:
         rarity = self.index.rarity
-        asked = self.weighed([query.stored_id])[0] if query.stored_id else WeighedDocument(query.encoding, rarity)
+        stored = self.weighed([query.stored_id]) if query.stored_id else []
+        asked = stored[0] if stored else WeighedDocument(query.encoding, rarity)
         weighed = {document.id: document for document in self.weighed(best.ids)}
         present = [i for i, id in enumerate(best.ids) if id in weighed]  # another process may have removed some
         best, percentiles = best.at(present), percentiles[present]
