@@ -23,6 +23,7 @@ PRODUCT = (  # lowest first
     "lexical",
     "default",
     "sdr",
+    "llm",
     "loading",
     "library",
     "distributed",

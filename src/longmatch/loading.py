@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 STAGES = {"sst-clusters": "Train sst on it: --set clustering=adaptive --set clusters=FOLDER."}  # trained for others
 LEXICAL = ("tfidf", "phrases", "bm25")  # the line every evaluation begins with
-WORDS_ALONE = (*LEXICAL, "lda")  # read without a backbone
-FIXED = ("default", *WORDS_ALONE)  # measured with the packaged backbone, or without any: they take no other
+JUDGE = "llm"  # llm@MODEL names one of the language models behind its address
+WITHOUT_BACKBONE = (*LEXICAL, "lda", JUDGE)
+FIXED = ("default", *WITHOUT_BACKBONE)  # measured with the packaged backbone, or without any: they take no other
 RECORD = "longmatch.json"  # in the folder of a trained model: which model it is, and what made it
 
 
@@ -25,11 +26,14 @@ def load(name: str | os.PathLike[str] = "default", backbone: "Backbone | None" =
     """The matcher of that name, one of MODELS; or the trained model in a folder or of a Hugging Face id.
 
     `sdr@FOLDER` takes the rule `sdr` whatever the folder was trained for, and any backbone's folder or hub id at all. A
-    backbone that is open already can be handed over, so that several matchers share it.
+    backbone that is open already can be handed over, so that several matchers share it. `llm@MODEL` asks that language
+    model.
     """
     name = os.fspath(name)
     rule, _, place = name.partition("@")
-    if rule in MODELS and (place or rule == name):
+    if rule == JUDGE and (place or rule == name):
+        matcher: Matcher = resolve(MODELS[rule])(model=place or None)
+    elif rule in MODELS and (place or rule == name):
         matcher = _with_backbone(rule, place, backbone)
     elif rule in TRAINED and place:
         matcher = _own(rule, _folder(place))
@@ -47,7 +51,7 @@ def _with_backbone(rule: str, place: str, backbone: "Backbone | None") -> Matche
 
         backbone = Backbone.load(place)
     make: Callable[..., Matcher] = resolve(MODELS[rule])
-    return make(backbone=backbone) if backbone is not None and rule not in WORDS_ALONE else make()
+    return make(backbone=backbone) if backbone is not None and rule not in WITHOUT_BACKBONE else make()
 
 
 def _trained(place: str) -> Matcher:

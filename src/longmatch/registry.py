@@ -40,6 +40,7 @@ MODELS = {  # a rule over a backbone, or over words alone: nothing has to be tra
     "tfidf": "longmatch.lexical.matcher:tfidf_matcher",
     "phrases": "longmatch.lexical.matcher:phrase_matcher",
     "bm25": "longmatch.lexical.matcher:bm25_matcher",
+    "llm": "longmatch.llm.matcher:LlmMatcher",  # a language model behind an address: nothing is sent without one
     "lda": "longmatch.lab.baselines.topics.lda_matcher:LdaMatcher",
     "bertopic": "longmatch.lab.baselines.topics.bertopic_matcher:BertopicMatcher",
 }

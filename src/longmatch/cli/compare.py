@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from longmatch.cli.options import AsJson, Model
-from longmatch.cli.progress import load_model, progress
+from longmatch.cli.progress import load_model, progress, report
 from longmatch.errors import LongmatchError
 
 
@@ -27,6 +27,7 @@ def compare(
     matcher = load_model(model)
     with progress("comparing"):
         match = matcher.compare(*documents) if b else matcher.within(documents[0])
+    report(matcher)
     if html:
         try:
             match.to_html(html)

@@ -31,6 +31,12 @@ def load_model(name: str) -> "Matcher":
         return load(name)
 
 
+def report(matcher: "Matcher | None") -> None:
+    """Print what a model's work took, where it keeps count."""
+    if matcher and (line := matcher.report()):
+        warn(line)
+
+
 def warn(sentence: object) -> None:
     """Print a sentence to standard error."""
     Console(stderr=True, soft_wrap=True, highlight=False).print(f"longmatch: {sentence}", markup=False)

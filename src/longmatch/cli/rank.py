@@ -12,7 +12,7 @@ from rich.console import Console
 from longmatch.cli.library import SEARCH_MODELS, Unreadable, open_library
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson, Model
-from longmatch.cli.progress import load_model, progress, warn
+from longmatch.cli.progress import load_model, progress, report, warn
 from longmatch.cli.rank_each import rank_each
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError, ReadError
@@ -33,7 +33,7 @@ def rank(
     rerank: Annotated[
         str | None,
         typer.Option(
-            help="Rerank the best results with another model: its name, or its folder.",
+            help="Rerank the best results with another model: its name, or its folder; llm asks a language model.",
             metavar="MODEL",
         ),
     ] = None,
@@ -64,16 +64,17 @@ def rank(
     if library is not None:
         query_document = read_query(query) if query == "-" else library.resolve(query)
         total = min(max(k, rerank_depth), len(library)) if second else None
-        with progress(f"searching, then reading with {rerank}" if second else "searching", total) as report:
+        with progress(f"searching, then reading with {rerank}" if second else "searching", total) as advance:
             by: Literal["default", "sdr"] = "sdr" if model == "sdr" else "default"
             named = query if query in library else query_document
-            hits = library.rank(named, k, where, by, rerank=second, depth=rerank_depth, progress=report)
+            hits = library.rank(named, k, where, by, rerank=second, depth=rerank_depth, progress=advance)
         documents, name = len(library), model
     else:
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
         query_document = read_query(query)
         hits, documents, unreadable, name = rank_in_memory(query_document, Path(folder), k, model, second, rerank_depth)
+    report(second)
     if as_json:
         found = {
             "query": {"id": query_document.id, "title": query_document.title, "words": query_document.words},
@@ -123,8 +124,9 @@ def rank_in_memory(
         )
     documents, unreadable = read_collection(folder)
     matcher = load_model(model)
-    with progress("encoding", total=len(documents)) as report:
-        hits = matcher.rank(query_document, documents, max(k, depth) if second else k, report)
+    with progress("encoding", total=len(documents)) as advance:
+        hits = matcher.rank(query_document, documents, max(k, depth) if second else k, advance)
+    report(matcher)
     if second:
         hits = rerank_hits(second, query_document, hits, k, documents)
     return hits, len(documents), [(error.path, str(error)) for error in unreadable], matcher.name
@@ -138,8 +140,8 @@ def rerank_hits(
     from longmatch.matching.reranking import rerank
 
     others = sum(not is_same(document, query_document) for document in documents)
-    with progress(f"reading with {matcher.name}", total=len(hits)) as report:
-        found = rerank(matcher, query_document, [hit.document for hit in hits], k, others, report)
+    with progress(f"reading with {matcher.name}", total=len(hits)) as advance:
+        found = rerank(matcher, query_document, [hit.document for hit in hits], k, others, advance)
     return [replace(hits[one.place], score=one.score, percentile=one.percentile) for one in found]
 
 
@@ -150,10 +152,10 @@ def read_collection(folder: Path) -> tuple[list[Document], list[ReadError]]:
     unreadable: list[ReadError] = []
     documents: list[Document] = []
     try:
-        with progress("reading") as report:
+        with progress("reading") as advance:
             for document in read_all([folder], unreadable.append):
                 documents.append(document)
-                report(1)
+                advance(1)
     except ReadError as nothing:
         if len(unreadable) == 1:  # it says more: a folder that does not exist, or the one file in it
             raise unreadable[0] from nothing

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from longmatch.cli.progress import progress
+from longmatch.cli.progress import progress, warn
 
 
 def evaluate(
@@ -78,5 +78,6 @@ def evaluate(
         processes=processes or half_the_cores(),
         show_progress=progress,
         on_set_done=lambda report: print_rows(report.rows, console),
+        on_model_report=warn,
     )
     console.print(f"Written: {out / 'results.json'}, results.md" + (" and plots/" if (out / "plots").is_dir() else ""))

@@ -49,6 +49,7 @@ def evaluate(
     processes: int = 1,
     show_progress: ShowProgress | None = None,
     on_set_done: "Callable[[Report], None] | None" = None,
+    on_model_report: Callable[[str], None] | None = None,
 ) -> "Report":
     """Evaluate models on labelled data folders; finished work under `out` is not repeated.
 
@@ -71,6 +72,7 @@ def evaluate(
         processes: that read documents; more than one need a script with `if __name__ == "__main__"`.
         show_progress: opens a progress display; see `ShowProgress`.
         on_set_done: called with the report of each set when it is finished.
+        on_model_report: called at the end with one line for each model that costs something to ask, such as `llm`.
 
     >>> import json, tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -113,6 +115,7 @@ def evaluate(
         processes=processes,
         show_progress=show_progress,
         on_set_done=(lambda rows: on_set_done(Report(tuple(rows), path))) if on_set_done else None,
+        on_model_report=on_model_report,
     )
     return Report(tuple(evaluation.run()), path)
 
@@ -136,6 +139,7 @@ class Evaluation:
     processes: int = 1  # that read documents
     show_progress: ShowProgress | None = None
     on_set_done: Callable[[list[ResultRow]], None] | None = None  # called with the rows of a finished set
+    on_model_report: Callable[[str], None] | None = None
 
     def run(self) -> list[ResultRow]:
         """Evaluate, write the report of all runs under `out`, and return the rows of the sets evaluated."""
@@ -165,6 +169,9 @@ class Evaluation:
                 evaluated.add(corpus.name)
                 if self.on_set_done:
                     self.on_set_done(self._of_sets(rows, {corpus.name}))
+        for line in filter(None, (matcher.report() for matcher in loaded.values())):
+            if self.on_model_report:
+                self.on_model_report(line)
         return self._of_sets(rows, evaluated)
 
     def measure(self, models: Sequence[str]) -> None:

@@ -95,7 +95,7 @@ def run_model(
         words=corpus.words([*outcome.answers, *sources]),
         trained=spec.seed,
         study=asdict(spec.study) if spec.study else None,
-        made=provenance(command, matcher),
+        made=provenance(command, matcher) | ({"asked": report} if (report := matcher.report()) else {}),
     ).save(out)
 
 

@@ -1,0 +1,1 @@
+"""A language model as judge, through any server that speaks the OpenAI-style chat protocol."""

@@ -1,0 +1,121 @@
+"""A language model as matcher: it judges pairs, and reranks what another model found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from longmatch.documents.document import Document, Span
+from longmatch.errors import LongmatchError
+from longmatch.lexical.matcher import LexicalEncoding, tfidf_matcher
+from longmatch.llm.address import ModelAddress
+from longmatch.llm.chat import Chat
+from longmatch.llm.excerpt import Excerpt, excerpt
+from longmatch.llm.judge import Judge, Tally
+from longmatch.llm.order import settle
+from longmatch.llm.prompt import ANSWER_TOKENS, messages
+from longmatch.matching.match import Coverage, Match
+from longmatch.matching.matcher import Hit, Progress, Scores
+from longmatch.matching.pair_matcher import PairMatcher, Pairs
+from longmatch.matching.reranking import rerank
+
+BUDGET = 1500  # tokens of each document
+THRESHOLD = 0.5  # the prompt asks for 50 or more if two documents belong together
+
+
+class LlmMatcher(PairMatcher):
+    """Scores from 0 to 1 by a language model behind an OpenAI-style chat completions address.
+
+    The model reads an excerpt of about `budget` tokens of each document. One try lasts at most `timeout` seconds; there
+    are `retries` more, after pauses that begin with `backoff` seconds and double. Address, model and key come from
+    LONGMATCH_LLM_URL, LONGMATCH_LLM_MODEL and LONGMATCH_LLM_KEY where they are not given. Without an address nothing is
+    sent.
+    """
+
+    name = "llm"
+    threshold = THRESHOLD
+
+    def __init__(
+        self,
+        url: str | None = None,
+        model: str | None = None,
+        key: str | None = None,
+        timeout: float = 60.0,
+        retries: int = 3,
+        backoff: float = 1.0,
+        budget: int = BUDGET,
+    ) -> None:
+        self._judge = Judge(Chat(ModelAddress.of(url, model, key), timeout, retries, backoff))
+        self._lexical = tfidf_matcher()
+        self.budget = budget
+
+    @property
+    def tally(self) -> Tally:
+        """What was asked so far, and what came of it."""
+        return self._judge.tally
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Address, model and budget."""
+        address = self._judge.chat.address
+        return {"url": address.url, "model": address.model, "budget": self.budget}
+
+    def report(self) -> str:
+        """One line: how many pairs were asked about, known from the cache and refused, and the tokens."""
+        return f"{self._judge.chat.address.model}: {self.tally}."
+
+    def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
+        """The score of each pair; NaN where the model gave none.
+
+        For ranking, consecutive pairs of one query have to be in a first stage's order, best first: a document without
+        a score keeps its place there, and equal scores keep that order.
+        """
+        scores: list[Scores] = [np.zeros(0)]
+        for _, group in groupby(pairs, key=lambda pair: id(pair[0])):
+            judged = self._score_group(list(group), progress)
+            scores.append(settle(judged) if for_ranking else judged)
+        return np.concatenate(scores)
+
+    def rank(
+        self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
+    ) -> list[Hit]:
+        """The k documents that belong most with the query, best first: all of them are read, in the order of TF-IDF."""
+        first = self._lexical.rank(query, documents, len(documents))
+        best = rerank(self, query, [hit.document for hit in first], k, len(first), progress)
+        return [replace(first[one.place], score=one.score, percentile=one.percentile) for one in best]
+
+    def compare(self, a: Document, b: Document) -> Match:
+        """The model's score; sections and passages are those that share words, from which its excerpts were chosen."""
+        first, second = self._lexical.encode([a, b])
+        match = self._lexical.explain(first, second)
+        left, right = self._excerpts(match)
+        score = self._judge.score(messages(left, right), ANSWER_TOKENS)
+        if score is None:
+            raise LongmatchError(f"The language model gave no score for {a.id} and {b.id} ({self.tally}).")
+        coverage = Coverage(left.coverage, right.coverage)
+        return replace(match, score=score, model=self.name, threshold=THRESHOLD, coverage=coverage, parts={})
+
+    def _score_group(self, pairs: Pairs, progress: Progress | None) -> Scores:
+        """The scores of one query's pairs."""
+        query = self._lexical.encode([pairs[0][0]])[0]
+        scores = np.full(len(pairs), np.nan)
+        for place, (_, document) in enumerate(pairs):
+            score = self._score(query, self._lexical.encode([document])[0])
+            scores[place] = np.nan if score is None else score
+            if progress:
+                progress(1)
+        return scores
+
+    def _score(self, a: LexicalEncoding, b: LexicalEncoding) -> float | None:
+        return self._judge.score(messages(*self._excerpts(self._lexical.explain(a, b))), ANSWER_TOKENS)
+
+    def _excerpts(self, match: Match) -> tuple[Excerpt, Excerpt]:
+        """What the model reads of each document."""
+        linked = match.alignments
+        passages = (
+            [Span(link.a.start, link.a.end) for link in linked],
+            [Span(link.b.start, link.b.end) for link in linked],
+        )
+        return excerpt(match.a, passages[0], self.budget), excerpt(match.b, passages[1], self.budget)
