@@ -76,12 +76,12 @@ def test_a_wrong_setting_is_an_error_at_once(server, status, advice):
     assert len(server.requests) == 1 and "the-key" not in str(error.value) and SECRET not in str(error.value)
 
 
-@pytest.mark.parametrize("answer", [Answer("85", wait=1.0), Answer("85", drip=0.05)], ids=["silent", "dripping"])
+@pytest.mark.parametrize("answer", [Answer("85", wait=9.0), Answer("85", drip=0.1)], ids=["silent", "dripping"])
 def test_a_try_has_a_time_limit(server, answer):
     server.answers(answer, FINE)
     started = time.monotonic()
-    assert ask(server, timeout=0.3) == REPLY
-    assert time.monotonic() - started < 1.0
+    assert ask(server, timeout=1.0) == REPLY
+    assert time.monotonic() - started < 5
 
 
 def test_a_slow_answer_within_the_limit_is_waited_for(server):
@@ -91,7 +91,7 @@ def test_a_slow_answer_within_the_limit_is_waited_for(server):
 
 def test_a_server_that_breaks_off_is_tried_again(server):
     server.answers(Answer(body=b"{", headers={"Content-Length": "100"}), FINE)
-    assert ask(server, timeout=0.5) == REPLY
+    assert ask(server) == REPLY
 
 
 def test_nobody_there(server):

@@ -53,13 +53,13 @@ def test_the_order_is_the_judges(server, make):
         (Answer(body=b"<html>"), "unreadable"),
         (Answer(status=500), "failed"),
         (Answer(status=400), "failed"),
-        (Answer("90", wait=0.6), "failed"),
+        (Answer("90", wait=5.0), "failed"),
     ],
     ids=["refusal", "refusal by protocol", "prose", "garbage", "500", "400", "time-out"],
 )
 def test_a_document_without_a_score_keeps_the_first_stages_place(server, make, bad, counted):
     server.reply = by_document(ledger="10", pears=bad, queue="95", snow="50")
-    matcher = make(timeout=0.3, retries=1)
+    matcher = make(timeout=1.5, retries=0)
     assert order(matcher) == ["queue", "pears", "snow", "ledger"]
     assert (getattr(matcher.tally, counted), matcher.tally.asked) == (1, 4)
 

@@ -32,9 +32,14 @@ def load_model(name: str) -> "Matcher":
 
 
 def report(matcher: "Matcher | None") -> None:
-    """Print what a model's work took, where it keeps count."""
-    if matcher and (line := matcher.report()):
-        warn(line)
+    """Print what asking a language model took; other models keep no count."""
+    from longmatch.loading import JUDGE
+
+    if matcher and matcher.name.partition("@")[0] == JUDGE:
+        from longmatch.llm.matcher import LlmMatcher
+
+        assert isinstance(matcher, LlmMatcher)
+        warn(matcher.report())
 
 
 def warn(sentence: object) -> None:

@@ -58,7 +58,7 @@ class LlmMatcher(PairMatcher):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Address, model and budget."""
+        """What scores depend on: address, model and budget."""
         address = self._judge.chat.address
         return {"url": address.url, "model": address.model, "budget": self.budget}
 

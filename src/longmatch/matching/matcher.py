@@ -73,10 +73,6 @@ class Matcher(ABC):
         """A document's own sections against each other."""
         raise LongmatchError(f"The model {self.name} compares two documents only. Name a second document.")
 
-    def report(self) -> str:
-        """One line on what the work so far took, for models that cost something to ask; else empty."""
-        return ""
-
     @abstractmethod
     def rank(
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None

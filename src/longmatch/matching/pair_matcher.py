@@ -1,7 +1,7 @@
 """What every system offers that reads two documents together: it scores pairs, and cannot be indexed."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from longmatch.documents.document import Document
@@ -17,11 +17,6 @@ class PairMatcher(Matcher):
     def networks(self) -> Sequence[Any]:
         """The torch modules it computes with; their weights and settings tell one trained model from another."""
         return ()
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What scores depend on besides the networks."""
-        return {}
 
     @abstractmethod
     def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:

@@ -28,5 +28,7 @@ def class_folders(thing: object) -> tuple[str, ...]:
     'lab/baselines/cross'
     """
     modules = (kind.__module__.split(".") for kind in type(thing).__mro__)
-    folders = ("/".join(parts[1:-1]) for parts in modules if parts[0] == "longmatch" and parts[1:-1] != ["lab"])
+    folders = (
+        "/".join(parts[1:-1]) for parts in modules if parts[0] == "longmatch" and parts[1:-1] not in ([], ["lab"])
+    )
     return tuple(dict.fromkeys((*folders, *MATCHING)))

@@ -19,6 +19,7 @@ from longmatch.lab.evaluation.protocols import PROTOCOLS, ActiveProtocols, Proto
 from longmatch.lab.evaluation.result_rows import ResultRow
 from longmatch.lab.evaluation.run_model import EvaluationSetup, ShowProgress, run_model
 from longmatch.lab.evaluation.studies import Study, parse_studies
+from longmatch.llm.matcher import LlmMatcher
 from longmatch.loading import FIXED, load
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
@@ -72,7 +73,7 @@ def evaluate(
         processes: that read documents; more than one need a script with `if __name__ == "__main__"`.
         show_progress: opens a progress display; see `ShowProgress`.
         on_set_done: called with the report of each set when it is finished.
-        on_model_report: called at the end with one line for each model that costs something to ask, such as `llm`.
+        on_model_report: called at the end with one line for each language model: pairs asked, tokens.
 
     >>> import json, tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -169,9 +170,9 @@ class Evaluation:
                 evaluated.add(corpus.name)
                 if self.on_set_done:
                     self.on_set_done(self._of_sets(rows, {corpus.name}))
-        for line in filter(None, (matcher.report() for matcher in loaded.values())):
-            if self.on_model_report:
-                self.on_model_report(line)
+        for matcher in loaded.values():
+            if self.on_model_report and isinstance(matcher, LlmMatcher):
+                self.on_model_report(matcher.report())
         return self._of_sets(rows, evaluated)
 
     def measure(self, models: Sequence[str]) -> None:

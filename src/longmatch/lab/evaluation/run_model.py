@@ -19,6 +19,7 @@ from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.digests import code_digest
 from longmatch.lab.store.store import LayerStore
+from longmatch.llm.matcher import LlmMatcher
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 
@@ -53,6 +54,7 @@ class EvaluationSetup:
             "code": code_digest(*scorer.code, "lab/evaluation/scoring", "lab/evaluation/protocols.py"),
             **asdict(self.protocols),
             "seed": self.seed if self.limit else None,
+            **({"judge": dict(scorer.matcher.settings)} if isinstance(scorer.matcher, LlmMatcher) else {}),
         }
 
 
@@ -95,7 +97,7 @@ def run_model(
         words=corpus.words([*outcome.answers, *sources]),
         trained=spec.seed,
         study=asdict(spec.study) if spec.study else None,
-        made=provenance(command, matcher) | ({"asked": report} if (report := matcher.report()) else {}),
+        made=provenance(command, matcher) | ({"asked": matcher.report()} if isinstance(matcher, LlmMatcher) else {}),
     ).save(out)
 
 

@@ -47,10 +47,9 @@ class PairScorer(Scorer):
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """The networks and settings, and which documents they score."""
+        """The networks, and which documents they score."""
         networks = [network_facts(network) for network in self.matcher.networks]
         described = [type(self.matcher).__name__, str(getattr(self.matcher, "precision", "")), networks]
-        described += [dict(self.matcher.settings)] if self.matcher.settings else []
         digest = sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:16]
         return {"matcher": digest, "first": "bm25", "depth": self.depth}
 
