@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from longmatch.documents.document import Document, Span
+from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.lexical.matcher import LexicalEncoding, tfidf_matcher
 from longmatch.llm.address import ModelAddress
@@ -15,13 +15,14 @@ from longmatch.llm.chat import Chat
 from longmatch.llm.excerpt import Excerpt, excerpt
 from longmatch.llm.judge import Judge, Tally
 from longmatch.llm.order import settle
+from longmatch.llm.passages import linked_passages
 from longmatch.llm.prompt import ANSWER_TOKENS, messages
 from longmatch.matching.match import Coverage, Match
-from longmatch.matching.matcher import Hit, Progress, Scores
+from longmatch.matching.matcher import Hit, Progress, Scores, is_same
 from longmatch.matching.pair_matcher import PairMatcher, Pairs
-from longmatch.matching.reranking import rerank
+from longmatch.matching.reranking import rerank, scores_with
 
-BUDGET = 1500  # tokens of each document
+BUDGET = 1200  # tokens of each document: with instructions and answer, within a context of 4,096
 THRESHOLD = 0.5  # the prompt asks for 50 or more if two documents belong together
 
 
@@ -82,15 +83,19 @@ class LlmMatcher(PairMatcher):
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
     ) -> list[Hit]:
         """The k documents that belong most with the query, best first: all of them are read, in the order of TF-IDF."""
-        first = self._lexical.rank(query, documents, len(documents))
-        best = rerank(self, query, [hit.document for hit in first], k, len(first), progress)
-        return [replace(first[one.place], score=one.score, percentile=one.percentile) for one in best]
+        others = sorted((d for d in documents if not is_same(d, query)), key=lambda document: document.id)
+        first = scores_with(self._lexical, query, others)
+        ordered = [others[i] for i in np.argsort(-first, kind="stable").tolist()]
+        best = rerank(self, query, ordered, k, len(ordered), progress)
+        found = [(ordered[one.place], one) for one in best]
+        whys = (self._lexical.compare(query, document).best(3) for document, _ in found)
+        return [Hit(d, one.score, one.percentile, why) for (d, one), why in zip(found, whys, strict=True)]
 
     def compare(self, a: Document, b: Document) -> Match:
         """The model's score; sections and passages are those that share words, from which its excerpts were chosen."""
         first, second = self._lexical.encode([a, b])
         match = self._lexical.explain(first, second)
-        left, right = self._excerpts(match)
+        left, right = self._excerpts(first, second)
         score = self._judge.score(messages(left, right), ANSWER_TOKENS)
         if score is None:
             raise LongmatchError(f"The language model gave no score for {a.id} and {b.id} ({self.tally}).")
@@ -109,13 +114,9 @@ class LlmMatcher(PairMatcher):
         return scores
 
     def _score(self, a: LexicalEncoding, b: LexicalEncoding) -> float | None:
-        return self._judge.score(messages(*self._excerpts(self._lexical.explain(a, b))), ANSWER_TOKENS)
+        return self._judge.score(messages(*self._excerpts(a, b)), ANSWER_TOKENS)
 
-    def _excerpts(self, match: Match) -> tuple[Excerpt, Excerpt]:
+    def _excerpts(self, a: LexicalEncoding, b: LexicalEncoding) -> tuple[Excerpt, Excerpt]:
         """What the model reads of each document."""
-        linked = match.alignments
-        passages = (
-            [Span(link.a.start, link.a.end) for link in linked],
-            [Span(link.b.start, link.b.end) for link in linked],
-        )
-        return excerpt(match.a, passages[0], self.budget), excerpt(match.b, passages[1], self.budget)
+        from_a, from_b = linked_passages(a, b)
+        return excerpt(a.sentences.document, from_a, self.budget), excerpt(b.sentences.document, from_b, self.budget)

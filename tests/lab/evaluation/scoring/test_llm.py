@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.documents.document import Document
 from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lexical.matcher import tfidf_matcher
 from longmatch.llm.matcher import LlmMatcher
+from longmatch.matching.reranking import scores_with
 from tests.lab.evaluation.conftest import TEXTS
 from tests.llm.chat_server import Answer, ChatServer, serve
 
@@ -86,3 +89,36 @@ def test_a_row_depends_on_model_and_budget_and_not_on_the_key(server: ChatServer
 
 def test_the_judges_code_is_among_what_a_row_depends_on(server: ChatServer) -> None:
     assert {"llm", "lexical", "matching"} <= set(scorer_of(LlmMatcher(server.url, "tiny")).code)
+
+
+def test_fifty_near_pairs_of_long_documents(
+    server: ChatServer, examples: dict[str, Document], answer_key: dict[str, dict], make_data: Make, tmp_path: Path
+) -> None:
+    texts = {id: document.readable for id, document in examples.items()}
+    pairs, belong = near_pairs(examples, {id: row["group"] for id, row in answer_key.items()})
+    openings = {" ".join(text.split())[:40]: id for id, text in texts.items()}
+
+    def judge_by_key(prompt: str) -> Answer:
+        parts = prompt.split("<document_")[1:]
+        a, b = (next(id for opening, id in openings.items() if opening in part) for part in parts)
+        return Answer(json.dumps({"score": 90 if (a, b) in belong else 15}))
+
+    server.reply = judge_by_key
+    out, lines = tmp_path / "out", []
+    evaluate([make_data(texts, pairs=pairs)], ["llm"], out=out, protocol="pairs", on_model_report=lines.append)
+    assert rows(out)["llm"]["measures"]["F1"] == 1.0
+    assert len(server.requests) == len(pairs) == 50 and lines[0].startswith("tiny: 50 asked, 0 from the cache, 0 ref")
+
+
+def near_pairs(examples: dict[str, Document], group: dict[str, str]) -> tuple[list[tuple], set[tuple[str, str]]]:
+    """25 matches, and for each the document most like its source that is none; the first ten pairs for validation."""
+    ids = [id for id in examples if id in group]
+    matches = [(a, b) for a in ids for b in ids if a < b and group[a] == group[b]][:25]
+    rows: list[tuple] = []
+    for place, (a, b) in enumerate(matches):
+        likeness = dict(zip(ids, scores_with(tfidf_matcher(), examples[a], [examples[id] for id in ids]), strict=True))
+        used = {(row[1], row[2]) for row in rows}
+        near = max((id for id in ids if group[id] != group[a] and (a, id) not in used), key=likeness.__getitem__)
+        split = "validation" if place < 5 else "test"
+        rows += [(split, a, b, 1), (split, a, near, 0)]
+    return rows, set(matches)
