@@ -95,8 +95,10 @@ def test_a_server_that_breaks_off_is_tried_again(server):
 
 
 def test_nobody_there(server):
-    with pytest.raises(ChatError, match="cannot be reached"):
+    with pytest.raises(LongmatchError, match=r"No language model is served at http://127.0.0.1:9: .* Start the server"):
         Chat(ModelAddress.of("http://127.0.0.1:9", "tiny"), 1.0, 1, 0.01).ask({})
+    with pytest.raises(ChatError, match="cannot be reached"):
+        Chat(ModelAddress.of(f"http://{'a' * 80}.invalid", "tiny"), 1.0, 1, 0.01).ask({})
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"choices": []}', b'{"choices": [{"message": 3}]}', b"\xff"])

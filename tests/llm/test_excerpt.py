@@ -42,3 +42,15 @@ def test_title_and_headings_are_listed(tmp_path):
     (tmp_path / "boats.md").write_text("# Boats\n\nThey float.\n\n## Ferries\n\nThey cross.\n")
     text = excerpt(read(tmp_path / "boats.md"), [], 500).text
     assert text.startswith("Title: Boats\nSections: ") and "Ferries" in text.splitlines()[1]
+
+
+def test_a_table_between_two_sentences_is_not_sent(tmp_path):
+    table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 300
+    (tmp_path / "table.md").write_text(f"# Boats\n\nThey float.\n\n{table}\nThey cross.\n")
+    text = excerpt(read(tmp_path / "table.md"), [], 500).text
+    assert text.endswith("They float.\nThey cross.")
+
+
+def test_a_word_that_a_cut_divides_stays_whole():
+    text = "Unbroken" * 200
+    assert text in excerpt(read_text_string(text, "word"), [], 1000).text

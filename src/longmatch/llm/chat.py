@@ -72,6 +72,11 @@ class Chat:
             response = connection.getresponse()
             self._check(response)
             return _read(response, deadline)
+        except ConnectionRefusedError:
+            raise LongmatchError(
+                f"No language model is served at {self.address.shown}: the connection was refused. "
+                f"Start the server, or check {URL}."
+            ) from None
         except TimeoutError:
             raise _Transient(f"no answer within {self.timeout:g} seconds") from None
         except (OSError, UnicodeError) as error:  # a host name may be none

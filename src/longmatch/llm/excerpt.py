@@ -42,7 +42,7 @@ def excerpt(document: Document, passages: Sequence[Span], budget: int) -> Excerp
 
 def _choose(document: Document, pieces: Sequence[Span], passages: Sequence[Span], budget: int) -> list[int]:
     """The pieces to read, in order: the opening, each passage with its neighbours, then whatever comes first."""
-    sizes = [tokens(clean(piece.of(document.readable))) for piece in pieces]
+    sizes = [tokens(clean(piece.of(document.readable))) + 1 for piece in pieces]
     starts = [piece.start for piece in pieces]
     chosen: set[int] = set()
     left = _take(chosen, range(len(pieces)), sizes, int(OPENING * budget)) + budget - int(OPENING * budget)
@@ -66,17 +66,22 @@ def _take(chosen: set[int], wanted: Iterable[int], sizes: Sequence[int], left: i
 
 
 def _join(document: Document, pieces: Sequence[Span], chosen: Sequence[int]) -> str:
-    """The text of pieces, with a mark where something is left out."""
+    """The text of pieces, with a mark where something is left out; what lies between sentences, as a table, is not."""
     if not chosen:
         return ""
-    spans = [pieces[chosen[0]]]
+    parts = [pieces[chosen[0]].of(document.readable)]
     for before, after in pairwise(chosen):
-        if after == before + 1:
-            spans[-1] = Span(spans[-1].start, pieces[after].end)
-        else:
-            spans.append(pieces[after])
-    parts = [clean(span.of(document.readable)) for span in spans]
-    return GAP.join(parts) + (GAP.rstrip() if chosen[-1] + 1 < len(pieces) else "")
+        between = Span(pieces[before].end, pieces[after].start).of(document.readable)
+        parts += [_separator(between) if after == before + 1 else GAP, pieces[after].of(document.readable)]
+    text = "\n".join(filter(None, map(clean, "".join(parts).split("\n"))))
+    return text + (GAP.rstrip() if chosen[-1] + 1 < len(pieces) else "")
+
+
+def _separator(between: str) -> str:
+    """Between neighbours: nothing within a sentence that was cut, a line break between paragraphs, else a space."""
+    if not between:
+        return ""
+    return "\n" if between.count("\n") > 1 else " "
 
 
 def tokens(text: str) -> int:
