@@ -59,9 +59,9 @@ class LlmMatcher(PairMatcher):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What scores depend on: address, model and budget."""
+        """What scores depend on: address (a query may hold secrets), model and budget."""
         address = self._judge.chat.address
-        return {"url": address.url, "model": address.model, "budget": self.budget}
+        return {"url": address.url.partition("?")[0], "model": address.model, "budget": self.budget}
 
     def report(self) -> str:
         """One line: how many pairs were asked about, known from the cache and refused, and the tokens."""
