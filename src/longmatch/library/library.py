@@ -33,8 +33,9 @@ from longmatch.library.search.hierarchical import rank_by_sdr
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store, limit_malloc_arenas
 from longmatch.library.writer import Writer, try_write_lock, update_index, write_lock
+from longmatch.matching.hits import Hits
 from longmatch.matching.match import Match
-from longmatch.matching.matcher import Hit, Matcher, Progress
+from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 from longmatch.sdr.matcher import SdrMatcher
 
@@ -275,7 +276,7 @@ class Library:
         rerank: Matcher | None = None,
         depth: int = DEPTH,
         progress: Progress | None = None,
-    ) -> list[Hit]:
+    ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
         `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019". `by` names
@@ -295,7 +296,7 @@ class Library:
 
     def rank_many(
         self, queries: Iterable[Document], k: int = 10, where: str | None = None, by: By = "default"
-    ) -> Iterator[tuple[Document, list[Hit]]]:
+    ) -> Iterator[tuple[Document, Hits]]:
         """Each of many queries with what `rank` finds for it; they are encoded in batches."""
         remaining = iter(queries)
         while batch := list(islice(remaining, QUERY_BATCH)):
