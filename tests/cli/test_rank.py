@@ -82,6 +82,20 @@ def test_a_condition_that_no_document_fulfils_is_named(longmatch, folder):
     assert ran.out == f"No document of {folder} matches the condition language = 'de'\n"
 
 
+def test_a_condition_on_metadata_that_no_document_has_says_so(longmatch, folder):
+    said = f"No document of {folder} has a value for year, so none matches the condition words > 1 AND year > 2019"
+    asked = ("rank", folder / "bank.md", folder, "--where", "words > 1 AND year > 2019")
+    assert longmatch(*asked).out == f"{said}\n" and longmatch(*asked, "--json").json["remarks"] == [said]
+
+
+def test_a_condition_on_metadata_that_some_document_has_is_just_not_met(longmatch, tmp_path):
+    rows = [{"id": "a", "text": "The bank failed. They queued."}, {"id": "b", "text": "Snow fell.", "year": 2010}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    longmatch("index", tmp_path / "library", tmp_path / "rows.jsonl")
+    ran = longmatch("rank", "a", tmp_path / "library", "--where", "year > 2019")
+    assert ran.out == f"No document of {tmp_path / 'library'} matches the condition year > 2019\n"
+
+
 def test_words_that_no_document_holds_are_named(longmatch, folder):
     longmatch("rank", folder / "bank.md", folder)
     ran = longmatch("show", folder, "--find", "submarine")

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ class Answer:
 
         print_ranking(self.hits, Console())
 
-    def print_json(self, rerank: str | None = None) -> None:
+    def print_json(self, rerank: str | None, remarks: Sequence[str] = ()) -> None:
         """Print for programs; `rerank` is the model that read the best results."""
         from longmatch.matching.render.wording import ranking_remarks
 
@@ -44,7 +45,7 @@ class Answer:
             "model": self.model,
             **({"rerank": rerank} if rerank else {}),
             "documents": self.documents,
-            "remarks": ranking_remarks(hit.probability for hit in self.hits),
+            "remarks": [*remarks, *ranking_remarks(hit.probability for hit in self.hits)],
             "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],
             "hits": [hit.to_dict() for hit in self.hits],
         }

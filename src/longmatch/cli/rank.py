@@ -84,12 +84,13 @@ def rank(
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
         answer = rank_in_memory(typed or query, Path(folder), k, model, second, rerank_depth)
+    nothing = no_match(library, folder, where) if library is not None and where and not answer.hits else ""
     if csv:
         answer.write_csv(csv)
     if as_json:
-        answer.print_json(rerank)
-    elif where and not answer.hits:
-        typer.echo(f"No document of {folder} matches the condition {where}")
+        answer.print_json(rerank, [nothing] if nothing else [])
+    elif nothing:
+        typer.echo(nothing)
     elif csv != STANDARD_OUTPUT:
         answer.print_text()
 
@@ -124,6 +125,14 @@ def search(
         named = query if isinstance(query, str) and query in library else document
         hits = library.rank(named, k, where, by, rerank=second, depth=depth, progress=report)
     return Answer(document, hits, len(library), by, [])
+
+
+def no_match(library: "Library", folder: str, where: str) -> str:
+    """Why no document matches a condition."""
+    absent = library.absent_keys(where)
+    if absent:
+        return f"No document of {folder} has a value for {' or '.join(absent)}, so none matches the condition {where}"
+    return f"No document of {folder} matches the condition {where}"
 
 
 def refuse_missing(query: str, folder: str) -> None:

@@ -24,6 +24,14 @@ def exists(path: Path) -> bool:
     return True
 
 
+def is_gone(path: Path) -> bool:
+    """Whether a file is no longer there; one in a folder that may not be entered may still be."""
+    try:
+        return not exists(path)
+    except ReadError:
+        return False
+
+
 def check_file(path: Path) -> None:
     """Raise ReadError unless the path is a non-empty file."""
     if not exists(path):

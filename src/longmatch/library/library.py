@@ -20,6 +20,7 @@ from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.library.errors import LibraryError, NotALibrary, storage_errors
 from longmatch.library.files import SourcePaths
+from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.index.index import Index
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary, OnProgress
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
@@ -192,6 +193,10 @@ class Library:
     def find_ids(self, words: str, k: int = 10) -> list[str]:
         """The ids of the k documents that best match some words, by full-text search."""
         return self._store.find(words, k)
+
+    def absent_keys(self, where: str) -> list[str]:
+        """The metadata keys in a condition that no document has."""
+        return [key for key in metadata_keys(where) if not len(self._store.read(["id"], has_key(key)))]
 
     @property
     def version(self) -> int:
