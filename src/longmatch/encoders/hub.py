@@ -46,7 +46,7 @@ def hub_file(id: str, name: str) -> Path | None:
     """A file of a hub id, downloaded unless it is in the cache; None if there is none."""
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     try:
         validate_repo_id(id)
