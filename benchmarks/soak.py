@@ -29,7 +29,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.read import read_all, read_text_string
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.library import Library
-from longmatch.matching.matcher import Hit
+from longmatch.matching.hits import Hit
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "collection"
 TOLERANCE = 2e-3  # of scores between 0 and 1

@@ -2,7 +2,7 @@
 
 >>> import longmatch as lm
 >>> sorted(lm.__all__)[:3]
-['Document', 'Hit', 'Library']
+['Document', 'Hit', 'Hits']
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,26 @@ if TYPE_CHECKING:
     from longmatch.lab.evaluation.evaluate import evaluate
     from longmatch.lab.training.train import train
     from longmatch.library.library import Library
+    from longmatch.library.rank_text import rank_text
     from longmatch.loading import load
+    from longmatch.matching.hits import Hit, Hits
     from longmatch.matching.match import Match
-    from longmatch.matching.matcher import Hit
 
 __version__ = "0.1.0"
-__all__ = ["Document", "Hit", "Library", "LongmatchError", "Match", "evaluate", "load", "read", "read_all", "train"]
+__all__ = [
+    "Document",
+    "Hit",
+    "Hits",
+    "Library",
+    "LongmatchError",
+    "Match",
+    "evaluate",
+    "load",
+    "rank_text",
+    "read",
+    "read_all",
+    "train",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -29,3 +43,7 @@ def __getattr__(name: str) -> Any:
     if name not in PUBLIC:
         raise AttributeError(f"module 'longmatch' has no attribute {name!r}")
     return resolve(PUBLIC[name])
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from longmatch.encoders.hub import hub_folder
 from longmatch.encoders.pretrained import find_file
 from longmatch.errors import LongmatchError
 from longmatch.matching.matcher import Matcher
@@ -109,10 +110,7 @@ def _folder(place: str) -> Path:
     """The folder itself, or where a hub id's files are kept."""
     if not _may_be_id(place):
         return Path(place)
-    from huggingface_hub import snapshot_download
-
-    kinds = ["*.json", "*.txt", "*.model", "*.safetensors"]
-    return Path(snapshot_download(place, allow_patterns=kinds, ignore_patterns=["training/*"]))
+    return hub_folder(place, ["*.json", "*.txt", "*.model", "*.safetensors"], ignored=["training/*"])
 
 
 def _own(model: str, folder: Path) -> Matcher:

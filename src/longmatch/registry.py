@@ -11,12 +11,14 @@ from longmatch.errors import LongmatchError
 
 PUBLIC = {
     "Document": "longmatch.documents.document:Document",
-    "Hit": "longmatch.matching.matcher:Hit",
+    "Hit": "longmatch.matching.hits:Hit",
+    "Hits": "longmatch.matching.hits:Hits",
     "Library": "longmatch.library.library:Library",
     "LongmatchError": "longmatch.errors:LongmatchError",
     "Match": "longmatch.matching.match:Match",
     "evaluate": "longmatch.lab.evaluation.evaluate:evaluate",
     "load": "longmatch.loading:load",
+    "rank_text": "longmatch.library.rank_text:rank_text",
     "read": "longmatch.documents.read:read",
     "read_all": "longmatch.documents.read:read_all",
     "train": "longmatch.lab.training.train:train",

@@ -1,7 +1,9 @@
 """`longmatch rank`."""
 
+import csv
 import json
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from shutil import copy
 
@@ -80,6 +82,20 @@ def test_a_condition_that_no_document_fulfils_is_named(longmatch, folder):
     assert ran.out == f"No document of {folder} matches the condition language = 'de'\n"
 
 
+def test_a_condition_on_metadata_that_no_document_has_says_so(longmatch, folder):
+    said = f"No document of {folder} has a value for year, so none matches the condition words > 1 AND year > 2019"
+    asked = ("rank", folder / "bank.md", folder, "--where", "words > 1 AND year > 2019")
+    assert longmatch(*asked).out == f"{said}\n" and longmatch(*asked, "--json").json["remarks"] == [said]
+
+
+def test_a_condition_on_metadata_that_some_document_has_is_just_not_met(longmatch, tmp_path):
+    rows = [{"id": "a", "text": "The bank failed. They queued."}, {"id": "b", "text": "Snow fell.", "year": 2010}]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    longmatch("index", tmp_path / "library", tmp_path / "rows.jsonl")
+    ran = longmatch("rank", "a", tmp_path / "library", "--where", "year > 2019")
+    assert ran.out == f"No document of {tmp_path / 'library'} matches the condition year > 2019\n"
+
+
 def test_words_that_no_document_holds_are_named(longmatch, folder):
     longmatch("rank", folder / "bank.md", folder)
     ran = longmatch("show", folder, "--find", "submarine")
@@ -127,3 +143,45 @@ def test_hits_without_probabilities_say_nothing_of_them(longmatch, folder, likel
     assert not any(words in ran.out for words in ("certainly", "probably", "Nothing here"))
     found = longmatch("rank", folder / "bank.md", folder, "--json").json
     assert found["remarks"] == [] and {hit["verdict"] for hit in found["hits"]} == {None}
+
+
+@every_model
+def test_a_text_takes_the_place_of_a_query_document(longmatch, folder, model):
+    found = longmatch("rank", "--text", "Depositors run for their savings.", folder, "--json", "-m", model).json
+    assert len(found["hits"]) == 5 and set(ids(found)[:3]) == {"bank.md", "ledger.html", "queue.txt"}
+    assert found["query"]["words"] == 5
+
+
+def test_a_text_beside_a_query_or_a_query_alone_is_explained(longmatch, folder):
+    assert "Name the library alone" in longmatch("rank", "--text", "Snow.", folder / "bank.md", folder).complaint
+    assert "Name a library or a folder" in longmatch("rank", folder / "bank.md").complaint
+
+
+def test_csv_has_a_line_per_hit(longmatch, folder, tmp_path):
+    table = longmatch("rank", folder / "bank.md", folder, "--csv", "-", "-m", "tfidf").out
+    first, *_ = rows = list(csv.DictReader(StringIO(table)))
+    assert len(rows) == 4 and first["id"] == "queue.txt" and first["source"] == str(folder / "queue.txt")
+    assert "epositors" in first["passage"] and float(first["score"]) > 0
+    ran = longmatch("rank", folder / "bank.md", folder, "--csv", tmp_path / "hits.csv", "-m", "tfidf")
+    assert (tmp_path / "hits.csv").read_text(encoding="utf-8") == table and "queue.txt" in ran.out
+    refused = longmatch("rank", folder / "bank.md", folder, "--csv", tmp_path / "none" / "hits.csv", "-m", "tfidf")
+    assert "cannot be written" in refused.complaint
+
+
+@every_model
+def test_the_query_may_be_the_id_of_a_document_of_the_folder(longmatch, folder, model):
+    found = longmatch("rank", "bank.md", folder, "--json", "-m", model).json
+    assert found["query"]["id"] == "bank.md" and "bank.md" not in ids(found)
+
+
+def test_a_model_that_cannot_search_a_library_says_so_whatever_the_query(longmatch, folder, tmp_path):
+    longmatch("index", tmp_path / "library", folder)
+    complaint = longmatch("rank", "bank.md", tmp_path / "library", "--model", tmp_path / "model").complaint
+    assert "is a library, which" in complaint and "--rerank" in complaint
+
+
+@every_model
+@pytest.mark.parametrize("times", [1, 100])
+def test_a_text_in_place_of_a_file_name_hears_of_the_option_for_texts(longmatch, folder, model, times):
+    complaint = longmatch("rank", "depositors in the rain " * times, folder, "-m", model).complaint
+    assert "is neither a file nor the id" in complaint and "--text" in complaint and len(complaint) < 500

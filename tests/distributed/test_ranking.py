@@ -13,7 +13,7 @@ from longmatch.distributed.ranking import RankOptions, rank_on_ray
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_all, read_text_string
 from longmatch.library.library import Library
-from longmatch.matching.matcher import Hit
+from longmatch.matching.hits import Hit
 from tests.library.tiny import made_up_text, write_texts
 
 

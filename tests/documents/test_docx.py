@@ -156,6 +156,32 @@ def test_what_is_no_docx_is_refused_with_one_sentence(opened, content, said):
         opened("a.docx", content)
 
 
+@pytest.mark.parametrize("encoding", ["foo", "rot13", "shift_jis", "idna"])
+def test_a_part_in_an_encoding_that_xml_does_not_have_is_refused(opened, encoding):
+    content = f'<?xml version="1.0" encoding="{encoding}"?><w:document xmlns:w="{NAMESPACE}"/>'.encode()
+    with pytest.raises(ReadError, match="is damaged"):
+        opened("a.docx", zipped("word/document.xml", content))
+
+
+@pytest.mark.parametrize("field", [6, 10], ids=["version", "compression"])
+def test_a_package_of_an_unknown_version_or_compression_is_refused(opened, field):
+    content = bytearray(package(p("The bank failed.")))
+    content[content.index(b"PK\x01\x02") + field] = 98
+    content[8] = content[content.index(b"PK\x01\x02") + 10]  # the part's own header names the same compression
+    with pytest.raises(ReadError, match="compressed in a way that longmatch does not read"):
+        opened("a.docx", bytes(content))
+
+
+def test_a_damaged_part_compressed_by_lzma_is_refused(opened):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_LZMA) as file:
+        file.writestr("word/document.xml", part("document", p("The bank failed.")))
+    content = bytearray(made.getvalue())
+    content[60:75] = b"\xff" * 15
+    with pytest.raises(ReadError, match="is damaged"):
+        opened("a.docx", bytes(content))
+
+
 def test_a_part_with_flipped_bytes_is_refused(opened):
     content = bytearray(package(p("Text. " * 500)))
     content[60:70] = b"\xff" * 10

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from longmatch.matching.matcher import Hit
+from longmatch.matching.hits import Hit
 from longmatch.web.app import create_app
 from tests.library.tiny import made_up_text, tiny_matcher
 

@@ -95,6 +95,10 @@ def _run() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("longmatch: stopped.\n")
         raise SystemExit(130) from None
+    except PermissionError as error:  # of a folder; a file's is a ReadError
+        place = error.filename or "A file"
+        sys.stderr.write(f"longmatch: {place} cannot be reached. Check its permissions and those of its folders.\n")
+        raise SystemExit(2) from None
     except Exception as error:
         if not _is_full_disk(error):
             raise

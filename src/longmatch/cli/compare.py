@@ -8,8 +8,8 @@ import typer
 from rich.console import Console
 
 from longmatch.cli.options import AsJson, Model
+from longmatch.cli.output import writing
 from longmatch.cli.progress import load_model, progress, report
-from longmatch.errors import LongmatchError
 
 
 def compare(
@@ -29,10 +29,8 @@ def compare(
         match = matcher.compare(*documents) if b else matcher.within(documents[0])
     report(matcher)
     if html:
-        try:
+        with writing(html):
             match.to_html(html)
-        except OSError as error:
-            raise LongmatchError(f"{html} cannot be written ({error.strerror}). Name another file.") from error
     if as_json:
         typer.echo(json.dumps(match.to_dict(), ensure_ascii=False, indent=2))
         return

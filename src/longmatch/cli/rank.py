@@ -1,34 +1,47 @@
 """`longmatch rank`: the documents of a library or a folder that belong with one."""
 
-import json
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from longmatch.cli.library import SEARCH_MODELS, Unreadable, open_library
+from longmatch.cli.answer import STANDARD_OUTPUT, Answer
+from longmatch.cli.library import SEARCH_MODELS, open_library
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson, Model
-from longmatch.cli.progress import load_model, progress, report, warn
+from longmatch.cli.progress import load_model, progress, report
 from longmatch.cli.rank_each import rank_each
+from longmatch.cli.rank_in_memory import rank_in_memory
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.matching.matcher import Hit, Matcher
+    from longmatch.library.library import By, Library
+    from longmatch.matching.matcher import Matcher
 
 
 def rank(
-    query: Annotated[str, typer.Argument(help="Query document: a file, `-` for standard input, or a document id.")],
-    folder: Annotated[str, typer.Argument(help="A library, a folder of documents, or a .jsonl file.")],
+    query: Annotated[
+        str,
+        typer.Argument(
+            help="Query document: a file, `-` for standard input, or a document id. Leave it out with --text."
+        ),
+    ],
+    folder: Annotated[
+        str | None,
+        typer.Argument(help="A library, a folder of documents, or a .jsonl file.", show_default=False),
+    ] = None,
+    text: Annotated[str | None, typer.Option("--text", help="Rank for this text instead of a query document.")] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of results.")] = 10,
     where: Annotated[
         str | None, typer.Option("--where", help='Only documents that match a condition, as in SQL: "year > 2019".')
     ] = None,
     as_json: AsJson = False,
+    csv: Annotated[
+        str | None,
+        typer.Option("--csv", help="Write a table to this file, or `-` for standard output.", metavar="FILE"),
+    ] = None,
     model: Model = "default",
     rerank: Annotated[
         str | None,
@@ -47,120 +60,90 @@ def rank(
     worker_gpus: WorkerGpus = None,
 ) -> None:
     """Rank documents by how well they match a query document, or each of many."""
+    query, folder = query_and_folder(query, folder, text)
     if each:
-        if rerank:
-            raise LongmatchError("--rerank reads for one query at a time. Leave out --each, or --rerank.")
+        if rerank or csv or text is not None:
+            raise LongmatchError(
+                "--each ranks for many documents, and prints JSON. Leave out --text, --csv and --rerank."
+            )
         backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
         rank_each(Path(query), folder, k, where, model, backend)
         return
     if ray:
         raise LongmatchError("--ray is for many queries: name a folder or a .jsonl file, and --each.")
-    from longmatch.matching.render.terminal import print_ranking
-    from longmatch.matching.render.wording import ranking_remarks
-
-    refuse_missing(query, folder)
+    typed = typed_query(query, text)
+    if typed is None:
+        refuse_missing(query, folder)
     second = load_model(rerank) if rerank else None
     library, unreadable = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is not None:
-        query_document = read_query(query) if query == "-" else library.resolve(query)
-        total = min(max(k, rerank_depth), len(library)) if second else None
-        with progress(f"searching, then reading with {rerank}" if second else "searching", total) as advance:
-            by: Literal["default", "sdr"] = "sdr" if model == "sdr" else "default"
-            named = query if query in library else query_document
-            hits = library.rank(named, k, where, by, rerank=second, depth=rerank_depth, progress=advance)
-        documents, name = len(library), model
+        asked = typed or query
+        answer = search(library, asked, k, where, "sdr" if model == "sdr" else "default", second, rerank_depth)
+        answer.unreadable.extend(unreadable)
     else:
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
-        query_document = read_query(query)
-        hits, documents, unreadable, name = rank_in_memory(query_document, Path(folder), k, model, second, rerank_depth)
+        answer = rank_in_memory(typed or query, Path(folder), k, model, second, rerank_depth)
     report(second)
+    nothing = no_match(library, folder, where) if library is not None and where and not answer.hits else ""
+    if csv:
+        answer.write_csv(csv)
     if as_json:
-        found = {
-            "query": {"id": query_document.id, "title": query_document.title, "words": query_document.words},
-            "model": name,
-            **({"rerank": rerank} if rerank else {}),
-            "documents": documents,
-            "remarks": ranking_remarks(hit.probability for hit in hits),
-            "unreadable": [{"file": file, "problem": problem} for file, problem in unreadable],
-            "hits": [hit.to_dict() for hit in hits],
-        }
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
-    elif where and not hits:
-        typer.echo(f"No document of {folder} matches the condition {where}")
-    else:
-        print_ranking(hits, Console())
+        answer.print_json(rerank, [nothing] if nothing else [])
+    elif nothing:
+        typer.echo(nothing)
+    elif csv != STANDARD_OUTPUT:
+        answer.print_text()
+
+
+def query_and_folder(query: str, folder: str | None, text: str | None) -> tuple[str, str]:
+    """The two arguments; with --text the only one is the folder."""
+    if text is not None and folder is not None:
+        raise LongmatchError("--text replaces the query document. Name the library alone: rank --text TEXT LIBRARY.")
+    if text is not None:
+        return "", query
+    if folder is None:
+        raise LongmatchError("Name a library or a folder to search: rank QUERY LIBRARY, or rank --text TEXT LIBRARY.")
+    return query, folder
+
+
+def typed_query(query: str, text: str | None) -> Document | None:
+    """The text of --text or of standard input as a document; None where the query is a file or an id."""
+    from longmatch.documents.read import read_text_string
+
+    if text is not None:
+        return read_text_string(text, "text")
+    return read_text_string(sys.stdin.read(), "standard input") if query == "-" else None
+
+
+def search(
+    library: "Library", query: str | Document, k: int, where: str | None, by: "By", second: "Matcher | None", depth: int
+) -> Answer:
+    """Rank the documents of a library; rerank the best `depth` with a second model."""
+    document = query if isinstance(query, Document) else library.resolve(query)
+    total = min(max(k, depth), len(library)) if second else None
+    with progress(f"searching, then reading with {second.name}" if second else "searching", total) as advance:
+        named = query if isinstance(query, str) and query in library else document
+        hits = library.rank(named, k, where, by, rerank=second, depth=depth, progress=advance)
+    return Answer(document, hits, len(library), by, [])
+
+
+def no_match(library: "Library", folder: str, where: str) -> str:
+    """Why no document matches a condition."""
+    absent = library.absent_keys(where)
+    if absent:
+        return f"No document of {folder} has a value for {' or '.join(absent)}, so none matches the condition {where}"
+    return f"No document of {folder} matches the condition {where}"
 
 
 def refuse_missing(query: str, folder: str) -> None:
     """Report a missing query before a whole folder is read for it."""
+    from longmatch.documents.checks import exists
     from longmatch.documents.read import is_readable
 
     named = [Path(query), Path(folder) / query]
     a_file_by_its_name = is_readable(named[0].name) and "#" not in query and "://" not in folder
     held = any(Path(folder).glob("*.lance")) or (Path(folder) / ".longmatch").exists()  # then it may be an id
     fresh = a_file_by_its_name and Path(folder).is_dir() and not held
-    if fresh and not any(path.exists() for path in named):
+    if fresh and not any(map(exists, named)):
         raise ReadError(query, "does not exist", "Check the name.")
-
-
-def read_query(query: str) -> Document:
-    """The query document."""
-    from longmatch.documents.read import read, read_text_string
-
-    return read_text_string(sys.stdin.read(), "standard input") if query == "-" else read(query)
-
-
-def rank_in_memory(
-    query_document: Document, folder: Path, k: int, model: str, second: "Matcher | None" = None, depth: int = 0
-) -> tuple[list["Hit"], int, Unreadable, str]:
-    """Read, encode and rank without storing anything; rerank the best `depth` with a second model."""
-    from longmatch.library.store import is_library
-
-    if is_library(folder):
-        raise LongmatchError(
-            f"{folder} is a library, which {model} cannot search. Use --model default or sdr, "
-            f"and --rerank {model} to rerank its best results."
-        )
-    documents, unreadable = read_collection(folder)
-    matcher = load_model(model)
-    with progress("encoding", total=len(documents)) as advance:
-        hits = matcher.rank(query_document, documents, max(k, depth) if second else k, advance)
-    report(matcher)
-    if second:
-        hits = rerank_hits(second, query_document, hits, k, documents)
-    return hits, len(documents), [(error.path, str(error)) for error in unreadable], matcher.name
-
-
-def rerank_hits(
-    matcher: "Matcher", query_document: Document, hits: list["Hit"], k: int, documents: list[Document]
-) -> list["Hit"]:
-    """Rerank the hits with another model."""
-    from longmatch.matching.matcher import is_same
-    from longmatch.matching.reranking import rerank
-
-    others = sum(not is_same(document, query_document) for document in documents)
-    with progress(f"reading with {matcher.name}", total=len(hits)) as advance:
-        found = rerank(matcher, query_document, [hit.document for hit in hits], k, others, advance)
-    return [replace(hits[one.place], score=one.score, percentile=one.percentile) for one in found]
-
-
-def read_collection(folder: Path) -> tuple[list[Document], list[ReadError]]:
-    """Every readable document of a folder; each unreadable file is named on standard error."""
-    from longmatch.documents.read import read_all
-
-    unreadable: list[ReadError] = []
-    documents: list[Document] = []
-    try:
-        with progress("reading") as advance:
-            for document in read_all([folder], unreadable.append):
-                documents.append(document)
-                advance(1)
-    except ReadError as nothing:
-        if len(unreadable) == 1:  # it says more: a folder that does not exist, or the one file in it
-            raise unreadable[0] from nothing
-        raise
-    finally:
-        for error in unreadable if len(unreadable) > 1 or documents else ():
-            warn(error)
-    return documents, unreadable

@@ -10,7 +10,7 @@ from longmatch.distributed.indexing import RayBackend
 from longmatch.distributed.worker_pool import WorkerPool
 from longmatch.documents.document import Document
 from longmatch.library.library import By
-from longmatch.matching.matcher import Hit
+from longmatch.matching.hits import Hits
 
 BATCH = 16  # queries per job
 
@@ -38,7 +38,7 @@ class RankWorker:
         limit_threads(self._threads)
         self._library = Library(self._address, self._make_matcher(), create=False)
 
-    def rank(self, queries: Sequence[Document]) -> list[list[Hit]]:
+    def rank(self, queries: Sequence[Document]) -> list[Hits]:
         """The best matches of each query."""
         options = self._options
         return [hits for _, hits in self._library.rank_many(queries, options.k, options.where, options.by)]
@@ -46,7 +46,7 @@ class RankWorker:
 
 def rank_on_ray(
     address: str, queries: Iterable[Document], options: RankOptions, backend: RayBackend
-) -> Iterator[tuple[Document, list[Hit]]]:
+) -> Iterator[tuple[Document, Hits]]:
     """Each query with its best matches in the library at `address`, in the order of the queries."""
     with connected(backend.address) as ray:
         allocation = backend.resources.allocate(ray.nodes())
@@ -57,7 +57,7 @@ def rank_on_ray(
             lambda: actor.remote(absolute_address(address), backend.make_matcher, allocation.threads, options),
             lambda worker, job: worker.rank.remote(job[1]),
         )
-        finished: dict[int, list[tuple[Document, list[Hit]]]] = {}
+        finished: dict[int, list[tuple[Document, Hits]]] = {}
         upcoming = 0
         with pool:
             for (number, batch), hits in pool.work(_numbered_batches(queries)):

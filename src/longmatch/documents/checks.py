@@ -13,13 +13,30 @@ def check_document(document: Document, path: object) -> Document:
     return document
 
 
+def exists(path: Path) -> bool:
+    """Whether there is a file or folder of that name; raise ReadError where a folder above it may not be entered."""
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise ReadError(path, "cannot be reached", "Check the permissions of the folders above it.") from error
+    except (OSError, ValueError):  # none, or a name that no file can have
+        return False
+    return True
+
+
+def is_gone(path: Path) -> bool:
+    """Whether a file is no longer there; one in a folder that may not be entered may still be."""
+    try:
+        return not exists(path)
+    except ReadError:
+        return False
+
+
 def check_file(path: Path) -> None:
     """Raise ReadError unless the path is a non-empty file."""
+    if not exists(path):
+        raise ReadError(path, "does not exist", "Check the name.")
     if path.is_dir():
         raise ReadError(path, "is a folder, not a file", "Name one of the files in it.")
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise ReadError(path, "does not exist", "Check the name.") from error
-    if size == 0:
+    if path.stat().st_size == 0:
         raise ReadError(path, "is empty", "Leave it out, or put text in it.")

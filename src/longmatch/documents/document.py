@@ -7,6 +7,8 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal
 
+from longmatch.documents.brief import brief, outline_html
+
 Kind = Literal["text", "caption", "footnote", "table", "reference", "code"]
 
 RUNNING_KINDS: frozenset[str] = frozenset({"text", "caption", "footnote", "code"})
@@ -64,6 +66,14 @@ class Document:
     source: str = ""  # the file it was read from
     metadata: Mapping[str, Any] = field(default_factory=dict)
     plain: str = ""  # the text with markup blanked, character for character; empty if the format has no markup
+
+    def __repr__(self) -> str:
+        """In one line, without the text."""
+        sizes = f"{len(self.sections):,} sections, {len(self.text):,} characters"
+        return f"<Document {brief(self.id)!r}: {brief(self.title, 80)!r}, {sizes}, {brief(self.language, 10)}>"
+
+    def _repr_html_(self) -> str:
+        return outline_html(self)
 
     @property
     def readable(self) -> str:

@@ -1,8 +1,11 @@
 """A DOCX file as a package: its parts, parsed safely, and its paragraph styles."""
 
+import lzma
 import re
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +19,39 @@ _OLE_MAGIC = b"\xd0\xcf\x11\xe0"  # the container of .doc files and of encrypted
 _HEADING_NAME = re.compile(
     r"(?:heading|überschrift|titre|título|titolo|заголовок|标题|標題|見出し|kop|rubrik|nagłówek|otsikko|overskrift)\s*(\d)"
 )
+
+
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    ParseError,
+    EOFError,
+    LookupError,  # an unknown encoding
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
+@contextmanager
+def _package_errors(path: Path, problem: str) -> Iterator[None]:
+    """Raise ReadError for whatever is wrong with a zip file or the XML in it."""
+    advice = "Save it again from an office suite."
+    try:
+        yield
+    except NotImplementedError as error:
+        raise ReadError(path, "is compressed in a way that longmatch does not read", advice) from error
+    except _DAMAGE as error:
+        raise ReadError(path, problem, advice) from error
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4)
+    except OSError as error:
+        raise ReadError(path, f"cannot be opened ({error.strerror})", "Check its permissions.") from error
 
 
 class _NoEntities(TreeBuilder):
@@ -41,42 +77,26 @@ class Package:
 
     def __init__(self, path: Path) -> None:
         check_file(path)
-        with path.open("rb") as file:
-            if file.read(4) == _OLE_MAGIC:
-                raise ReadError(
-                    path,
-                    "is encrypted, or an old .doc file",
-                    "Open it in an office suite and save it as .docx, unlocked.",
-                )
+        if _first_bytes(path) == _OLE_MAGIC:
+            raise ReadError(
+                path, "is encrypted, or an old .doc file", "Open it in an office suite and save it as .docx, unlocked."
+            )
         self.path = path
-        try:
+        with _package_errors(path, "is damaged or not a DOCX file"):
             self._zip = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
-            raise ReadError(path, "is damaged or not a DOCX file", "Save it again from an office suite.") from error
         self.main = self._main_part()
         if self.main not in self._zip.namelist():
             raise ReadError(path, "is a zip file but not a DOCX file", "Unpack it and name a file in it.")
 
     def part(self, name: str) -> Element | None:
         """Parse a part; None if the package has no such part."""
-        try:
-            info = self._zip.getinfo(name)
-            if info.file_size > LARGEST_PART:
-                raise ReadError(self.path, "unpacks to a huge size", "It is not an ordinary document; leave it out.")
-            with self._zip.open(info) as file:
-                return parse_xml(file.read(LARGEST_PART))
-        except KeyError:
+        if name not in self._zip.namelist():
             return None
-        except (
-            ParseError,
-            zipfile.BadZipFile,
-            zlib.error,
-            OSError,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-        ) as error:
-            raise ReadError(self.path, f"is damaged ({name})", "Save it again from an office suite.") from error
+        info = self._zip.getinfo(name)
+        if info.file_size > LARGEST_PART:
+            raise ReadError(self.path, "unpacks to a huge size", "It is not an ordinary document; leave it out.")
+        with _package_errors(self.path, f"is damaged ({name})"), self._zip.open(info) as file:
+            return parse_xml(file.read(LARGEST_PART))
 
     def sibling_part(self, name: str) -> Element | None:
         """Parse a part in the folder of the main part, such as styles.xml."""

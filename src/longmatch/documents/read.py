@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from longmatch.documents.checks import check_document, check_file
+from longmatch.documents.checks import check_document, check_file, exists
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.errors import ReadError
@@ -32,11 +32,16 @@ def read(path: str | Path, id: str | None = None) -> Document:
     The document's id is `id` if given, else its id in the JSON Lines file, else the file name.
     """
     path = Path(path)
-    if not path.exists() and (address := _split_address(path)) is not None:
+    if not exists(path) and (address := _split_address(path)) is not None:
         return _read_from_jsonl(*address, id)
     if path.name.lower().endswith(JSONL_SUFFIXES):
         return _read_from_jsonl(path, None, id)
     return _read_single(path, id or path.name)
+
+
+def names_a_file(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file of that name, or it is written as one document of a JSON Lines file."""
+    return exists(Path(path)) or _split_address(Path(path)) is not None
 
 
 def read_all(paths: str | Path | Iterable[str | Path], on_error: Callable[[ReadError], None]) -> Iterator[Document]:

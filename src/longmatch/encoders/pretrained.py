@@ -18,6 +18,7 @@ from zipfile import ZipFile
 from safetensors import SafetensorError
 
 from longmatch.encoders.cache import cache_folder, recall, remember
+from longmatch.encoders.hub import hub_file
 from longmatch.errors import LongmatchError, LongmatchWarning
 
 DEFAULT_NAME = "all-MiniLM-L6-v2"
@@ -163,10 +164,4 @@ def find_file(place: str, name: str) -> Path | None:
     folder = Path(place)
     if folder.is_dir():
         return folder / name if (folder / name).is_file() else None
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    try:
-        return Path(hf_hub_download(place, name))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
-        return None
+    return hub_file(place, name)

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from longmatch.documents.brief import brief
 from longmatch.errors import LongmatchError
 
 _DISK_FULL = re.compile(
@@ -24,6 +25,15 @@ class LibraryError(LongmatchError):
 
 class NotALibrary(LibraryError):
     """A folder or address that is not a library."""
+
+
+def unknown_query(query: object, place: object, list_ids: str = "") -> LibraryError:
+    """The error for a query that is neither a file nor an id; `list_ids` is the command that lists the ids."""
+    listing = f", list the ids ({list_ids})" if list_ids else ""
+    return LibraryError(
+        f"{brief(str(query), 100)} is neither a file nor the id of a document in {place}. Check the name{listing}, "
+        "or pass a text: longmatch rank --text, or - for standard input."
+    )
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from longmatch.documents.checks import exists, is_gone
 from longmatch.documents.document import Document
 from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, find_files, read
 from longmatch.errors import ReadError
@@ -99,7 +100,7 @@ def survey(paths: Iterable[Path], records: dict[str, dict[str, Any]], source_pat
     roots = [path.resolve() for path in paths]
     for source in records.keys() - seen:
         path = source_paths.path(source)
-        if any(path == root or root in path.parents for root in roots) and not path.exists():
+        if any(path == root or root in path.parents for root in roots) and is_gone(path):
             result.gone.append(source)
     result.gone.sort()
     return result
@@ -107,12 +108,17 @@ def survey(paths: Iterable[Path], records: dict[str, dict[str, Any]], source_pat
 
 def _files_with_ids(paths: Iterable[Path], on_error: Callable[[ReadError], None]) -> Iterator[tuple[Path, str]]:
     for path in paths:
+        try:
+            is_there = exists(path)
+        except ReadError as error:
+            on_error(error)
+            continue
         if path.is_dir():
             files = find_files(path)
             yield from ((file, file.relative_to(path).as_posix()) for file in files)
             if not files:
                 on_error(ReadError(path, "holds no file that longmatch reads", f"It reads {', '.join(SUFFIXES)}."))
-        elif path.exists():
+        elif is_there:
             yield path, path.name
         else:
             on_error(ReadError(path, "does not exist", "Check the name."))

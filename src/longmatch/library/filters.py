@@ -14,16 +14,41 @@ def condition(where: str) -> str:
     >>> condition("language = 'en' AND year > 2019 AND author LIKE 'B%'")
     "language = 'en' AND json_get_float(metadata, 'year') > 2019 AND json_get_string(metadata, 'author') LIKE 'B%'"
     """
-    tokens = [match[0] for match in _TOKEN.finditer(where)]
+    tokens = _tokens(where)
     return "".join(_rewrite(token, tokens[i + 1 :]) for i, token in enumerate(tokens))
 
 
+def metadata_keys(where: str) -> list[str]:
+    """The keys of the metadata that a user's condition names.
+
+    >>> metadata_keys("language = 'en' AND year > 2019 AND author LIKE 'B%'")
+    ['year', 'author']
+    """
+    return list(dict.fromkeys(key for token in _tokens(where) if (key := _metadata_key(token))))
+
+
+def has_key(key: str) -> str:
+    """The SQL condition that a document has a key in its metadata."""
+    return f"json_get_string(metadata, '{key}') IS NOT NULL"
+
+
+def _tokens(where: str) -> list[str]:
+    return [match[0] for match in _TOKEN.finditer(where)]
+
+
 def _rewrite(token: str, following: list[str]) -> str:
+    key = _metadata_key(token)
+    if not key:
+        return token
+    return f"json_get_{_value_type(following)}(metadata, '{key}')" + token[len(token.rstrip()) :]
+
+
+def _metadata_key(token: str) -> str:
+    """The key of the metadata that a token names; empty if it names none."""
     name = token.strip()
     if not _NAME.fullmatch(name) or name.lower() in _KEYWORDS or name in COLUMNS:
-        return token
-    key = name.removeprefix("metadata.").replace("'", "''")
-    return f"json_get_{_value_type(following)}(metadata, '{key}')" + token[len(token.rstrip()) :]
+        return ""
+    return name.removeprefix("metadata.")  # letters, digits, underscores and dots alone
 
 
 def _value_type(following: list[str]) -> str:

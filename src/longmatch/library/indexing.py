@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
+from longmatch.documents.checks import is_gone
 from longmatch.documents.document import Document, content_hash
 from longmatch.errors import ReadError
 from longmatch.library.files import FileRead, SourceFile, SourcePaths, Survey, read_files, survey
@@ -113,7 +114,7 @@ class Changes:
         """Whether an id is new, or belongs to a document of this file or of a file that is gone."""
         if id not in self.stored or self.stored[id][1] == source:
             return True
-        return not self.paths.path(self.stored[id][1]).exists()
+        return is_gone(self.paths.path(self.stored[id][1]))
 
     def finish_file(
         self, file: SourceFile, problems: Sequence[ReadError], unseen: Iterable[str]

@@ -20,6 +20,7 @@ from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.library.errors import LibraryError, NotALibrary, storage_errors
 from longmatch.library.files import SourcePaths
+from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.index.index import Index
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary, OnProgress
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
@@ -33,8 +34,9 @@ from longmatch.library.search.hierarchical import rank_by_sdr
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store, limit_malloc_arenas
 from longmatch.library.writer import Writer, try_write_lock, update_index, write_lock
+from longmatch.matching.hits import Hits
 from longmatch.matching.match import Match
-from longmatch.matching.matcher import Hit, Matcher, Progress
+from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 from longmatch.sdr.matcher import SdrMatcher
 
@@ -192,6 +194,10 @@ class Library:
         """The ids of the k documents that best match some words, by full-text search."""
         return self._store.find(words, k)
 
+    def absent_keys(self, where: str) -> list[str]:
+        """The metadata keys in a condition that no document has."""
+        return [key for key in metadata_keys(where) if not len(self._store.read(["id"], has_key(key)))]
+
     @property
     def version(self) -> int:
         """A number that changes whenever any process changes the documents."""
@@ -275,7 +281,7 @@ class Library:
         rerank: Matcher | None = None,
         depth: int = DEPTH,
         progress: Progress | None = None,
-    ) -> list[Hit]:
+    ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
         `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019". `by` names
@@ -295,7 +301,7 @@ class Library:
 
     def rank_many(
         self, queries: Iterable[Document], k: int = 10, where: str | None = None, by: By = "default"
-    ) -> Iterator[tuple[Document, list[Hit]]]:
+    ) -> Iterator[tuple[Document, Hits]]:
         """Each of many queries with what `rank` finds for it; they are encoded in batches."""
         remaining = iter(queries)
         while batch := list(islice(remaining, QUERY_BATCH)):

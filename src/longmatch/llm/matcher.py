@@ -17,8 +17,9 @@ from longmatch.llm.judge import Judge, Tally
 from longmatch.llm.order import settle
 from longmatch.llm.passages import linked_passages
 from longmatch.llm.prompt import ANSWER_TOKENS, messages
+from longmatch.matching.hits import Hit, Hits
 from longmatch.matching.match import Coverage, Match
-from longmatch.matching.matcher import Hit, Progress, Scores, is_same
+from longmatch.matching.matcher import Progress, Scores, is_same
 from longmatch.matching.pair_matcher import PairMatcher, Pairs
 from longmatch.matching.reranking import rerank, scores_with
 
@@ -81,7 +82,7 @@ class LlmMatcher(PairMatcher):
 
     def rank(
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
-    ) -> list[Hit]:
+    ) -> Hits:
         """The k documents that belong most with the query, best first: all of them are read, in the order of TF-IDF."""
         others = sorted((d for d in documents if not is_same(d, query)), key=lambda document: document.id)
         first = scores_with(self._lexical, query, others)
@@ -89,7 +90,7 @@ class LlmMatcher(PairMatcher):
         best = rerank(self, query, ordered, k, len(ordered), progress)
         found = [(ordered[one.place], one) for one in best]
         whys = (self._lexical.compare(query, document).best(3) for document, _ in found)
-        return [Hit(d, one.score, one.percentile, why) for (d, one), why in zip(found, whys, strict=True)]
+        return Hits(Hit(d, one.score, one.percentile, why) for (d, one), why in zip(found, whys, strict=True))
 
     def compare(self, a: Document, b: Document) -> Match:
         """The model's score; sections and passages are those that share words, from which its excerpts were chosen."""

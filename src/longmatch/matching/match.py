@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.documents.brief import brief
 from longmatch.documents.document import Document, Span
 
 Floats = npt.NDArray[np.float32]
@@ -24,6 +25,10 @@ class Passage:
     end: int
     section: str
     readable: str = ""  # the text with its markup blanked, where there is markup
+
+    def __repr__(self) -> str:
+        """In one line, with the beginning of the text."""
+        return f"<Passage {brief(self.shown)!r} of {brief(self.section, 40)!r}>"
 
     @property
     def shown(self) -> str:
@@ -120,6 +125,16 @@ class Match:
     terms: tuple[Term, ...] = ()
     names: tuple[str, ...] = ()  # of documents that both name, the rarest first
     grids: Callable[[Level], Grid] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        """In one line, without the texts."""
+        likely = "" if self.probability is None else f", probability {self.probability:.2f}"
+        return f"<Match of {brief(self.a.id)!r} and {brief(self.b.id)!r}: score {self.score:.2f}{likely}>"
+
+    def _repr_html_(self) -> str:
+        from longmatch.matching.render.notebook import match_html
+
+        return match_html(self)
 
     @cached_property
     def passages(self) -> Grid:

@@ -2,9 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,52 +11,14 @@ import numpy.typing as npt
 from longmatch.documents.document import Document
 from longmatch.documents.read import JSONL_SUFFIXES
 from longmatch.errors import LongmatchError
-from longmatch.matching.match import Alignment, Match
-from longmatch.matching.render.wording import likelihood
+from longmatch.matching.hits import Hit, Hits
+from longmatch.matching.match import Match
 
 Scores = npt.NDArray[np.float64]
 Progress = Callable[[int], None]  # called with the number of documents done since the last call
 
 E = TypeVar("E")  # one document's encoding
 C = TypeVar("C")  # a collection of encodings, ready to be scored
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A document found for a query, and why."""
-
-    document: Document
-    score: float
-    percentile: float  # share of the collection that scores lower, in percent
-    why: tuple[Alignment, ...] = ()  # the passages that carry most of the score
-    probability: float | None = None  # that it belongs with the query, where the model can tell
-
-    @property
-    def id(self) -> str:
-        """The document's id."""
-        return self.document.id
-
-    @property
-    def title(self) -> str:
-        """The document's title."""
-        return self.document.title
-
-    @property
-    def verdict(self) -> str | None:
-        """The probability in a word or two, as `almost certainly`."""
-        return None if self.probability is None else likelihood(self.probability)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "score": round(self.score, 6),
-            "probability": None if self.probability is None else round(self.probability, 6),
-            "verdict": self.verdict,
-            "percentile": round(self.percentile, 2),
-            "passages": [alignment.to_dict() for alignment in self.why],
-        }
 
 
 class Matcher(ABC):
@@ -76,7 +37,7 @@ class Matcher(ABC):
     @abstractmethod
     def rank(
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
-    ) -> list[Hit]:
+    ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out."""
 
 
@@ -106,20 +67,20 @@ class Encoder(Matcher, Generic[E, C]):
 
     def rank(
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
-    ) -> list[Hit]:
+    ) -> Hits:
         """The k documents that belong most with the query, best first; ties break by id."""
         others = [d for d in documents if not is_same(d, query)]
         if not others:
-            return []
+            return Hits()
         first, *rest = self.encode([query, *others], progress)
         collection = self.collect(rest)
         scores = self.score(first, collection)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
         matches = ((i, self.explain(first, rest[i], collection)) for i in best)
-        return [
+        return Hits(
             Hit(others[i], float(scores[i]), percentile(scores, i), match.best(3), match.probability)
             for i, match in matches
-        ]
+        )
 
 
 def is_same(a: Document, b: Document) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from longmatch.documents.document import Document
-from longmatch.matching.matcher import Hit, Matcher, Progress, Scores, is_same, percentile
+from longmatch.matching.hits import Hit, Hits
+from longmatch.matching.matcher import Matcher, Progress, Scores, is_same, percentile
 
 Pairs = Sequence[tuple[Document, Document]]
 
@@ -27,10 +28,12 @@ class PairMatcher(Matcher):
 
     def rank(
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
-    ) -> list[Hit]:
+    ) -> Hits:
         """The k documents that belong most with the query, best first; ties break by id."""
         others = [d for d in documents if not is_same(d, query)]
         scores = self.score_pairs([(query, other) for other in others], progress, for_ranking=True)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
         whys = (self.compare(query, others[i]).best(3) for i in best)
-        return [Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)]
+        return Hits(
+            Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)
+        )

@@ -6,8 +6,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from longmatch.documents.document import Document, Span
+from longmatch.matching.hits import Hit
 from longmatch.matching.match import Alignment, Grid, Match, Passage
-from longmatch.matching.matcher import Hit
 from longmatch.matching.render.wording import carried_by, remarks, unread, verdict
 
 By = Literal["default", "sdr"]

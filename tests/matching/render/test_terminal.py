@@ -163,6 +163,13 @@ def test_a_ranking_of_nothing_close_says_so_first(pair):
     assert blank == "" and head.startswith("1. 0.02") and head.endswith("probably not (20%)")
 
 
+def test_a_hit_shows_the_passage_of_the_query_and_the_one_that_answers_it(pair):
+    text = printed(print_ranking, [Hit("1.md", "Title", 0.9, 99, pair.best(1))], 400)
+    best = pair.best(1)[0]
+    said = [f"{side} “{' '.join(passage.shown.split())}”" for side, passage in (("query", best.a), ("match", best.b))]
+    assert all(words in text for words in said)
+
+
 def test_an_empty_ranking_says_so():
     assert printed(print_ranking, []) == "Nothing found.\n"
 

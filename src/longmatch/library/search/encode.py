@@ -13,10 +13,10 @@ import numpy.typing as npt
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document, content_hash
-from longmatch.documents.read import read
+from longmatch.documents.read import names_a_file, read
 from longmatch.errors import ReadError
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind
-from longmatch.library.errors import LibraryError
+from longmatch.library.errors import unknown_query
 from longmatch.library.files import SourcePaths
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import TITLE_WORDS
@@ -100,9 +100,6 @@ class QueryEncoder:
         try:
             return read(os.fspath(path))
         except ReadError as error:
-            if Path(path).exists() or "#" in os.fspath(path):
+            if names_a_file(path):
                 raise
-            raise LibraryError(
-                f"{path} is neither a file nor the id of a document in {self.store.address}. "
-                f"Check the name, or list the ids: longmatch show {self.store.address}."
-            ) from error
+            raise unknown_query(path, self.store.address, f"longmatch show {self.store.address}") from error

@@ -10,8 +10,9 @@ from longmatch.default.sides import Floats
 from longmatch.documents.document import Document
 from longmatch.library.errors import LibraryError
 from longmatch.library.search.encode import Query
+from longmatch.matching.hits import Hit, Hits
 from longmatch.matching.match import Alignment
-from longmatch.matching.matcher import Hit, Matcher, Progress
+from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import rerank
 
 PASSAGES = 3  # shown for each hit
@@ -54,12 +55,12 @@ class Ranking:
             probabilities=None if likely is None else np.array([likely[ranked.place] for ranked in best]),
         )
 
-    def hits(self, present: Callable[[Document], Document]) -> list[Hit]:
+    def hits(self, present: Callable[[Document], Document]) -> Hits:
         """The hits with their passages; `present` makes a stored document one that a user can open."""
         known = self.probabilities
         likely: list[float | None] = [None] * len(self.candidates) if known is None else list(known.tolist())
         rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), likely, strict=True)
-        return [
+        return Hits(
             Hit(present(candidate.document), score, percentile, self.explain(candidate), probability)
             for candidate, score, percentile, probability in rows
-        ]
+        )

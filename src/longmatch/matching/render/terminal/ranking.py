@@ -7,13 +7,13 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from longmatch.matching.match import Alignment
+from longmatch.matching.match import Alignment, Passage
 from longmatch.matching.render.terminal.passages import marked
 from longmatch.matching.render.terminal.printable import printable
 from longmatch.matching.render.wording import chance, likelihood, ranking_remarks
 
 BAR = 12  # characters
-PASSAGES = 1  # shown for each document
+PASSAGES = 1  # pairs shown for each document
 
 
 class Ranked(Protocol):
@@ -34,7 +34,7 @@ class Ranked(Protocol):
 
 
 def print_ranking(hits: Iterable[Ranked], console: Console) -> None:
-    """Print documents in the order given, each with its score, probability, percentile and best passage."""
+    """Print documents in the order given, each with its score, probability, percentile and best pair of passages."""
     found = list(hits)
     if not found:
         console.print(Text("Nothing found."))
@@ -53,7 +53,8 @@ def _print_hit(number: str, hit: Ranked, console: Console) -> None:
     head = Text.assemble((number, "bold"), (f"{hit.score:.2f} ", "bold"), *bar, "  ")
     title = Text(printable(hit.title), "bold")
     below = [Text(f"{printable(hit.id)}, above {hit.percentile:.0f}% of the collection", "dim")]
-    below += [Text.assemble("“", marked(pair.b.shown, pair.words), "”") for pair in hit.why[:PASSAGES]]
+    for pair in hit.why[:PASSAGES]:
+        below += [_passage("query", pair.a, pair.words), _passage("match", pair.b, pair.words)]
     if hit.probability is None:
         console.print(head.append_text(title))
     else:
@@ -61,3 +62,7 @@ def _print_hit(number: str, hit: Ranked, console: Console) -> None:
         below.insert(0, title)
     for line in below:
         console.print(Padding(line, (0, 0, 0, len(number))))
+
+
+def _passage(side: str, passage: Passage, words: tuple[str, ...]) -> Text:
+    return Text.assemble((f"{side} ", "dim"), "“", marked(passage.shown, words), "”")

@@ -1,0 +1,91 @@
+"""Rank the documents of a folder or a file without storing anything."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longmatch.cli.answer import Answer
+from longmatch.cli.progress import load_model, progress, report, warn
+from longmatch.documents.document import Document
+from longmatch.errors import LongmatchError, ReadError
+
+if TYPE_CHECKING:
+    from longmatch.matching.hits import Hits
+    from longmatch.matching.matcher import Matcher
+
+
+def rank_in_memory(
+    query: str | Document, folder: Path, k: int, model: str, second: "Matcher | None" = None, depth: int = 0
+) -> Answer:
+    """Read, encode and rank; rerank the best `depth` with a second model."""
+    from longmatch.library.store import is_library
+
+    if is_library(folder):
+        raise LongmatchError(
+            f"{folder} is a library, which {model} cannot search. Use --model default or sdr, "
+            f"and --rerank {model} to rerank its best results."
+        )
+    given = _read_if_file(query)
+    documents, unreadable = read_collection(folder)
+    query_document = given or _document_with_id(str(query), documents, folder)
+    matcher = load_model(model)
+    with progress("encoding", total=len(documents)) as advance:
+        hits = matcher.rank(query_document, documents, max(k, depth) if second else k, advance)
+    report(matcher)
+    if second:
+        hits = rerank_hits(second, query_document, hits, k, documents)
+    problems = [(error.path, str(error)) for error in unreadable]
+    return Answer(query_document, hits, len(documents), matcher.name, problems)
+
+
+def _read_if_file(query: str | Document) -> Document | None:
+    """The query document, unless the query is an id."""
+    from longmatch.documents.read import names_a_file, read
+
+    if isinstance(query, Document):
+        return query
+    return read(query) if names_a_file(query) else None
+
+
+def _document_with_id(id: str, documents: list[Document], folder: Path) -> Document:
+    from longmatch.library.errors import unknown_query
+
+    found = next((document for document in documents if document.id == id), None)
+    if found is None:
+        raise unknown_query(id, folder)
+    return found
+
+
+def rerank_hits(
+    matcher: "Matcher", query_document: Document, hits: "Hits", k: int, documents: list[Document]
+) -> "Hits":
+    """Rerank the hits with another model."""
+    from longmatch.matching.hits import Hits
+    from longmatch.matching.matcher import is_same
+    from longmatch.matching.reranking import rerank
+
+    others = sum(not is_same(document, query_document) for document in documents)
+    with progress(f"reading with {matcher.name}", total=len(hits)) as advance:
+        found = rerank(matcher, query_document, [hit.document for hit in hits], k, others, advance)
+    return Hits(replace(hits[one.place], score=one.score, percentile=one.percentile) for one in found)
+
+
+def read_collection(folder: Path) -> tuple[list[Document], list[ReadError]]:
+    """Every readable document of a folder; each unreadable file is named on standard error."""
+    from longmatch.documents.read import read_all
+
+    unreadable: list[ReadError] = []
+    documents: list[Document] = []
+    try:
+        with progress("reading") as advance:
+            for document in read_all([folder], unreadable.append):
+                documents.append(document)
+                advance(1)
+    except ReadError as nothing:
+        if len(unreadable) == 1:  # it says more: a folder that does not exist, or the one file in it
+            raise unreadable[0] from nothing
+        raise
+    finally:
+        for error in unreadable if len(unreadable) > 1 or documents else ():
+            warn(error)
+    return documents, unreadable

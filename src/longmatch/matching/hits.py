@@ -1,0 +1,105 @@
+"""What a ranking found."""
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, SupportsIndex, TextIO, overload
+
+from longmatch.documents.brief import brief
+from longmatch.documents.document import Document
+from longmatch.errors import LongmatchError
+from longmatch.matching.match import Alignment
+from longmatch.matching.render.wording import likelihood
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS = ("id", "title", "score", "probability", "percentile", "source", "query_passage", "passage")  # of a table
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document found for a query, and why."""
+
+    document: Document
+    score: float
+    percentile: float  # share of the collection that scores lower, in percent
+    why: tuple[Alignment, ...] = ()  # the passages that carry most of the score
+    probability: float | None = None  # that it belongs with the query, where the model can tell
+
+    def __repr__(self) -> str:
+        """In one line, without the text."""
+        likely = "" if self.probability is None else f", probability {self.probability:.2f}"
+        return f"<Hit {brief(self.id)!r}: {brief(self.title, 80)!r}, score {self.score:.2f}{likely}>"
+
+    def _repr_html_(self) -> str:
+        return Hits([self])._repr_html_()
+
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return self.document.id
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+        return self.document.title
+
+    @property
+    def verdict(self) -> str | None:
+        """The probability in a word or two, as `almost certainly`."""
+        return None if self.probability is None else likelihood(self.probability)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "score": round(self.score, 6),
+            "probability": None if self.probability is None else round(self.probability, 6),
+            "verdict": self.verdict,
+            "percentile": round(self.percentile, 2),
+            "passages": [alignment.to_dict() for alignment in self.why],
+        }
+
+    def to_row(self) -> dict[str, Any]:
+        """One row of a table: the best pair of passages stands for all."""
+        best = self.why[0] if self.why else None
+        known = self.to_dict()
+        known |= {"source": self.document.source}
+        known |= {"query_passage": best.a.shown if best else "", "passage": best.b.shown if best else ""}
+        return {name: known[name] for name in COLUMNS}
+
+
+class Hits(list[Hit]):
+    """The documents found for a query, best first: a list that a notebook shows as a table."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> "Hits": ...
+    def __getitem__(self, index: SupportsIndex | slice, /) -> "Hit | Hits":
+        found = super().__getitem__(index)
+        return found if isinstance(found, Hit) else Hits(found)
+
+    def __repr__(self) -> str:
+        """In one line: how many, and the best."""
+        return f"<Hits: {len(self)} documents, best {brief(self[0].id)!r}>" if self else "<Hits: none>"
+
+    def _repr_html_(self) -> str:
+        from longmatch.matching.render.notebook import hits_html
+
+        return hits_html(self)
+
+    def to_csv(self, file: TextIO) -> None:
+        """Write a line per document to an open file, under a line of column names."""
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(hit.to_row() for hit in self)
+
+    def to_pandas(self) -> "DataFrame":
+        """A data frame with a row per document."""
+        try:
+            from pandas import DataFrame
+        except ModuleNotFoundError as error:
+            raise LongmatchError("A data frame needs pandas. Install it: pip install pandas.") from error
+        return DataFrame([hit.to_row() for hit in self], columns=list(COLUMNS))

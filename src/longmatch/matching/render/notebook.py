@@ -1,0 +1,34 @@
+"""Matches and rankings as small tables for a notebook; the page of a match shows the whole texts."""
+
+from typing import TYPE_CHECKING
+
+from longmatch.documents.brief import brief
+from longmatch.matching.match import Match
+from longmatch.matching.render.html import environment
+from longmatch.matching.render.marking import mark_words
+from longmatch.matching.render.wording import carried_by, remarks, verdict
+
+if TYPE_CHECKING:
+    from longmatch.matching.hits import Hits
+
+LONGEST = 300  # characters of a passage shown
+PASSAGES = 3  # pairs shown of a match
+
+
+def marked(text: str, words: tuple[str, ...]) -> list[tuple[str, bool]]:
+    """The beginning of a passage, in pieces, each with whether both passages have it."""
+    return mark_words(brief(text, LONGEST), words)
+
+
+def hits_html(hits: "Hits") -> str:
+    """A table with a row per document: score, probability, title, the best pair of passages."""
+    return environment().get_template("notebook/hits.html").render(hits=hits, marked=marked, brief=brief)
+
+
+def match_html(match: Match) -> str:
+    """The score, what it means, and the passages that carry most of it."""
+    within = match.a is match.b
+    sentences = [] if within else [f"{verdict(match)}.", *remarks(match), carried_by(match)]
+    template = environment().get_template("notebook/match.html")
+    shown = {"sentences": sentences, "pairs": match.best(PASSAGES), "within": within}
+    return template.render(match=match, marked=marked, brief=brief, **shown)

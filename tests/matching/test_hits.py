@@ -1,0 +1,84 @@
+"""Hits, matches and documents as they show themselves: brief, escaped, as a table."""
+
+import csv
+import sys
+from io import StringIO
+
+import pytest
+
+import longmatch as lm
+from longmatch.documents.read import read_text_string
+from longmatch.errors import LongmatchError
+from longmatch.matching.hits import COLUMNS, Hit, Hits
+
+QUERY = read_text_string("The bank failed on Monday. " * 2_000, "query.txt", "The run <b>on</b> the bank")
+OTHER = read_text_string(
+    "Depositors of the bank that failed queued <script>alert(1)</script>. " * 2_000, "other.txt", "Queues " * 50
+)
+
+
+@pytest.fixture(scope="module")
+def matcher():
+    return lm.load("tfidf")
+
+
+@pytest.fixture(scope="module")
+def hits(matcher):
+    return matcher.rank(QUERY, [OTHER, read_text_string("Snow fell on the hills.", "snow.txt")])
+
+
+@pytest.fixture(scope="module")
+def match(matcher):
+    return matcher.compare(QUERY, OTHER)
+
+
+def test_everything_shows_itself_in_one_short_line(hits, match):
+    for shown in (QUERY, OTHER, match, hits, hits[0], match.alignments[0].a):
+        assert len(repr(shown)) < 200 and "\n" not in repr(shown)
+    assert "other.txt" in repr(hits) and "other.txt" in repr(hits[0]) and "query.txt" in repr(match)
+
+
+def test_html_is_escaped_and_short(hits, match):
+    for shown in (QUERY, OTHER, match, hits, hits[0]):
+        html = shown._repr_html_()
+        assert "<script" not in html and "<b>on" not in html and len(html) < 10_000
+    assert "&lt;script&gt;" in hits._repr_html_() and "other.txt" in hits._repr_html_()
+
+
+def test_a_document_compared_with_itself_has_no_verdict(matcher):
+    html = lm.load("tfidf").compare(QUERY, QUERY)._repr_html_()
+    assert "Score" not in html and "<table>" in html
+
+
+def test_hits_are_a_list_and_so_is_a_slice_of_them(hits):
+    assert isinstance(hits, list) and hits == list(hits) and [hit.id for hit in hits] == ["other.txt", "snow.txt"]
+    assert isinstance(hits[:1], Hits) and isinstance(hits[0], Hit) and len(hits[:1]) == 1
+
+
+def test_no_hits_show_themselves_too():
+    assert repr(Hits()) == "<Hits: none>" and "<table>" in Hits()._repr_html_()
+
+
+def test_csv_has_a_line_per_document(hits):
+    file = StringIO()
+    hits.to_csv(file)
+    first, second = csv.DictReader(StringIO(file.getvalue()))
+    assert tuple(first) == COLUMNS and (first["id"], second["id"]) == ("other.txt", "snow.txt")
+    assert float(first["score"]) == pytest.approx(hits[0].score, abs=1e-6) and "bank" in first["passage"]
+
+
+def test_a_data_frame_has_a_row_per_document(hits):
+    pytest.importorskip("pandas")
+    frame = hits.to_pandas()
+    assert list(frame.columns) == list(COLUMNS) and list(frame["id"]) == ["other.txt", "snow.txt"]
+    assert list(Hits().to_pandas().columns) == list(COLUMNS)
+
+
+def test_without_pandas_one_sentence_says_what_to_install(hits, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(LongmatchError, match="pip install pandas"):
+        hits.to_pandas()
+
+
+def test_dir_lists_the_public_names_alone():
+    assert dir(lm) == sorted(lm.__all__)
