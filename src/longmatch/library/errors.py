@@ -26,6 +26,19 @@ class NotALibrary(LibraryError):
     """A folder or address that is not a library."""
 
 
+class IndexingStopped(KeyboardInterrupt):
+    """Ctrl-C while a library was indexed, and what it keeps.
+
+    >>> str(IndexingStopped("papers", 30, 36))
+    'stopped. papers keeps 36 documents, 6 of them new; run the same command again and it goes on.'
+    """
+
+    def __init__(self, address: str, before: int, after: int) -> None:
+        kept = f"{after:,} documents, {max(0, after - before):,} of them new"
+        super().__init__(f"stopped. {address} keeps {kept}; run the same command again and it goes on.")
+        self.documents, self.new = after, max(0, after - before)
+
+
 @contextmanager
 def storage_errors(address: object) -> Iterator[None]:
     """Turn errors of the storage into a LibraryError of one sentence."""
