@@ -1,7 +1,8 @@
 """`longmatch index`: bring a library up to date with files and folders."""
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -72,8 +73,10 @@ def reencode(library: str, vectors: Literal["float16", "int8"] | None) -> None:
 
 def print_added(done: "IndexingSummary", library: str) -> None:
     """Summarise what indexing did; problems go to standard error."""
-    for _, problem in done.unreadable:
-        warn(problem)
+    for sentence in [*(problem for _, problem in done.unreadable), *done.remarks]:
+        warn(sentence)
+    if done.passed_over:
+        warn(passed_over(done.passed_over))
     counts = {"added": len(done.added), "replaced": len(done.replaced), "unchanged": done.unchanged}
     counts |= {"removed": len(done.removed), "unreadable": len(done.unreadable)}
     typer.echo(f"{library}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items() if count))
@@ -81,6 +84,18 @@ def print_added(done: "IndexingSummary", library: str) -> None:
         typer.echo(
             f"{len(done.vanished):,} have no file any more (--prune removes them): " + ", ".join(done.vanished[:10])
         )
+
+
+def passed_over(files: Sequence[str]) -> str:
+    """Count files that are not read by their suffixes.
+
+    >>> passed_over(["a.XLSX", "b.xlsx", "Makefile"])
+    '3 files were passed over (--json names them): 2 .xlsx, 1 without a suffix.'
+    """
+    kinds = Counter(Path(file).suffix.lower() or "without a suffix" for file in files)
+    verb = "file was" if len(files) == 1 else "files were"
+    counted = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    return f"{len(files):,} {verb} passed over (--json names them): {counted}."
 
 
 @contextmanager

@@ -124,6 +124,7 @@ class _Run:
                     yield step
                     step = next_step
                 problems += summary.problems
+                self.changes.summary.remarks += summary.remarks
                 if summary.last:
                     record, removed = self.changes.finish_file(summary.file, problems, before)
                     step.files.append(record)

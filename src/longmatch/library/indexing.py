@@ -36,6 +36,8 @@ class IndexingSummary:
     vanished: list[str] = field(default_factory=list)  # ids whose file is gone, still in the library
     removed: list[str] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)  # file, error message
+    passed_over: list[str] = field(default_factory=list)  # files of a format that longmatch does not read
+    remarks: list[str] = field(default_factory=list)  # on documents that were read: pages without text, for example
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -46,6 +48,8 @@ class IndexingSummary:
             "vanished": self.vanished,
             "removed": self.removed,
             "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],
+            "passed_over": self.passed_over,
+            "remarks": self.remarks,
         }
 
 
@@ -66,7 +70,8 @@ class Changes:
         self.summary = IndexingSummary()
 
     def begin(self, files: Survey) -> None:
-        """Keep the documents of unchanged files, and record the problems the survey found."""
+        """Keep the documents of unchanged files, and record what the survey found that is not read."""
+        self.summary.passed_over += map(str, files.passed_over)
         for source in files.unchanged:
             ids = self.ids_by_source.get(source, set())
             self.assigned |= ids
@@ -206,6 +211,7 @@ class IndexingRun:
                 self.work.add(len(document.text))
             if self.batch.is_full(self.batch_characters):
                 self._submit()
+        self.changes.summary.remarks += read.remarks
         record, removed = self.changes.finish_file(file, read.problems, unseen)
         self.batch.files.append(record)
         self.batch.removed += removed
