@@ -35,3 +35,14 @@ def test_progress_names_the_phase_and_what_is_encoded():
         "encoding: 36 of 36 files read, 4 documents encoded, 3,000 tokens a second"
     )
     assert progress_text(IndexingProgress(36, 36, 36, 9000, 3.0, 1.0)).startswith("writing: ")
+
+
+def test_a_language_that_the_model_does_not_know_is_said_once(longmatch, folder, tmp_path):
+    chinese = tmp_path / "裁判.txt"
+    chinese.write_text("本院认为，被告应当返还原告的存款。银行关闭了大门。\n", encoding="utf-8")
+    said = "The model was trained on English: documents in Chinese are matched by words more than by meaning."
+    ran = longmatch("index", tmp_path / "library", folder, chinese, "--json")
+    assert ran.json["remarks"] == [said]
+    assert longmatch("rank", chinese, tmp_path / "library", "--json").json["remarks"][0] == said
+    assert longmatch("rank", chinese, tmp_path / "library").err == f"longmatch: {said}\n"
+    assert said not in longmatch("rank", "bank.md", tmp_path / "library", "--json").json["remarks"]

@@ -68,11 +68,11 @@ def rank(
             by: Literal["default", "sdr"] = "sdr" if model == "sdr" else "default"
             named = query if query in library else query_document
             hits = library.rank(named, k, where, by, rerank=second, depth=rerank_depth, progress=report)
-        documents, name = len(library), model
+        documents, name, remarks = len(library), model, library.language_remarks(query_document)
     else:
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
-        query_document = read_query(query)
+        query_document, remarks = read_query(query), []
         hits, documents, unreadable, name = rank_in_memory(query_document, Path(folder), k, model, second, rerank_depth)
     if as_json:
         found = {
@@ -80,7 +80,7 @@ def rank(
             "model": name,
             **({"rerank": rerank} if rerank else {}),
             "documents": documents,
-            "remarks": ranking_remarks(hit.probability for hit in hits),
+            "remarks": remarks + ranking_remarks(hit.probability for hit in hits),
             "unreadable": [{"file": file, "problem": problem} for file, problem in unreadable],
             "hits": [hit.to_dict() for hit in hits],
         }
@@ -88,6 +88,8 @@ def rank(
     elif where and not hits:
         typer.echo(f"No document of {folder} matches the condition {where}")
     else:
+        for sentence in remarks:
+            warn(sentence)
         print_ranking(hits, Console())
 
 

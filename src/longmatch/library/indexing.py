@@ -13,6 +13,7 @@ from longmatch.errors import ReadError
 from longmatch.library.files import FileRead, SourceFile, SourcePaths, Survey, read_files, survey
 from longmatch.library.pipeline import Pipeline
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
+from longmatch.matching.render.wording import language_remarks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -176,6 +177,7 @@ class IndexingRun:
         self.pipeline = Pipeline([self._tokenize, self._encode, self._store])
         self.files = self.total_files = self.documents = self.tokens = 0
         self.work = Work()
+        self.languages: set[str] = set()  # of new and changed documents
         self.batch_characters: float = FIRST_CHARACTERS
         self.started = time.monotonic()
         self._progress_lock = Lock()
@@ -197,6 +199,7 @@ class IndexingRun:
             self._submit()
         if self.changes.prune:
             self.writer.store.delete_files(files.gone)
+        self.changes.summary.remarks += language_remarks(self.languages, self.writer.store.model.languages)
         return self.changes.summary
 
     def _add(self, read: FileRead) -> None:
@@ -209,6 +212,7 @@ class IndexingRun:
             if is_new:
                 self.batch.add(replace(document, id=id, source=file.source))
                 self.work.add(len(document.text))
+                self.languages.add(document.language)
             if self.batch.is_full(self.batch_characters):
                 self._submit()
         self.changes.summary.remarks += read.remarks

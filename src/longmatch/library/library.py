@@ -36,6 +36,7 @@ from longmatch.library.store import Store, limit_malloc_arenas
 from longmatch.library.writer import Writer, try_write_lock, update_index, write_lock
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Hit, Matcher, Progress
+from longmatch.matching.render.wording import language_remarks
 from longmatch.matching.reranking import DEPTH
 from longmatch.sdr.matcher import SdrMatcher
 
@@ -214,6 +215,10 @@ class Library:
     def encode(self, query: QueryLike) -> Encoding:
         """A document as the library's model sees it: stored, or encoded now."""
         return self._query_encoder(self._searcher()).encode(query)[0]
+
+    def language_remarks(self, document: Document) -> list[str]:
+        """A sentence if the library's model was not trained on the document's language."""
+        return language_remarks([document.language], self._store.model.languages)
 
     def compare(self, a: QueryLike, b: QueryLike) -> Match:
         """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
