@@ -68,7 +68,7 @@ def rank(
             by: Literal["default", "sdr"] = "sdr" if model == "sdr" else "default"
             named = query if query in library else query_document
             hits = library.rank(named, k, where, by, rerank=second, depth=rerank_depth, progress=report)
-        documents, name, remarks = len(library), model, library.language_remarks(query_document)
+        documents, name, remarks = len(library), model, library.language_remarks(query_document.language)
     else:
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BATCH_DOCUMENTS, BATCH_CHARACTERS = 64, 4_000_000  # at most in one commit
 COMMIT_SECONDS = 20.0  # of work, about, in one commit: what an interrupt may lose
-FIRST_CHARACTERS = 100_000  # in one commit, before the speed is known
+FIRST_CHARACTERS = 30_000  # in one commit, before the speed is known
 
 
 @dataclass

@@ -216,9 +216,9 @@ class Library:
         """A document as the library's model sees it: stored, or encoded now."""
         return self._query_encoder(self._searcher()).encode(query)[0]
 
-    def language_remarks(self, document: Document) -> list[str]:
-        """A sentence if the library's model was not trained on the document's language."""
-        return language_remarks([document.language], self._store.model.languages)
+    def language_remarks(self, language: str) -> list[str]:
+        """A sentence if the library's model was not trained on a language, given by its two-letter code."""
+        return language_remarks([language], self._store.model.languages)
 
     def compare(self, a: QueryLike, b: QueryLike) -> Match:
         """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
