@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from longmatch.errors import LongmatchError
+from longmatch.matching.render.wording import count
 
 _DISK_FULL = re.compile(
     r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.I
@@ -34,7 +35,7 @@ class IndexingStopped(KeyboardInterrupt):
     """
 
     def __init__(self, address: str, before: int, after: int) -> None:
-        kept = f"{after:,} documents, {max(0, after - before):,} of them new"
+        kept = f"{count(after, 'document')}, {max(0, after - before):,} of them new"
         super().__init__(f"stopped. {address} keeps {kept}; run the same command again and it goes on.")
         self.documents, self.new = after, max(0, after - before)
 
