@@ -1,14 +1,17 @@
 """Work spread over processes: ordered results, bounded look-ahead, and workers that never outlive their parent."""
 
 import os
+import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
+from multiprocessing import resource_tracker
 from multiprocessing.util import Finalize
 from typing import Any, Generic, TypeVar
 
@@ -123,7 +126,8 @@ class _Workers(Generic[X, Y]):
     def _submit(self, batch: list[X]) -> "Future[list[Y]]":
         future: Future[list[Y]]
         try:
-            future = self._pool.submit(_work_on_each, self._work, batch)
+            with _interrupts_withheld():
+                future = self._pool.submit(_work_on_each, self._work, batch)
         except BrokenProcessPool as error:  # a process has died; whose fault it was shows in the order of the items
             future = Future()
             future.set_exception(error)
@@ -152,6 +156,19 @@ class _Workers(Generic[X, Y]):
         return results
 
 
+@contextmanager
+def _interrupts_withheld() -> Iterator[None]:
+    """Processes started here never see Ctrl-C, which the terminal sends to all: their parent ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _work_on_each(work: Callable[[X], Y], batch: list[X]) -> list[Y]:
     return [work(item) for item in batch]
 
@@ -163,6 +180,7 @@ def _new_pool(count: int, setup: Setup | None) -> Any:
     """
     from joblib.externals.loky import ProcessPoolExecutor
 
+    resource_tracker.ensure_running()  # it lets interrupts through as it starts, which _interrupts_withheld must not
     return ProcessPoolExecutor(
         count, timeout=IDLE, initializer=_start_worker, initargs=(os.getpid(), setup), env=ENVIRONMENT
     )

@@ -1,6 +1,8 @@
 """Stages overlap, and what comes of them is what comes of one after another."""
 
+from _thread import interrupt_main
 from threading import Event, Lock
+from time import sleep
 
 import pytest
 from hypothesis import given, settings
@@ -102,3 +104,20 @@ def test_an_interruption_drops_what_is_on_the_line_and_stops_a_long_stage():
         assert began.wait(10)
         raise KeyboardInterrupt
     assert not left
+
+
+def test_interrupts_while_it_waits_for_the_end_keep_what_has_come_to_the_last_stage():
+    left, waiting = [], Event()
+
+    def keep(number: int) -> None:
+        assert waiting.wait(10)
+        for _ in range(2):
+            interrupt_main()
+            sleep(0.1)
+        left.append(number)
+
+    with pytest.raises(KeyboardInterrupt), Pipeline([lambda n: n, keep]) as pipeline:
+        pipeline.put(1)
+        waiting.set()
+    assert left == [1]
+    assert not any(thread.is_alive() for thread in pipeline._threads)

@@ -11,6 +11,7 @@ import typer
 
 from longmatch.cli.compare import compare
 from longmatch.cli.index import index
+from longmatch.cli.interrupt import INTERRUPTED, leave_interrupted
 from longmatch.cli.on_ray import WithRay
 from longmatch.cli.pairs import pairs
 from longmatch.cli.progress import warn
@@ -93,8 +94,11 @@ def _run() -> None:
         sys.stderr.close()
         raise SystemExit(0) from None
     except KeyboardInterrupt:
-        sys.stderr.write("longmatch: stopped.\n")
-        raise SystemExit(130) from None
+        leave_interrupted()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            leave_interrupted()
+        raise
     except PermissionError as error:  # of a folder; a file's is a ReadError
         place = error.filename or "A file"
         sys.stderr.write(f"longmatch: {place} cannot be reached. Check its permissions and those of its folders.\n")

@@ -1,7 +1,8 @@
 """`longmatch index`: bring a library up to date with files and folders."""
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -10,13 +11,15 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
+from longmatch.cli.interrupt import orderly_interrupts
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson
 from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.library.indexing import IndexingProgress, IndexingSummary, OnProgress
+    from longmatch.library.indexing import IndexingSummary
+    from longmatch.library.progress import IndexingProgress, OnProgress
 
 
 def index(
@@ -70,8 +73,10 @@ def reencode(library: str, vectors: Literal["float16", "int8"] | None) -> None:
 
 def print_added(done: "IndexingSummary", library: str) -> None:
     """Summarise what indexing did; problems go to standard error."""
-    for _, problem in done.unreadable:
-        warn(problem)
+    for sentence in [*(problem for _, problem in done.unreadable), *done.remarks]:
+        warn(sentence)
+    if done.passed_over:
+        warn(passed_over(done.passed_over))
     counts = {"added": len(done.added), "replaced": len(done.replaced), "unchanged": done.unchanged}
     counts |= {"removed": len(done.removed), "unreadable": len(done.unreadable)}
     typer.echo(f"{library}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items() if count))
@@ -81,18 +86,44 @@ def print_added(done: "IndexingSummary", library: str) -> None:
         )
 
 
+def passed_over(files: Sequence[str]) -> str:
+    """Count files that are not read by their suffixes.
+
+    >>> passed_over(["a.XLSX", "b.xlsx", "Makefile"])
+    '3 files were passed over (--json names them): 2 .xlsx, 1 without a suffix.'
+    """
+    kinds = Counter(Path(file).suffix.lower() or "without a suffix" for file in files)
+    verb = "file was" if len(files) == 1 else "files were"
+    counted = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    return f"{len(files):,} {verb} passed over (--json names them): {counted}."
+
+
 @contextmanager
 def indexing() -> Iterator["OnProgress"]:
-    """Live progress: files, documents, tokens a second, time left."""
+    """Live progress: phase, files, documents, tokens a second, time left; on Ctrl-C one sentence says what is kept."""
+    with orderly_interrupts():
+        try:
+            with _shown_progress() as report:
+                yield report
+        except KeyboardInterrupt as interrupt:
+            warn(str(interrupt) or "stopped.")
+            raise
+
+
+@contextmanager
+def _shown_progress() -> Iterator["OnProgress"]:
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
     console = Console(stderr=True)  # in a file or a pipe a bar would leave blank lines
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
-        task = shown.add_task("loading", total=None)
+        task = shown.add_task("loading", total=1.0)
 
         def report(now: "IndexingProgress") -> None:
-            said = f"{now.files:,} of {now.total_files:,} files, {now.documents:,} documents"
-            if now.rate:
-                said += f", {now.rate:,.0f} tokens a second"
-            shown.update(task, description=said, total=now.total_files or None, completed=now.files)
+            shown.update(task, description=progress_text(now), completed=now.share)
 
         yield report
+
+
+def progress_text(now: "IndexingProgress") -> str:
+    """The phase, and what has been done so far."""
+    said = f"{now.phase}: {now.files:,} of {now.total_files:,} files read, {now.documents:,} documents encoded"
+    return f"{said}, {now.rate:,.0f} tokens a second" if now.tokens else said

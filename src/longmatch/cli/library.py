@@ -36,8 +36,8 @@ def open_library(folder: str) -> tuple["Library | None", Unreadable]:
         done = library.add(folder, prune=True, progress=report)
     if not len(library) and len(done.unreadable) == 1:  # it says more: what the one file is, or that there is none
         raise LongmatchError(done.unreadable[0][1])
-    for _, problem in done.unreadable:
-        warn(problem)
+    for sentence in [*(problem for _, problem in done.unreadable), *done.remarks]:
+        warn(sentence)
     if not len(library):
         raise ReadError(folder, "holds no document that can be read", "Name a folder with documents.")
     return library, done.unreadable

@@ -10,7 +10,7 @@ from longmatch.cli.answer import STANDARD_OUTPUT, Answer
 from longmatch.cli.library import SEARCH_MODELS, open_library
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson, Model
-from longmatch.cli.progress import load_model, progress, report
+from longmatch.cli.progress import load_model, progress, report, warn
 from longmatch.cli.rank_each import rank_each
 from longmatch.cli.rank_in_memory import rank_in_memory
 from longmatch.documents.document import Document
@@ -86,13 +86,16 @@ def rank(
         answer = rank_in_memory(typed or query, Path(folder), k, model, second, rerank_depth)
     report(second)
     nothing = no_match(library, folder, where) if library is not None and where and not answer.hits else ""
+    remarks = library.language_remarks(answer.query.language) if library is not None else []
     if csv:
         answer.write_csv(csv)
     if as_json:
-        answer.print_json(rerank, [nothing] if nothing else [])
+        answer.print_json(rerank, [*remarks, *([nothing] if nothing else [])])
     elif nothing:
         typer.echo(nothing)
     elif csv != STANDARD_OUTPUT:
+        for sentence in remarks:
+            warn(sentence)
         answer.print_text()
 
 

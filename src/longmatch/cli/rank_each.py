@@ -38,7 +38,7 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
             facts = {"id": query.id, "title": query.title, "words": query.words}
             answer = {
                 "query": facts,
-                "remarks": ranking_remarks(hit.probability for hit in hits),
+                "remarks": library.language_remarks(query.language) + ranking_remarks(hit.probability for hit in hits),
                 "hits": [hit.to_dict() for hit in hits],
             }
             typer.echo(json.dumps(answer, ensure_ascii=False))

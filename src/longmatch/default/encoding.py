@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.backbone import Backbone, TokenProgress
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Terms, terms_of, words_in
 from longmatch.matching.chance import Background
@@ -63,10 +63,14 @@ class Encoding:
 
 
 def encode_tokens(
-    documents: Iterable[Tokens], backbone: Backbone, background: Background, progress: Progress | None = None
+    documents: Iterable[Tokens],
+    backbone: Backbone,
+    background: Background,
+    progress: Progress | None = None,
+    on_tokens: TokenProgress | None = None,
 ) -> list[Encoding]:
     """Encode documents that are tokenised, each alone."""
-    read = list(vectors_of_tokens(documents, backbone, progress))
+    read = list(vectors_of_tokens(documents, backbone, progress, on_tokens))
     titles = title_vectors([sentences.document.title for sentences, _ in read], backbone)
     return [
         Encoding(sentences, SentenceVectors(vectors, background.expectations(vectors)), _terms(sentences), title)

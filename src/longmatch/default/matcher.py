@@ -10,7 +10,7 @@ from longmatch.default.encoding import Encoding, encode_tokens
 from longmatch.default.explanation import Explanation, explain_within
 from longmatch.default.statistics import Statistics, statistics_of
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.backbone import Backbone, TokenProgress
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.units import Tokens, tokenize
@@ -36,9 +36,11 @@ class HybridMatcher(Encoder[Encoding, Collection]):
     def _tokenize(self, document: Document) -> Tokens:
         return tokenize(document, self.backbone.tokenizer)
 
-    def encode_tokens(self, documents: Iterable[Tokens], progress: Progress | None = None) -> list[Encoding]:
-        """The second half."""
-        return encode_tokens(documents, self.backbone, self.statistics.sentences, progress)
+    def encode_tokens(
+        self, documents: Iterable[Tokens], progress: Progress | None = None, on_tokens: TokenProgress | None = None
+    ) -> list[Encoding]:
+        """The second half; `progress` counts documents, `on_tokens` the tokens of each small batch."""
+        return encode_tokens(documents, self.backbone, self.statistics.sentences, progress, on_tokens)
 
     def collect(self, encodings: Sequence[Encoding]) -> Collection:
         """Lay encodings out flat."""

@@ -21,7 +21,8 @@ from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, commit
 from longmatch.distributed.reading import BLOCK_BYTES, FileSummary, file_blocks, read_blocks
 from longmatch.distributed.worker_pool import WorkerPool, WorkerResources
 from longmatch.library.files import SourcePaths, Survey, survey
-from longmatch.library.indexing import Changes, IndexingProgress, IndexingSummary, OnProgress
+from longmatch.library.indexing import Changes, IndexingSummary
+from longmatch.library.progress import IndexingProgress, OnProgress, Work
 from longmatch.library.writer import Writer
 
 STEP_DOCUMENTS = 512
@@ -62,12 +63,14 @@ class _Run:
         self.ray, self.backend, self.writer, self.changes, self.on_progress = ray, backend, writer, changes, on_progress
         self.removed: list[str] = []
         self.files = self.total_files = self.documents = self.tokens = 0
+        self.work = Work()
         self.start = time.monotonic()
 
     def run(self, files: Survey, journal_path: Path) -> IndexingSummary:
         """Read, encode, commit."""
         self.changes.begin(files)
         self.total_files = len(files.to_read)
+        self.work.expect(files.to_read)
         records: list[dict[str, Any]] = []
         journal = Journal(journal_path, self.writer.store.version)
         if files.to_read:
@@ -100,6 +103,7 @@ class _Run:
             for step, (fragments, tokens) in pool.work(self._steps(files, allocation.workers, size, last)):
                 journal.append(FinishedStep(step.number, fragments, step.ids, [] if self.removed else step.files))
                 self.tokens += tokens
+                self.work.encoded(step.characters)
                 self._report(step.documents)
                 yield step
         yield last
@@ -120,11 +124,13 @@ class _Run:
                     yield step
                     step = next_step
                 problems += summary.problems
+                self.changes.summary.remarks += summary.remarks
                 if summary.last:
                     record, removed = self.changes.finish_file(summary.file, problems, before)
                     step.files.append(record)
                     self.removed += removed
                     self.files += 1
+                    self.work.finish(summary.file)
             self._report(0)
         if step.documents:
             yield step
@@ -146,6 +152,7 @@ class _Run:
             step.selected[-1].append(DocumentToEncode(document.position, id, summary.file.source))
             step.documents += 1
             step.characters += document.characters
+            self.work.add(document.characters)
             if step.characters >= size or step.documents >= self.backend.step_documents:
                 step = EncodingStep(step.number + 1)
                 yield step
@@ -159,5 +166,7 @@ class _Run:
     def _report(self, documents: int) -> None:
         self.documents += documents
         if self.on_progress:
-            seconds = time.monotonic() - self.start
-            self.on_progress(IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds))
+            seconds, share = time.monotonic() - self.start, self.work.share
+            self.on_progress(
+                IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds, share)
+            )

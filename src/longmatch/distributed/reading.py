@@ -8,9 +8,8 @@ from typing import Any
 
 from longmatch.documents.document import Document, content_hash
 from longmatch.documents.jsonl import numbered_lines, parse_line
-from longmatch.documents.read import read
 from longmatch.errors import LongmatchError, ReadError
-from longmatch.library.files import SourceFile
+from longmatch.library.files import SourceFile, read_single
 
 BLOCK_FILES, BLOCK_BYTES = 64, 4_000_000  # per block
 CRASHED = "It is damaged in a way no reader survives; leave it out."
@@ -44,6 +43,7 @@ class FileSummary:
     documents: list[DocumentSummary] = field(default_factory=list)
     problems: list[ReadError] = field(default_factory=list)
     last: bool = True
+    remarks: list[str] = field(default_factory=list)
 
 
 def file_blocks(files: Iterable[SourceFile], size: int = BLOCK_BYTES) -> Iterator[FileBlock]:
@@ -100,10 +100,10 @@ def _read_file(file: SourceFile, documents: list[Document]) -> FileSummary:
             f"{file.path} does not exist on the machine {socket.gethostname()}. Put the documents where all machines "
             "of the cluster find them under the same path, or into one JSON Lines file, which is read here."
         )
-    try:
-        return FileSummary(file, [_summarise(read(file.path, file.id), documents)])
-    except ReadError as error:
-        return FileSummary(file, problems=[error])
+    single = read_single(file)
+    if isinstance(single.result, ReadError):
+        return FileSummary(file, problems=[single.result], remarks=single.remarks)
+    return FileSummary(file, [_summarise(single.result, documents)], remarks=single.remarks)
 
 
 def _read_lines(block: FileBlock, documents: list[Document]) -> FileSummary:

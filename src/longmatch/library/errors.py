@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from longmatch.documents.brief import brief
 from longmatch.errors import LongmatchError
+from longmatch.matching.render.wording import count
 
 _DISK_FULL = re.compile(
     r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.I
@@ -34,6 +35,19 @@ def unknown_query(query: object, place: object, list_ids: str = "") -> LibraryEr
         f"{brief(str(query), 100)} is neither a file nor the id of a document in {place}. Check the name{listing}, "
         "or pass a text: longmatch rank --text, or - for standard input."
     )
+
+
+class IndexingStopped(KeyboardInterrupt):
+    """Ctrl-C while a library was indexed, and what it keeps.
+
+    >>> str(IndexingStopped("papers", 30, 36))
+    'stopped. papers keeps 36 documents, 6 of them new; run the same command again and it goes on.'
+    """
+
+    def __init__(self, address: str, before: int, after: int) -> None:
+        kept = f"{count(after, 'document')}, {max(0, after - before):,} of them new"
+        super().__init__(f"stopped. {address} keeps {kept}; run the same command again and it goes on.")
+        self.documents, self.new = after, max(0, after - before)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import Any
 
 from longmatch.documents.checks import exists, is_gone
 from longmatch.documents.document import Document
-from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, find_files, read
-from longmatch.errors import ReadError
+from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, list_folder, read
+from longmatch.errors import ReadError, collected_warnings
 from longmatch.parallel import parallel_map
 
 SETTLED = 2.0  # seconds: a file modified this recently may change again without a new timestamp
@@ -52,6 +52,7 @@ class Survey:
     gone: list[str] = field(default_factory=list)  # sources
     problems: list[ReadError] = field(default_factory=list)  # paths that do not exist or cannot be opened
     known_problems: list[tuple[str, str]] = field(default_factory=list)  # source and error message of unchanged files
+    passed_over: list[Path] = field(default_factory=list)  # of a format that longmatch does not read
 
 
 class SourcePaths:
@@ -80,7 +81,7 @@ def survey(paths: Iterable[Path], records: dict[str, dict[str, Any]], source_pat
     result = Survey()
     seen: set[str] = set()
     paths = list(paths)
-    for path, id in _files_with_ids(paths, result.problems.append):
+    for path, id in _files_with_ids(paths, result):
         source = source_paths.source(path)
         if source in seen:
             continue
@@ -103,10 +104,13 @@ def survey(paths: Iterable[Path], records: dict[str, dict[str, Any]], source_pat
         if any(path == root or root in path.parents for root in roots) and is_gone(path):
             result.gone.append(source)
     result.gone.sort()
+    result.passed_over = list(dict.fromkeys(result.passed_over))
     return result
 
 
-def _files_with_ids(paths: Iterable[Path], on_error: Callable[[ReadError], None]) -> Iterator[tuple[Path, str]]:
+def _files_with_ids(paths: Iterable[Path], result: Survey) -> Iterator[tuple[Path, str]]:
+    """Files and the ids of their documents; what cannot be read is noted in `result`."""
+    on_error = result.problems.append
     for path in paths:
         try:
             is_there = exists(path)
@@ -114,9 +118,10 @@ def _files_with_ids(paths: Iterable[Path], on_error: Callable[[ReadError], None]
             on_error(error)
             continue
         if path.is_dir():
-            files = find_files(path)
-            yield from ((file, file.relative_to(path).as_posix()) for file in files)
-            if not files:
+            files = list_folder(path)
+            result.passed_over += files.unsupported
+            yield from ((file, file.relative_to(path).as_posix()) for file in files.readable)
+            if not files.readable:
                 on_error(ReadError(path, "holds no file that longmatch reads", f"It reads {', '.join(SUFFIXES)}."))
         elif is_there:
             yield path, path.name
@@ -150,28 +155,39 @@ class FileRead:
     file: SourceFile
     documents: Iterator[Document]
     problems: list[ReadError] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)  # of its reader: a page without text, for example
 
 
 def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Iterator[FileRead]:
     """Read files in order. JSON Lines files, which may be large, are streamed in this process."""
     single = [file for file in files if not file.is_json_lines]
     workers = min(processes or os.cpu_count() or 1, max(1, len(single) // FILES_PER_PROCESS))
-    results = parallel_map(_read, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed)
+    results = parallel_map(read_single, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed)
     for file in files:
         yield _stream(file) if file.is_json_lines else _single(file, next(results))
 
 
-def _read(file: SourceFile) -> Document | ReadError:
-    try:
-        return read(file.path, file.id)
-    except ReadError as error:
-        return error
+@dataclass
+class SingleRead:
+    """What came of reading a file of one document."""
+
+    result: Document | ReadError
+    remarks: list[str] = field(default_factory=list)
 
 
-def _single(file: SourceFile, result: Document | ReadError) -> FileRead:
-    if isinstance(result, ReadError):
-        return FileRead(file, iter(()), [result])
-    return FileRead(file, iter((result,)))
+def read_single(file: SourceFile) -> SingleRead:
+    """Read a file of one document; its reader's warnings become remarks, as it may run in another process."""
+    with collected_warnings() as remarks:
+        try:
+            return SingleRead(read(file.path, file.id), remarks)
+        except ReadError as error:
+            return SingleRead(error, remarks)
+
+
+def _single(file: SourceFile, read: SingleRead) -> FileRead:
+    if isinstance(read.result, ReadError):
+        return FileRead(file, iter(()), [read.result], read.remarks)
+    return FileRead(file, iter((read.result,)), remarks=read.remarks)
 
 
 def _stream(file: SourceFile) -> FileRead:
@@ -189,5 +205,6 @@ def _stream(file: SourceFile) -> FileRead:
     return stream
 
 
-def _crashed(file: SourceFile) -> Document | ReadError:
-    return ReadError(file.path, "made its reader crash", "It is damaged in a way no reader survives; leave it out.")
+def _crashed(file: SourceFile) -> SingleRead:
+    advice = "It is damaged in a way no reader survives; leave it out."
+    return SingleRead(ReadError(file.path, "made its reader crash", advice))

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -13,6 +13,8 @@ from longmatch.documents.document import Document, content_hash
 from longmatch.errors import ReadError
 from longmatch.library.files import FileRead, SourceFile, SourcePaths, Survey, read_files, survey
 from longmatch.library.pipeline import Pipeline
+from longmatch.library.progress import IndexingProgress, OnProgress, Work
+from longmatch.matching.render.wording import language_remarks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,25 +24,8 @@ if TYPE_CHECKING:
     from longmatch.units import Tokens
 
 BATCH_DOCUMENTS, BATCH_CHARACTERS = 64, 4_000_000  # at most in one commit
-
-
-@dataclass(frozen=True)
-class IndexingProgress:
-    """How far indexing has come."""
-
-    files: int  # read
-    total_files: int
-    documents: int  # encoded
-    tokens: int
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Tokens per second."""
-        return self.tokens / self.seconds if self.seconds else 0.0
-
-
-OnProgress = Callable[[IndexingProgress], None]
+COMMIT_SECONDS = 20.0  # of work, about, in one commit: what an interrupt may lose
+FIRST_CHARACTERS = 30_000  # in one commit, before the speed is known
 
 
 @dataclass
@@ -53,6 +38,8 @@ class IndexingSummary:
     vanished: list[str] = field(default_factory=list)  # ids whose file is gone, still in the library
     removed: list[str] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)  # file, error message
+    passed_over: list[str] = field(default_factory=list)  # files of a format that longmatch does not read
+    remarks: list[str] = field(default_factory=list)  # on documents that were read: pages without text, for example
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -63,6 +50,8 @@ class IndexingSummary:
             "vanished": self.vanished,
             "removed": self.removed,
             "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],
+            "passed_over": self.passed_over,
+            "remarks": self.remarks,
         }
 
 
@@ -83,7 +72,8 @@ class Changes:
         self.summary = IndexingSummary()
 
     def begin(self, files: Survey) -> None:
-        """Keep the documents of unchanged files, and record the problems the survey found."""
+        """Keep the documents of unchanged files, and record what the survey found that is not read."""
+        self.summary.passed_over += map(str, files.passed_over)
         for source in files.unchanged:
             ids = self.ids_by_source.get(source, set())
             self.assigned |= ids
@@ -163,11 +153,17 @@ class _Batch:
     rows: "pa.Table | None" = None
     files: list[dict[str, Any]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)  # ids that a changed JSON Lines file no longer has
+    characters: int = 0
+    started: float = field(default_factory=time.monotonic)
 
-    @property
-    def is_full(self) -> bool:
-        characters = sum(len(d.text) for d in self.documents)
-        return len(self.documents) >= BATCH_DOCUMENTS or characters >= BATCH_CHARACTERS
+    def add(self, document: Document) -> None:
+        self.documents.append(document)
+        self.characters += len(document.text)
+
+    def is_full(self, characters: float) -> bool:
+        """Whether it has as many documents or characters as one commit takes, or was waiting long for files."""
+        is_old = bool(self.documents) and time.monotonic() - self.started >= COMMIT_SECONDS
+        return len(self.documents) >= BATCH_DOCUMENTS or self.characters >= characters or is_old
 
 
 class IndexingRun:
@@ -181,6 +177,9 @@ class IndexingRun:
         self.batch = _Batch()
         self.pipeline = Pipeline([self._tokenize, self._encode, self._store])
         self.files = self.total_files = self.documents = self.tokens = 0
+        self.work = Work()
+        self.languages: set[str] = set()  # of new and changed documents
+        self.batch_characters: float = FIRST_CHARACTERS
         self.started = time.monotonic()
         self._progress_lock = Lock()
 
@@ -188,17 +187,20 @@ class IndexingRun:
         """Bring the library up to date with the files in `paths`."""
         files = survey(paths, self.writer.store.files(), self.source_paths)
         self.total_files = len(files.to_read)
+        self.work.expect(files.to_read)
         self.changes.begin(files)
         with self.pipeline:
             for file in read_files(files.to_read):
                 self._add(file)
                 self.files += 1
+                self.work.finish(file.file)
                 self._report()
             self._submit()
             self.batch.removed = self.changes.finish(files)
             self._submit()
         if self.changes.prune:
             self.writer.store.delete_files(files.gone)
+        self.changes.summary.remarks += language_remarks(self.languages, self.writer.store.model.languages)
         return self.changes.summary
 
     def _add(self, read: FileRead) -> None:
@@ -209,32 +211,44 @@ class IndexingRun:
             id, is_new = self.changes.assign(document.id, content_hash(document), file.source)
             unseen.discard(id)
             if is_new:
-                self.batch.documents.append(replace(document, id=id, source=file.source))
-            if self.batch.is_full:
+                self.batch.add(replace(document, id=id, source=file.source))
+                self.work.add(len(document.text))
+                self.languages.add(document.language)
+            if self.batch.is_full(self.batch_characters):
                 self._submit()
+        self.changes.summary.remarks += read.remarks
         record, removed = self.changes.finish_file(file, read.problems, unseen)
         self.batch.files.append(record)
         self.batch.removed += removed
 
     def _submit(self) -> None:
-        batch, self.batch = self.batch, _Batch()
-        self.pipeline.put(batch)
+        self.pipeline.put(self.batch)
+        self.batch = _Batch()
 
     def _tokenize(self, batch: _Batch) -> _Batch:
         batch.tokens, batch.documents = self.writer.tokenize(batch.documents), []
         return batch
 
     def _encode(self, batch: _Batch) -> _Batch:
-        if batch.tokens:
-            batch.rows = self.writer.encode(batch.tokens, self._on_encoded)
-            self.tokens += sum(map(len, batch.tokens))
-        batch.tokens = []
+        if not batch.tokens:
+            return batch
+        started, before = time.monotonic(), self.tokens
+        characters_per_token = batch.characters / max(1, sum(map(len, batch.tokens)))
+
+        def on_tokens(count: int) -> None:
+            self.pipeline.check()
+            self.tokens += count
+            self.work.encoding((self.tokens - before) * characters_per_token)
+            self._report()
+
+        batch.rows, batch.tokens = self.writer.encode(batch.tokens, self._on_documents, on_tokens), []
+        self.work.encoded(batch.characters)
+        speed = batch.characters / max(time.monotonic() - started, 1e-3)
+        self.batch_characters = min(BATCH_CHARACTERS, speed * COMMIT_SECONDS)
         return batch
 
-    def _on_encoded(self, documents: int) -> None:
-        self.pipeline.check()
-        self.documents += documents
-        self._report()
+    def _on_documents(self, count: int) -> None:
+        self.documents += count
 
     def _store(self, batch: _Batch) -> None:
         """Files are recorded last: if killed before, the next run reads them again."""
@@ -247,6 +261,9 @@ class IndexingRun:
 
     def _report(self) -> None:
         if self.on_progress:
-            seconds = time.monotonic() - self.started
             with self._progress_lock:
-                self.on_progress(IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds))
+                seconds = time.monotonic() - self.started
+                standing = IndexingProgress(
+                    self.files, self.total_files, self.documents, self.tokens, seconds, self.work.share
+                )
+                self.on_progress(standing)

@@ -18,13 +18,14 @@ from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
-from longmatch.library.errors import LibraryError, NotALibrary, storage_errors
+from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
 from longmatch.library.files import SourcePaths
 from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.index.index import Index
-from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary, OnProgress
+from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
 from longmatch.library.pairs import SimilarPairs, find_pairs
+from longmatch.library.progress import OnProgress
 from longmatch.library.reencode import OnDocuments, Reencoder, reencode
 from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType
 from longmatch.library.search.candidates import CANDIDATES
@@ -37,6 +38,7 @@ from longmatch.library.writer import Writer, try_write_lock, update_index, write
 from longmatch.matching.hits import Hits
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Matcher, Progress
+from longmatch.matching.render.wording import language_remarks
 from longmatch.matching.reranking import DEPTH
 from longmatch.sdr.matcher import SdrMatcher
 
@@ -220,6 +222,10 @@ class Library:
         """A document as the library's model sees it: stored, or encoded now."""
         return self._query_encoder(self._searcher()).encode(query)[0]
 
+    def language_remarks(self, language: str) -> list[str]:
+        """A sentence if the library's model was not trained on a language, given by its two-letter code."""
+        return language_remarks([language], self._store.model.languages)
+
     def compare(self, a: QueryLike, b: QueryLike) -> Match:
         """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
         again.
@@ -240,16 +246,21 @@ class Library:
     ) -> IndexingSummary:
         """Bring the library up to date with files and folders: new documents are added, changed ones replaced.
 
-        `prune` removes documents whose file is gone. If interrupted, the next call resumes. `backend` does the work
-        elsewhere than in this process, such as on a cluster (`longmatch.distributed`).
+        `prune` removes documents whose file is gone. If interrupted, it raises IndexingStopped, a KeyboardInterrupt;
+        the next call resumes. `backend` does the work elsewhere than in this process, such as on a cluster
+        (`longmatch.distributed`).
         """
         path_list = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
         with self._writer() as writer:
-            if backend:
-                summary = backend.add(writer, self._source_paths, progress, prune, path_list)
-            else:
-                summary = IndexingRun(writer, self._source_paths, progress, prune).run(path_list)
-            writer.finish(self.exact_below)
+            before = len(writer.store)
+            try:
+                if backend:
+                    summary = backend.add(writer, self._source_paths, progress, prune, path_list)
+                else:
+                    summary = IndexingRun(writer, self._source_paths, progress, prune).run(path_list)
+                writer.finish(self.exact_below)
+            except KeyboardInterrupt:
+                raise IndexingStopped(self.address, before, len(writer.store)) from None
         return summary
 
     def reencode(self, progress: OnDocuments | None = None) -> None:

@@ -16,6 +16,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, background_from_bytes
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.low_rank import change_from_bytes
+from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, DEFAULT_NAME, DEFAULT_PACKAGE
 from longmatch.library.errors import LibraryError
 from longmatch.library.rows import VectorType
 from longmatch.matching.chance import Background
@@ -68,6 +69,11 @@ class LibraryModel:
     def backbone_label(self) -> str:
         """The backbone, and its adapter if it has one."""
         return f"{self.backbone} with the change {self.change}" if self.change else self.backbone
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """The languages the backbone was trained on, as two-letter codes; None if unknown."""
+        return DEFAULT_LANGUAGES if self.backbone == DEFAULT_NAME else None
 
     def to_json(self) -> str:
         """JSON for the store; defaults are omitted, so that the text of older libraries stays the same."""
@@ -186,8 +192,6 @@ def _reencode_hint(address: str) -> str:
 
 
 def _short_name(backbone: Backbone) -> str:
-    from longmatch.encoders.pretrained import DEFAULT_NAME, DEFAULT_PACKAGE
-
     return DEFAULT_NAME if DEFAULT_PACKAGE in backbone.name else backbone.name
 
 

@@ -27,8 +27,9 @@ class Pipeline:
     """Items pass through the stages in order; one may wait before each stage, which bounds memory.
 
     An error in a stage is raised by the next `put`, or at the end of the block: items before the failed one are
-    completed, items after it are dropped. If the block itself raises, on Ctrl-C for example, all items in the pipeline
-    are dropped; long stages should call `check` now and then.
+    completed, items after it are dropped. If the block itself raises, on Ctrl-C for example, the last stage, which
+    keeps the results, completes what has come to it, and all else is dropped; long stages should call `check` now and
+    then. No thread outlives the block, however often it is interrupted.
 
     >>> done = []
     >>> with Pipeline([lambda x: x + 1, done.append]) as pipeline:
@@ -45,6 +46,7 @@ class Pipeline:
         outputs = [*(queue.put for queue in self._queues[1:]), self._collect]
         workers = zip(stages, self._queues, outputs, strict=True)
         self._threads = [Thread(target=self._work, args=worker, daemon=True) for worker in workers]
+        self._interrupt: KeyboardInterrupt | None = None
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -56,11 +58,22 @@ class Pipeline:
     ) -> None:
         if error is not None:
             self._stop.set()
-        self._queues[0].put(_END)
+        self._wait(lambda: self._queues[0].put(_END))
         for thread in self._threads:
-            thread.join()
+            self._wait(thread.join)
+        if self._interrupt is not None:
+            raise self._interrupt
         if error is None:
             self._raise_error()
+
+    def _wait(self, wait: Callable[[], None]) -> None:
+        """Wait to the end; an interrupt meanwhile stops the work and is raised when the threads have ended."""
+        while True:
+            try:
+                return wait()
+            except KeyboardInterrupt as interrupt:
+                self._stop.set()
+                self._interrupt = interrupt
 
     def put(self, item: Any) -> None:
         """Pass an item to the first stage; waits until there is room."""
@@ -77,9 +90,9 @@ class Pipeline:
             raise self._error
 
     def _work(self, stage: Stage, queue: "Queue[Any]", output: Callable[[Any], None]) -> None:
-        failed = False
+        failed, keeps = False, queue is self._queues[-1]
         while (item := queue.get()) is not _END:
-            if failed or self._stop.is_set():
+            if failed or (self._stop.is_set() and not keeps):
                 continue  # drain the queue, so that nobody waits
             if not isinstance(item, _Failure):
                 try:

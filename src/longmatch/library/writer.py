@@ -32,9 +32,11 @@ class Writer:
         """The tokens of documents: step one of three."""
         return self._matcher().tokenize(documents)
 
-    def encode(self, documents: Sequence[Tokens], on_encoded: Callable[[int], None]) -> pa.Table:
-        """Rows for the store: step two. `on_encoded` is called with the number of documents just encoded."""
-        return to_table(self._matcher().encode_tokens(documents, on_encoded), self.store.model.vectors)
+    def encode(
+        self, documents: Sequence[Tokens], on_documents: Callable[[int], None], on_tokens: Callable[[int], None]
+    ) -> pa.Table:
+        """Rows for the store: step two. The callbacks get the numbers of documents and of tokens just encoded."""
+        return to_table(self._matcher().encode_tokens(documents, on_documents, on_tokens), self.store.model.vectors)
 
     def put(self, rows: pa.Table) -> None:
         """Store and index documents, replacing those with the same ids: step three."""

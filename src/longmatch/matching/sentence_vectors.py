@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Backbone, Vectors
+from longmatch.encoders.backbone import Backbone, TokenProgress, Vectors
 from longmatch.matching.align import Floats, Ints
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.matcher import Progress
@@ -25,12 +25,15 @@ def sentence_vectors(
 
 
 def vectors_of_tokens(
-    documents: Iterable[Tokens], backbone: Backbone, progress: Progress | None = None
+    documents: Iterable[Tokens],
+    backbone: Backbone,
+    progress: Progress | None = None,
+    on_tokens: TokenProgress | None = None,
 ) -> Iterator[tuple[Sentences, Vectors]]:
-    """The same of documents that are tokenised already."""
+    """The same of documents that are tokenised already; `on_tokens` is called with the tokens of each small batch."""
     for batch in _by_size(documents):
         cut = [sentences(tokens, backbone.max_tokens) for tokens in batch]
-        done = _DocumentProgress([int(pieces.lengths.sum()) for pieces in cut], progress)
+        done = _DocumentProgress([int(pieces.lengths.sum()) for pieces in cut], progress, on_tokens)
         flat = [pieces.ids(i) for pieces in cut for i in range(len(pieces))]
         vectors = backbone.encode(flat, done.tokens)
         for pieces, mine in zip(cut, np.split(vectors, np.cumsum([len(pieces) for pieces in cut])[:-1]), strict=True):
@@ -87,12 +90,14 @@ def _by_size(documents: Iterable[Tokens]) -> Iterator[list[Tokens]]:
 class _DocumentProgress:
     """Turns tokens encoded into documents done, as batches mix the documents."""
 
-    def __init__(self, tokens: list[int], report: Progress | None) -> None:
-        self.total, self.count, self.report = max(1, sum(tokens)), len(tokens), report
+    def __init__(self, tokens: list[int], report: Progress | None, on_tokens: TokenProgress | None) -> None:
+        self.total, self.count, self.report, self.on_tokens = max(1, sum(tokens)), len(tokens), report, on_tokens
         self.seen = self.reported = 0
 
     def tokens(self, count: int) -> None:
         self.seen += count
+        if self.on_tokens:
+            self.on_tokens(count)
         self._tell(self.count * self.seen // self.total)
 
     def finish(self) -> None:

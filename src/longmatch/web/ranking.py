@@ -52,11 +52,12 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
         progress=job.advance if second and job else None,
     )
     rows = state.catalogue.rows()
+    described = state.described(asked.document)
     return Ranking(
-        query=state.described(asked.document),
+        query=described,
         by=asked.rerank or asked.by,
         documents=len(rows),
-        remarks=ranking_remarks(hit.probability for hit in hits),
+        remarks=library.language_remarks(described.language) + ranking_remarks(hit.probability for hit in hits),
         hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
     )
 

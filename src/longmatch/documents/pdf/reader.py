@@ -23,6 +23,7 @@ from longmatch.documents.pdf.heading_candidates import normalise
 from longmatch.documents.pdf.headings import mark_headings
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.reflow import Vocabulary, join_continued, join_lines
+from longmatch.documents.pdf.scans import has_image, named_pages
 from longmatch.errors import LongmatchWarning, ReadError
 
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
@@ -34,10 +35,14 @@ def read_pdf(path: Path) -> Draft:
     """Read the text of a PDF with its headings and kinds of paragraphs, in reading order."""
     with _open(path) as document:
         pages = [_page_fragments(document, index, path) for index in range(len(document))]
+        scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
         bookmarks = _bookmarks(document)
         metadata = document.get_metadata_dict(skip_empty=True)
     if not any(pages):
         raise ReadError(path, "holds no text (it may be a scan)", "Run OCR on it first.")
+    if scanned:
+        message = f"{path}: no text on {named_pages(scanned)} (scanned?). Run OCR on it to include them."
+        warnings.warn(message, LongmatchWarning, stacklevel=2)
     cleaned = without_furniture(pages)
     pages = cleaned if any(cleaned) else pages
     reader = ColumnReader(usual_gutters(pages))

@@ -1,6 +1,6 @@
 """How scores are put into words, the same in the terminal and on the page."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from longmatch.documents.document import Document
 from longmatch.matching.match import Match
@@ -112,6 +112,27 @@ def ranking_remarks(probabilities: Iterable[float | None]) -> list[str]:
     return ["Nothing here shares more than such documents always do; the closest are listed."]
 
 
+def language_remarks(languages: Iterable[str], known: Collection[str] | None) -> list[str]:
+    """One sentence on documents in languages that a model was not trained on; `known` is None if nobody can tell.
+
+    >>> language_remarks(["en", "zh", "ru", "zh"], {"en"})
+    ['The model was trained on English: documents in Chinese and Russian are matched by words more than by meaning.']
+    >>> language_remarks(["en"], {"en"}), language_remarks(["zh"], None)
+    ([], [])
+    """
+    foreign = sorted({_LANGUAGES.get(code, code) for code in languages if known is not None and code not in known})
+    if not foreign:
+        return []
+    trained_on = _listed(sorted(_LANGUAGES.get(code, code) for code in known or ()))
+    matched = "are matched by words more than by meaning"
+    return [f"The model was trained on {trained_on}: documents in {_listed(foreign)} {matched}."]
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words as a sentence lists them."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def shares(parts: Mapping[str, float], labels: Mapping[str, str]) -> list[tuple[str, float]]:
     """The parts that carry a score by their labels, largest first; their shares sum to 1.
 
@@ -128,8 +149,7 @@ def carried_by(match: Match) -> str:
     named = [f"{percent(share)} {name}" for name, share in shares(match.parts, match.labels)]
     if not named:
         return ""
-    listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
-    return f"Based on {listed}."
+    return f"Based on {_listed(named)}."
 
 
 def both_name(match: Match) -> str:

@@ -1,0 +1,46 @@
+"""Ctrl-C: the first ends the work in order, the second asks for patience, the third leaves at once."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+INTERRUPTED = 130  # exit status: 128 and the number of SIGINT
+STANDARD_ERROR = 2
+PATIENCE = b"longmatch: still keeping what was encoded; Ctrl-C once more leaves at once.\n"
+
+
+@contextmanager
+def orderly_interrupts() -> Iterator[None]:
+    """Within the block only the first Ctrl-C raises KeyboardInterrupt, so that the next cannot disturb the closing."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # ignored, or someone else's
+        yield
+        return
+    presses = 0
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal presses
+        presses += 1
+        if presses == 1:
+            raise KeyboardInterrupt
+        if presses == 2:
+            os.write(STANDARD_ERROR, PATIENCE)
+        else:
+            os._exit(INTERRUPTED)
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        if not presses:  # else the process is about to end
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def leave_interrupted() -> NoReturn:
+    """End the process without the interpreter's clean-up, during which the threads of native libraries may abort it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)

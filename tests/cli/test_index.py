@@ -1,0 +1,48 @@
+"""`longmatch index` as the user sees it."""
+
+import pytest
+
+from longmatch.cli.index import progress_text
+from longmatch.library.progress import IndexingProgress
+
+
+@pytest.fixture
+def mixed(folder):
+    """Documents among other files."""
+    for name in ("a.xlsx", "b.xlsx", "c.pptx", "LICENSE"):
+        (folder / name).write_bytes(b"x")
+    return folder
+
+
+def test_files_that_are_not_read_are_counted_by_format(longmatch, mixed, tmp_path):
+    ran = longmatch("index", tmp_path / "library", mixed)
+    counted = "2 .xlsx, 1 without a suffix, 1 .pptx"
+    assert ran.err == f"longmatch: 4 files were passed over (--json names them): {counted}.\n"
+    assert ran.out == f"{tmp_path / 'library'}: 5 added\n"
+
+
+def test_files_that_are_not_read_are_named_in_json(longmatch, mixed, tmp_path):
+    ran = longmatch("index", tmp_path / "library", mixed, "--json")
+    assert ran.json["passed_over"] == [str(mixed / name) for name in ("LICENSE", "a.xlsx", "b.xlsx", "c.pptx")]
+    assert ran.err == ""
+
+
+def test_progress_names_the_phase_and_what_is_encoded():
+    assert progress_text(IndexingProgress(36, 36, 0, 0, 5.0, 0.0)) == (
+        "reading: 36 of 36 files read, 0 documents encoded"
+    )
+    assert progress_text(IndexingProgress(36, 36, 4, 9000, 3.0, 0.2)) == (
+        "encoding: 36 of 36 files read, 4 documents encoded, 3,000 tokens a second"
+    )
+    assert progress_text(IndexingProgress(36, 36, 36, 9000, 3.0, 1.0)).startswith("writing: ")
+
+
+def test_a_language_that_the_model_does_not_know_is_said_once(longmatch, folder, tmp_path):
+    chinese = tmp_path / "裁判.txt"
+    chinese.write_text("本院认为，被告应当返还原告的存款。银行关闭了大门。\n", encoding="utf-8")
+    said = "The model was trained on English: documents in Chinese are matched by words more than by meaning."
+    ran = longmatch("index", tmp_path / "library", folder, chinese, "--json")
+    assert ran.json["remarks"] == [said]
+    assert longmatch("rank", chinese, tmp_path / "library", "--json").json["remarks"][0] == said
+    assert longmatch("rank", chinese, tmp_path / "library").err == f"longmatch: {said}\n"
+    assert said not in longmatch("rank", "bank.md", tmp_path / "library", "--json").json["remarks"]
