@@ -1,6 +1,7 @@
 """Processes of their own that start at once: forked from one that has loaded what they need and done nothing yet."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from multiprocessing import get_context
@@ -54,6 +55,7 @@ def _begin(
     environment: dict[str, str],
 ) -> None:
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits that it is ignored
     os.environ.update(environment)
     for number, path in enumerate(prints, start=1):
         with (path or Path(os.devnull)).open("w") as file:

@@ -1,5 +1,6 @@
 """Stages overlap, and what comes of them is what comes of one after another."""
 
+import signal
 from _thread import interrupt_main
 from threading import Event, Lock
 from time import sleep
@@ -106,6 +107,15 @@ def test_an_interruption_drops_what_is_on_the_line_and_stops_a_long_stage():
     assert not left
 
 
+@pytest.fixture
+def heeds_interrupts():
+    """As in a terminal; a background job inherits that they are ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_interrupts")
 def test_interrupts_while_it_waits_for_the_end_keep_what_has_come_to_the_last_stage():
     left, waiting = [], Event()
 
