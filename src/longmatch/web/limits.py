@@ -19,7 +19,7 @@ class Limits:
     uploads: int = 32  # held in memory; the oldest is dropped
     uploads_characters: int = 40_000_000  # of all held uploads together
     waiting: int = 128  # questions that may wait for their turn
-    rankers: int = field(default_factory=usable_cores)  # processes that rank when several ask; 1 for none
+    rankers: int = field(default_factory=lambda: min(4, usable_cores()))  # processes when several ask; 1 for none
     jobs: int = 64  # kept, finished ones included
     comparisons: int = 8  # kept, so that another level or an export costs nothing
     cells: int = 4_000_000  # of a grid in one answer

@@ -28,8 +28,8 @@ class Rankers:
         self._usable = limits.rankers > 1 and address is not None
         self._started: list[Process] = []
         self._processes: list[Process] = []  # those that take questions
-        self._idle: asyncio.Queue[Process] = asyncio.Queue()
-        self._starting: asyncio.Task[None] | None = None
+        self._opening: set[asyncio.Task[None]] = set()
+        self._idle: asyncio.Queue[Process | None] = asyncio.Queue()  # None tells one who waits that there is none
         self._waiting = 0
 
     @property
@@ -38,25 +38,33 @@ class Rankers:
         return bool(self._processes)
 
     def start(self) -> None:
-        """Start them, if there are to be any; they are ready some seconds later."""
-        if self._usable and self._starting is None:
-            self._starting = asyncio.ensure_future(self._start())
+        """Start them, if there are to be any and there are none; they are ready some seconds later."""
+        if self._usable and not self._opening and not self._processes:
+            for _ in range(self._limits.rankers):
+                self._start_one()
 
-    async def _start(self) -> None:
-        opening = await asyncio.gather(*(self._opened() for _ in range(self._limits.rankers)))
-        for process in filter(None, opening):
-            self._processes.append(process)
-            self._idle.put_nowait(process)
-        if not self._processes:
-            log.warning("Questions are answered one at a time: no other process can open the library.")
+    def _start_one(self) -> None:
+        opening = asyncio.ensure_future(self._open_one())
+        self._opening.add(opening)
+        opening.add_done_callback(self._opened)
 
-    async def _opened(self) -> Process | None:
-        """A process that has the library open; None if it could not."""
+    async def _open_one(self) -> None:
         process = await asyncio.create_subprocess_exec(
             *self._command, stdin=PIPE, stdout=PIPE, env=os.environ | ENVIRONMENT, start_new_session=True
         )
         self._started.append(process)
-        return process if await self._next_message(process) is not None else None
+        if await self._next_message(process) is not None:
+            self._processes.append(process)
+            self._idle.put_nowait(process)
+
+    def _opened(self, opening: "asyncio.Task[None]") -> None:
+        """Where none could open the library, nobody waits for one any more."""
+        self._opening.discard(opening)
+        if not self._opening and not self._processes and not opening.cancelled():
+            self._usable = False
+            log.warning("Questions are answered one at a time: no other process can open the library.")
+            for _ in range(self._waiting):
+                self._idle.put_nowait(None)
 
     async def _next_message(self, process: Process) -> bytes | None:
         assert process.stdout is not None
@@ -78,6 +86,8 @@ class Rankers:
 
     async def _ask(self, question: bytes) -> bytes:
         process = await self._idle.get()
+        if process is None:
+            raise _stopped()
         try:
             assert process.stdin is not None
             process.stdin.write(message(question))
@@ -86,28 +96,31 @@ class Rankers:
         except ConnectionError:
             answer = None
         except asyncio.CancelledError:  # its answer would be taken for that of the next question
-            self._drop(process)
+            self._replace(process)
             raise
         if answer is None:
-            self._drop(process)
-            raise Problem(503, "The process that ranked was stopped. Ask again.", {"Retry-After": "1"})
+            self._replace(process)
+            raise _stopped()
         self._idle.put_nowait(process)
         return answer
 
-    def _drop(self, process: Process) -> None:
-        """Do without a process; when the last is gone, they start anew with the next question that must wait."""
+    def _replace(self, process: Process) -> None:
+        """Another one takes its place."""
         self._processes.remove(process)
         if process.returncode is None:
             process.kill()
-        if not self._processes:
-            self._starting = None
+        self._start_one()
 
     async def close(self) -> None:
         """End them."""
-        if self._starting is not None:
-            self._starting.cancel()
+        for opening in list(self._opening):
+            opening.cancel()
         while self._started:
             process = self._started.pop()
             if process.returncode is None:
                 process.kill()
             await process.communicate()
+
+
+def _stopped() -> Problem:
+    return Problem(503, "The process that ranked was stopped. Ask again.", {"Retry-After": "1"})

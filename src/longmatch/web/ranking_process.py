@@ -6,12 +6,13 @@ library is open. The process ends with its input, so it never outlives the serve
 
 import json
 import sys
+import traceback
 
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
 from longmatch.web.limits import Limits
 from longmatch.web.messages import message, messages
-from longmatch.web.problems import status_of, without_paths
+from longmatch.web.problems import UNKNOWN, status_of, without_paths
 from longmatch.web.ranking import rank_now
 from longmatch.web.schema import RankRequest
 from longmatch.web.state import State
@@ -22,8 +23,14 @@ def answer(state: State, question: bytes) -> bytes:
     try:
         return rank_now(state, RankRequest.model_validate_json(question)).model_dump_json().encode()
     except LongmatchError as error:
-        sentence = without_paths(str(error), state.library)
-        return json.dumps({"status": status_of(error), "problem": sentence}).encode()
+        return _problem(status_of(error), without_paths(str(error), state.library))
+    except Exception:
+        traceback.print_exc()  # to the terminal of the server
+        return _problem(500, UNKNOWN)
+
+
+def _problem(status: int, sentence: str) -> bytes:
+    return json.dumps({"status": status, "problem": sentence}).encode()
 
 
 def serve(library: Library) -> None:

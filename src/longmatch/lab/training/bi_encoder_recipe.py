@@ -1,7 +1,7 @@
 """Base class of the recipes for bi-encoders: document vectors learnt from labelled pairs, in bounded memory."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -19,6 +19,8 @@ from longmatch.lab.training.validation import cosine_measures
 from longmatch.units import Tokens
 from longmatch.units.tokens import Ints
 
+CONTRASTIVE_BUDGET: Mapping[str, Any] = {"documents": 100, "learning_rate": 1e-4, "epochs": 1.5, "least_steps": 100}
+"""The defaults of recipes that contrast whole documents, chosen on validation pairs."""
 LAID_OUT = 64  # documents laid out at a time for validation
 
 

@@ -7,7 +7,7 @@ document in chunks and averages them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal
+from typing import Any, ClassVar, Generic, Literal, Protocol
 
 from torch import Tensor
 
@@ -24,7 +24,14 @@ from longmatch.lab.encoders.dropout import set_dropout
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
-from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, D, PairBatch
+from longmatch.lab.training.bi_encoder_recipe import (
+    CONTRASTIVE_BUDGET,
+    BiEncoderRecipe,
+    D,
+    D_co,
+    DocumentLayout,
+    PairBatch,
+)
 from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.sentence_model import save_sentence_model
@@ -87,10 +94,19 @@ class OpeningLayout:
         return FlatTokens.of([tokens.ids[: self.limit] for tokens in documents], self.specials)
 
 
+class LimitedLayout(DocumentLayout[D_co], Protocol[D_co]):
+    """A layout of pieces that the backbone reads at a time."""
+
+    @property
+    def limit(self) -> int:
+        """Tokens of a piece, without special ones."""
+
+
 class PooledRecipe(BiEncoderRecipe[D], Generic[D]):
     """Fine-tunes the backbone itself; a subclass says what is read of a document."""
 
     options: PooledSettings
+    layout: LimitedLayout[D]
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: PooledSettings) -> tuple[Any, Any]:
@@ -102,7 +118,7 @@ class PooledRecipe(BiEncoderRecipe[D], Generic[D]):
     @property
     def limit(self) -> int:
         """Tokens that the backbone reads at a time, without special ones."""
-        return int(self.layout.limit)  # type: ignore[attr-defined]
+        return self.layout.limit
 
     def save(self, folder: Path) -> None:
         """Write a sentence-transformers folder with the training's token limit."""
@@ -143,12 +159,7 @@ class ChunkMeanRecipe(PooledRecipe[ChunkedDocuments]):
 
     name: ClassVar[str] = "mean"
     Settings: ClassVar[type] = ChunkMeanSettings
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "documents": 100,
-        "learning_rate": 1e-4,
-        "epochs": 1.5,
-        "least_steps": 100,
-    }
+    defaults: ClassVar[Mapping[str, Any]] = CONTRASTIVE_BUDGET
     options: ChunkMeanSettings
     layout: ChunkedLayout
 

@@ -18,7 +18,7 @@ from longmatch.lab.losses import cosine_loss, supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.config import Readout
 from longmatch.lab.papers.colde.encoder import ColdeModel, run_offsets
-from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
+from longmatch.lab.training.bi_encoder_recipe import CONTRASTIVE_BUDGET, BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings
@@ -95,12 +95,7 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
 
     name = "colde"
     Settings: ClassVar[type] = ColdeSettings
-    defaults: ClassVar[Mapping[str, Any]] = {
-        "documents": 100,
-        "learning_rate": 1e-4,
-        "epochs": 1.5,
-        "least_steps": 100,
-    }
+    defaults: ClassVar[Mapping[str, Any]] = CONTRASTIVE_BUDGET
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"paper": PAPER}
     model: ColdeModel
     options: ColdeSettings

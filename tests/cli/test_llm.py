@@ -1,21 +1,25 @@
 """`longmatch rank --rerank llm` and `longmatch compare --model llm`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from longmatch.llm.address import KEY, MODEL, URL
-from tests.cli.conftest import TEXTS, Ran, folder, longmatch  # noqa: F401
-from tests.llm.chat_server import Answer, ChatServer
+from tests.cli.conftest import TEXTS, Ran
+from tests.llm.chat_server import Answer, ChatServer, serve
 
 Run = Callable[..., Ran]
 
 
 @pytest.fixture
-def address(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in ((URL, server.url), (MODEL, "tiny"), (KEY, "the-key")):
-        monkeypatch.setenv(name, value)
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ChatServer]:
+    """Named in the environment, with a cache of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with serve() as chat:
+        for name, value in ((URL, chat.url), (MODEL, "tiny"), (KEY, "the-key")):
+            monkeypatch.setenv(name, value)
+        yield chat
 
 
 def snow_first(prompt: str) -> Answer:
@@ -24,15 +28,17 @@ def snow_first(prompt: str) -> Answer:
     return Answer("I cannot say." if "pear" in asked else '{"score": 99}' if "Snow" in asked else '{"score": 20}')
 
 
-def test_without_an_address_nothing_is_sent_and_nothing_read(longmatch: Run, folder: Path) -> None:  # noqa: F811
+def test_without_an_address_nothing_is_sent_and_nothing_read(
+    longmatch: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(URL, raising=False)
     complaint = longmatch("rank", folder / "bank.md", folder, "--rerank", "llm").complaint
     assert "no address is given, so nothing was sent" in complaint and URL in complaint
 
 
-@pytest.mark.usefixtures("address")
 def test_a_ranking_is_reranked_and_one_line_says_what_it_took(
-    longmatch: Run,  # noqa: F811
-    folder: Path,  # noqa: F811
+    longmatch: Run,
+    folder: Path,
     server: ChatServer,
 ) -> None:
     server.reply = snow_first
@@ -47,17 +53,16 @@ def test_a_ranking_is_reranked_and_one_line_says_what_it_took(
     assert again.out == ran.out and "1 asked, 3 from the cache" in again.err
 
 
-@pytest.mark.usefixtures("address")
-def test_two_documents_are_compared(longmatch: Run, folder: Path) -> None:  # noqa: F811
+@pytest.mark.usefixtures("server")
+def test_two_documents_are_compared(longmatch: Run, folder: Path) -> None:
     ran = longmatch("compare", folder / "bank.md", folder / "queue.txt", "--json", "-m", "llm")
     assert ran.json["score"] == 0.8 and ran.json["verdict"].startswith("The two belong together")
     assert ran.err.startswith("longmatch: tiny: 1 asked")
 
 
-@pytest.mark.usefixtures("address")
 def test_a_server_that_is_down_is_one_sentence_without_text(
-    longmatch: Run,  # noqa: F811
-    folder: Path,  # noqa: F811
+    longmatch: Run,
+    folder: Path,
     server: ChatServer,
 ) -> None:
     server.answers(Answer(status=401, body=TEXTS["bank.md"].encode()))
