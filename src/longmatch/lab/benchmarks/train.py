@@ -168,11 +168,13 @@ def check_overrides(overrides: Mapping[str, str], rows: Sequence[str], sets: Seq
             raise SystemExit(f"No row has a setting {key}.")
 
 
-def evaluated_models(place: Path, row: str) -> list[str]:
+def evaluated_models(
+    place: Path, row: str, rules: Sequence[str] = RULES, readouts: Sequence[str] = READOUTS
+) -> list[str]:
     """A row's entries in `longmatch evaluate --models`: its folder, CoLDE's also by readout, SDR's by scoring rule."""
     if row in ALL_RULES:
-        return [f"{rule}@{place}" for rule in RULES]
-    return [str(place), *(f"{rule}@{place}" for rule in READOUTS if row in READ_OTHERWISE)]
+        return [f"{rule}@{place}" for rule in rules]
+    return [str(place), *(f"{readout}@{place}" for readout in readouts if row in READ_OTHERWISE)]
 
 
 def prerequisites(rows: Sequence[str]) -> list[str]:
@@ -263,6 +265,8 @@ class BenchmarkPlan:
     also: Sequence[str] = ()  # SET/MODEL: further models that need no training
     untrained: Sequence[str] = UNTRAINED
     starts: Sequence[str] = (DEFAULT_NAME,)  # backbones; of a path its last part names the model
+    rules: Sequence[str] = RULES  # that SDR's models are measured by
+    readouts: Sequence[str] = READOUTS  # that CoLDE's models are measured by too
 
     def jobs(self) -> list[QueuedJob]:
         """All jobs: prerequisites before the rows that need them, each measurement right after its training.
@@ -295,7 +299,7 @@ class BenchmarkPlan:
             for row, start in self._rows(name, seed)
             if ROWS[row][0] not in PREREQUISITES
         }
-        matching = [evaluated_models(place, row) for place, row in places.items()]
+        matching = [evaluated_models(place, row, self.rules, self.readouts) for place, row in places.items()]
         further = [place.removeprefix(f"{name}/") for place in self.also if place.startswith(f"{name}/")]
         return [*self.untrained, *further, *(model for some in matching for model in some)]
 
@@ -338,7 +342,8 @@ class BenchmarkPlan:
 
     def _measurement(self, name: str, row: str, start: str, seed: int) -> QueuedJob:
         place = _path(row, name, seed, start)
-        work = Measurement(self.evaluation(name), tuple(evaluated_models(self.out / place, row)))
+        models = evaluated_models(self.out / place, row, self.rules, self.readouts)
+        work = Measurement(self.evaluation(name), tuple(models))
         needs = (place, *([f"{name}: untrained"] if self.untrained else []))
         return QueuedJob(f"{place}: measured", work, self.out / f"{place}.log", needs)
 
@@ -383,6 +388,8 @@ def main() -> None:
         "--also", nargs="+", default=[], help="SET/MODEL: further models to measure that need no training"
     )
     parser.add_argument("--untrained", nargs="*", default=list(UNTRAINED), help="models measured first on every set")
+    parser.add_argument("--rules", nargs="*", default=list(RULES), help="scoring rules of SDR's models")
+    parser.add_argument("--readouts", nargs="*", default=list(READOUTS), help="further readouts of CoLDE's models")
     options = parser.parse_args()
     overrides = read_pairs(options.settings)
     check_overrides(overrides, [*prerequisites(options.rows), *options.rows], options.sets)
@@ -390,7 +397,7 @@ def main() -> None:
     cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
     what = options.data, options.out, options.sets, options.rows, options.seeds, overrides
     how = options.measure, options.only, options.readers or cores, options.also, options.untrained, options.starts
-    plan = BenchmarkPlan(*what, *how)
+    plan = BenchmarkPlan(*what, *how, options.rules, options.readouts)
     plan.restore_prepared()
     failed = run_all(plan.jobs(), jobs, cores)
     for name in [] if options.measure else options.sets:
