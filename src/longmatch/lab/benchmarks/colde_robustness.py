@@ -1,0 +1,80 @@
+"""CoLDE's robustness studies as a figure, from the stored results: batch size, length in training, number of sections.
+
+    python -m longmatch.lab.benchmarks.colde_robustness --to docs/colde-robustness.svg
+
+One panel per study (sections 4.4.1, 4.4.2 and 4.5.4 of the paper), F1 of the pairs and nDCG@10 of the rankings on acl.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from longmatch.lab.benchmarks.paper_tables import Names, colde_rows, pooled_row
+from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
+
+DATA = "acl.test"
+MEASURES = {"F1": "F1 of pairs", "nDCG@10": "nDCG@10"}
+COLDE = colde_rows()["CoLDE"]  # batches of 100 documents, read whole, in two sections
+STUDIES: Mapping[str, Mapping[str, Names]] = {
+    "documents in a batch": {
+        "50": ["colde documents=50 dropout=0.1 steps=200"],
+        "100": COLDE,
+        "200": ["colde documents=200 dropout=0.1 steps=50"],
+    },
+    "tokens read of a document in training": {
+        "1,000": ["colde dropout=0.1 max_tokens=1000 steps=100"],
+        "4,000": ["colde dropout=0.1 max_tokens=4000 steps=100"],
+        "all": COLDE,
+    },
+    "sections of a document": {
+        "2": COLDE,
+        "3": ["colde dropout=0.1 sections=3 steps=100"],
+        "5": ["colde dropout=0.1 sections=5 steps=100"],
+    },
+}
+
+
+def study_points(group: ResultGroup, study: Mapping[str, Names], measure: str) -> dict[str, float]:
+    """The values of a measure by the setting's value; rows that are not stored are left out."""
+    rows = {value: pooled_row(group, value, names) for value, names in study.items()}
+    return {value: row.measures[measure] for value, row in rows.items() if row}
+
+
+def plot(group: ResultGroup, path: Path) -> None:
+    """One panel per study, one line per measure."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4 * len(STUDIES), 3.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, (name, study) in zip(figure.subplots(1, len(STUDIES)), STUDIES.items(), strict=True):
+        for measure, label in MEASURES.items():
+            points = study_points(group, study, measure)
+            axes.plot(list(points), [100 * value for value in points.values()], marker="o", label=label)
+            for place, value in enumerate(points.values()):
+                axes.annotate(
+                    f"{100 * value:.1f}", (place, 100 * value), (0, 6), textcoords="offset points", ha="center"
+                )
+        axes.set(xlabel=name, ylim=(0, 100))
+        axes.margins(x=0.15)
+        axes.grid(alpha=0.3)
+    axes.legend(frameon=False, loc="center right")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Draw the figure, and print its numbers."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--to", type=Path, default=Path("docs") / "colde-robustness.svg")
+    options = parser.parse_args(arguments)
+    group = StoredResults.load().groups[DATA]
+    plot(group, options.to)
+    for name, study in STUDIES.items():
+        for measure in MEASURES:
+            points = study_points(group, study, measure)
+            print(f"{name}, {measure}:", ", ".join(f"{value} {100 * found:.1f}" for value, found in points.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Print a paper's tables from the stored results, with the significance of the difference from its own method.
+
+    python -m longmatch.lab.benchmarks.paper_tables colde [--sets acl papers wiki]
+    python -m longmatch.lab.benchmarks.paper_tables sdr
+
+Run it in the repository's root. Rows that are not stored are left out; the first row of a table is the one that the
+others are compared with (nDCG@10: randomisation over queries; F1 and AP: paired bootstrap over source documents).
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
+from longmatch.lab.evaluation.result_rows import ResultRow, compare_rows, rows_without_tests
+
+Names = Sequence[str]  # rows that differ in the way their budget was given: their seeds are pooled
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """One table: its title, its columns (headings by measure), those with a p value, and its rows' names by label."""
+
+    title: str
+    columns: Mapping[str, str]
+    tested: Sequence[str]
+    rows: Mapping[str, Names]
+
+    def lines(self, group: ResultGroup) -> list[str]:
+        """The table of one set in Markdown; empty without its first row."""
+        found = {label: row for label, names in self.rows.items() if (row := pooled_row(group, label, names))}
+        first = next(iter(self.rows))
+        if first not in found:
+            return []
+        heads = [head for measure, name in self.columns.items() for head in (name, *self._p_head(measure))]
+        lines = [f"{self.title}, {group.data}:", "", _line(["", *heads, "seeds"])]
+        lines += ["|---|" + "---:|" * (len(heads) + 1)]
+        for label, row in found.items():
+            cells = [cell for measure in self.columns for cell in self._cells(found[first], row, measure)]
+            lines.append(_line([label, *cells, str(max(1, len(row.seeds)))]))
+        return [*lines, ""]
+
+    def _p_head(self, measure: str) -> list[str]:
+        return ["p"] if measure in self.tested else []
+
+    def _cells(self, first: ResultRow, row: ResultRow, measure: str) -> list[str]:
+        value = f"{100 * row.measures[measure]:.1f}" if measure in row.measures else ""
+        if measure not in self.tested:
+            return [value]
+        if row is first or not value:
+            return [value, ""]
+        return [value, rounded_p(compare_rows(row, first, measure).p)]
+
+
+def pooled_row(group: ResultGroup, label: str, names: Names) -> ResultRow | None:
+    """The row of all runs with one of these names, as if they had one name."""
+    runs = [replace(run, model=label) for run in group.runs if run.model in names]
+    return rows_without_tests(runs)[0] if runs else None
+
+
+def rounded_p(p: float) -> str:
+    """A p value with two digits, three where that is 0.
+
+    >>> rounded_p(0.547), rounded_p(0.004), rounded_p(0.0001)
+    ('.55', '.004', '< .001')
+    """
+    if p < 0.001:
+        return "< .001"
+    return f"{p:.3f}".removeprefix("0") if p < 0.01 else f"{p:.2f}".removeprefix("0")
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+
+def _budget(settings: str, epochs: str = "epochs=1.5 learning_rate=0.0001", rest: str = "") -> Names:
+    """A row of CoLDE's tables, its budget given in epochs (acl) or in steps."""
+    names = " ".join(f"{settings} dropout=0.1 {epochs} {rest}".split()), f"{settings} dropout=0.1 {rest} steps=100"
+    return [names[0], " ".join(names[1].split())]
+
+
+def colde_rows(backbone: str = "") -> dict[str, Names]:
+    """CoLDE, its ablations and siamese baselines, from the packaged backbone or another."""
+    of = f" {backbone}".rstrip()
+    return {
+        "CoLDE": _budget(f"colde{of}"),
+        "-Aug": _budget(f"colde augmented=False{of}"),
+        "-LSTM": _budget(f"colde{of}", rest="recurrent=False"),
+        "-CL": _budget(f"colde{of} contrastive=False", "epochs=0.75 learning_rate=0.0001"),
+        "`--preset paper`": [
+            f"colde{of} dropout=0.1 epochs=1.5 preset=paper",
+            f"colde{of} dropout=0.1 preset=paper steps=100",
+        ],
+        "mean of chunks, the same loss": _budget(f"trained mean{of}"),
+        "first 512 tokens": [f"trained first{of} dropout=0.1 epochs=1.5", f"trained first{of} dropout=0.1 steps=312"],
+        "S-LONG": [f"s-long{of} dropout=0.1 steps=312"],
+        "HAN": ["han steps=312"],
+        "SMASH": ["smash steps=312"],
+    }
+
+
+def sdr_rows() -> dict[str, Names]:
+    """SDR from a plain language model: trained, trained on words alone, untrained, and the controls."""
+    trained = "trained sdr backbone=raw-lm{} pairs=256 preset=paper steps=1000"
+    full, words = trained.format(""), trained.format(" contrastive=False")
+    return {
+        "full method": [f"sdr on {full}"],
+        "words only": [f"sdr on {words}"],
+        "untrained": ["sdr@raw-lm"],
+        "full method, by sections": [full],
+        "full method, `first`": [f"first on {full}"],
+        "untrained, by sections": ["sdr-section@raw-lm"],
+        "untrained, `first`": ["first@raw-lm"],
+        "untrained, `mean`": ["mean@raw-lm"],
+        "untrained, `sdr-centred`": ["sdr-centred@raw-lm"],
+        "untrained, `mean-centred`": ["mean-centred@raw-lm"],
+    }
+
+
+PAIRS = {"precision": "P", "recall": "R", "F1": "F1", "accuracy": "accuracy", "average_precision": "AP"}
+RANKING = {name: name for name in ("MPR", "MRR", "HR@10", "nDCG@10")}
+TABLES = {
+    "colde": [
+        PaperTable("From MiniLM", PAIRS | RANKING, ("F1", "nDCG@10"), colde_rows()),
+        PaperTable("From raw-lm", PAIRS | RANKING, ("F1", "nDCG@10"), colde_rows("backbone=raw-lm")),
+    ],
+    "sdr": [
+        PaperTable(
+            "From raw-lm",
+            RANKING | {"average_precision": "AP", "F1": "F1"},
+            ("nDCG@10", "average_precision"),
+            sdr_rows(),
+        ),
+        PaperTable(
+            "From MiniLM",
+            RANKING | {"average_precision": "AP", "F1": "F1"},
+            ("nDCG@10", "average_precision"),
+            {
+                "`longmatch train sdr`, scored as `sdr`": ["sdr on trained sdr pairs=256 steps=500"],
+                "the same, by sections": ["trained sdr pairs=256 steps=500"],
+                "the same, `sdr-paragraph`": ["sdr-paragraph on trained sdr pairs=256 steps=500"],
+                "the same, `mean`": ["mean on trained sdr pairs=256 steps=500"],
+                "the same, `first`": ["first on trained sdr pairs=256 steps=500"],
+                "untrained, `sdr`": ["sdr@all-MiniLM-L6-v2", "sdr"],
+                "untrained, by sections": ["sdr-section@all-MiniLM-L6-v2"],
+                "untrained, `mean`": ["mean@all-MiniLM-L6-v2", "mean"],
+                "untrained, `mean-centred`": ["mean-centred@all-MiniLM-L6-v2"],
+            },
+        ),
+    ],
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("paper", choices=TABLES)
+    parser.add_argument("--sets", nargs="+", default=["acl", "papers", "wiki"])
+    options = parser.parse_args(arguments)
+    stored = StoredResults.load()
+    groups = {group.data: group for group in stored.groups.values() if group.split == "test"}
+    for table in TABLES[options.paper]:
+        for name in options.sets:
+            if name in groups:
+                print("\n".join(table.lines(groups[name])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""A paper's table is computed from the stored runs."""
+
+import pytest
+
+from longmatch.lab.benchmarks.colde_robustness import STUDIES, study_points
+from longmatch.lab.benchmarks.paper_tables import PaperTable, colde_rows, pooled_row
+from longmatch.lab.benchmarks.stored_results import ResultGroup
+from longmatch.lab.evaluation.result_rows import compare_rows, make_rows
+from tests.lab.evaluation.test_result_rows import run
+
+GROUP = ResultGroup("set", "test", runs=[run("ours", 1), run("ours steps=100", 2), run("other", 1)])
+TABLE = PaperTable("Two", {"F1": "F1", "MRR": "MRR"}, ("F1",), {"Ours": ["ours", "ours steps=100"], "Other": ["other"]})
+
+
+def test_seeds_of_rows_whose_budget_is_given_in_two_ways_are_pooled() -> None:
+    row = pooled_row(GROUP, "Ours", TABLE.rows["Ours"])
+    each = [made.measures["F1"] for made in make_rows(GROUP.runs) if made.model.startswith("ours")]
+    assert row is not None and row.seeds == [1, 2]
+    assert row.measures["F1"] == pytest.approx(sum(each) / 2)
+    assert pooled_row(GROUP, "none", ["missing"]) is None
+
+
+def test_a_table_has_every_measure_and_tests_each_row_against_the_first() -> None:
+    title, _, head, rule, first, second, end = TABLE.lines(GROUP)
+    ours, other = (pooled_row(GROUP, label, names) for label, names in TABLE.rows.items())
+    assert ours and other
+    p = compare_rows(other, ours, "F1").p
+    assert (title, end) == ("Two, set:", "")
+    assert head == "| | F1 | p | MRR | seeds |" and rule.count("---:") == 4
+    assert first == f"| Ours | {100 * ours.measures['F1']:.1f} | | {100 * ours.measures['MRR']:.1f} | 2 |"
+    shown = second.split(" | ")
+    assert shown[1] == f"{100 * other.measures['F1']:.1f}"
+    assert shown[2] == "< .001" if p < 0.001 else float(shown[2]) == pytest.approx(p, abs=0.006)
+
+
+def test_a_set_on_which_the_method_was_not_measured_has_no_table() -> None:
+    assert TABLE.lines(ResultGroup("set", "test", runs=[run("other", 1)])) == []
+
+
+def test_a_study_contains_the_points_that_were_measured() -> None:
+    study = STUDIES["documents in a batch"]
+    group = ResultGroup("acl", "test", runs=[run(colde_rows()["CoLDE"][1], 1), run(study["200"][0], 1)])
+    assert list(study_points(group, study, "F1")) == ["100", "200"]
