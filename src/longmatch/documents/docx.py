@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Literal, cast
 from xml.etree.ElementTree import Element
 
+from longmatch.documents.archive import file_errors
 from longmatch.documents.document import Kind
-from longmatch.documents.docx_package import Package, Styles, is_on, value
+from longmatch.documents.docx_styles import Styles, is_on, value
 from longmatch.documents.draft import Draft
+from longmatch.documents.metadata import office_metadata
+from longmatch.documents.office_package import Package
 from longmatch.documents.paragraph_kinds import is_caption
-from longmatch.errors import ReadError
+from longmatch.documents.tables import table_text
 
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "rt", "pPr", "rPr", "tblPr", "commentReference", "annotationRef"}
 _CHARACTERS = {
@@ -44,16 +47,14 @@ class _StyledBlock:
 
 def read_docx(path: Path) -> Draft:
     """Read a DOCX file."""
-    package = Package(path)
-    try:
+    with Package(path, "DOCX", "word/document.xml") as package, file_errors(path, "is damaged"):
         root = package.part(package.main)
         body = None if root is None else root.find("body")
         blocks = list(_Reader(package).blocks(body)) if body is not None else []
-        return _draft(blocks, _core_title(package))
-    except RecursionError as error:
-        raise ReadError(path, "is nested too deep", "It is not an ordinary document; leave it out.") from error
-    finally:
-        package.close()
+        properties = package.properties()
+        draft = _draft(blocks, properties.get("title", ""))
+        draft.metadata = office_metadata(properties)
+        return draft
 
 
 def _draft(blocks: list[_StyledBlock], core_title: str) -> Draft:
@@ -73,12 +74,6 @@ def _draft(blocks: list[_StyledBlock], core_title: str) -> Draft:
     if not draft.title and not (first is not None and first.role in {"heading", "bold"}):
         draft.title = core_title
     return draft
-
-
-def _core_title(package: Package) -> str:
-    """The title in the document properties."""
-    core = package.part("docProps/core.xml")
-    return "" if core is None else " ".join((core.findtext("title") or "").split())
 
 
 class _Reader:
@@ -151,11 +146,8 @@ class _Reader:
         if max(map(len, cells), default=0) < 2 or any(b.role in {"heading", "title", "table"} for b in blocks):
             yield from blocks
             return
-        lines = (
-            " | ".join(" ".join(" ".join(b.text.split()) for b in cell if b.role != "footnote") for cell in row)
-            for row in cells
-        )
-        yield _StyledBlock("\n".join(line for line in lines if line.strip(" |")), "table")
+        texts = ([" ".join(b.text for b in cell if b.role != "footnote") for cell in row] for row in cells)
+        yield _StyledBlock(table_text(texts), "table")
         yield from (block for block in blocks if block.role == "footnote")
 
 

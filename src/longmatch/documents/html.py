@@ -11,6 +11,7 @@ from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
 from longmatch.documents.html_tags import CLOSES, INLINE, VOID, is_skipped, kind_of
 from longmatch.documents.paragraph_kinds import is_caption
+from longmatch.documents.tables import table_text
 
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
 _MAX_CELL = 400  # characters: a table with a longer cell is page layout
@@ -53,8 +54,7 @@ class _Table:
         captions = [b for b in self.blocks if b.kind == "caption"]
         if self.is_layout or max(map(len, self.rows), default=0) < 2:
             return self.blocks
-        rows = [" | ".join(" ".join(cell.split()) for cell in row) for row in self.rows if any(row)]
-        return [*captions, _HtmlBlock("\n".join(rows), "table", main=bool(self.blocks) and self.blocks[0].main)]
+        return [*captions, _HtmlBlock(table_text(self.rows), "table", main=bool(self.blocks) and self.blocks[0].main)]
 
 
 def read_html(path: Path) -> Draft:
