@@ -48,15 +48,18 @@ def file_errors(path: object, problem: str, advice: str = "Save it again from an
 
 
 class Archive:
-    """A zip file that is read member by member, within limits. `kind` is what it should be, as `an EPUB file`."""
+    """A zip file that is read member by member, within limits.
 
-    def __init__(self, path: Path, kind: str) -> None:
+    `kind` is what it should be, as `an EPUB file`; at most `total` bytes are unpacked.
+    """
+
+    def __init__(self, path: Path, kind: str, total: int = LARGEST_TOTAL) -> None:
         check_file(path)
         self.path = path
         with file_errors(path, f"is damaged or not {kind}", "Get a fresh copy, or give it the right file extension."):
             self._zip = zipfile.ZipFile(path)
         self._members = {info.filename: info for info in self._zip.infolist()}
-        self._left = LARGEST_TOTAL
+        self._left = total
         if len(self._members) > MOST_MEMBERS:
             raise ReadError(path, f"holds more than {MOST_MEMBERS:,} files", _UNUSUAL)
 
@@ -75,6 +78,11 @@ class Archive:
     def names(self) -> list[str]:
         """The names of its members, in order."""
         return list(self._members)
+
+    @property
+    def total_size(self) -> int:
+        """The bytes of all members after unpacking, as the file states them."""
+        return sum(info.file_size for info in self._members.values())
 
     def size(self, name: str) -> int:
         """The bytes of a member after unpacking, as the file states them."""
@@ -113,3 +121,18 @@ class Archive:
     def close(self) -> None:
         """Close the file."""
         self._zip.close()
+
+
+def resolve(folder: str, target: str) -> str:
+    """The name of a part that is named relative to a folder.
+
+    >>> resolve("ppt/slides", "../notes/1.xml"), resolve("ppt", "/docProps/core.xml")
+    ('ppt/notes/1.xml', 'docProps/core.xml')
+    """
+    steps: list[str] = [] if target.startswith("/") else [step for step in folder.split("/") if step]
+    for step in target.split("/"):
+        if step == "..":
+            steps = steps[:-1]
+        elif step not in {"", "."}:
+            steps.append(step)
+    return "/".join(steps)

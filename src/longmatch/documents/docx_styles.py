@@ -1,13 +1,10 @@
 """The paragraph styles of a DOCX file, and the attributes that all of its elements share."""
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from xml.etree.ElementTree import Element
 
-_HEADING_NAME = re.compile(
-    r"(?:heading|überschrift|titre|título|titolo|заголовок|标题|標題|見出し|kop|rubrik|nagłówek|otsikko|overskrift)\s*(\d)"
-)
+from longmatch.documents.styled import heading_level
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,8 @@ class Styles:
         for style in self._chain(id) or [Style(id.lower(), "", None)]:
             if style.outline is not None:
                 return style.outline + 1 if style.outline < 9 else 0
-            if match := _HEADING_NAME.fullmatch(style.name):
-                return int(match[1])
+            if level := heading_level(style.name):
+                return level
         return 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 _FIRST_YEAR = 1450  # of print
 _ISO_DATE = re.compile(r"(?:D:)?(\d{4})(?:[-/.]\d{1,2}(?!\d)|(?:0[1-9]|1[0-2])(?:\d\d)*(?!\d)|\Z)")
 _YEAR = re.compile(r"(?<![\d./:-])(1[4-9]\d\d|2[01]\d\d)(?![\d./:-]*\d)")
-_DOI = re.compile(r"(?<![\w./])10\.\d{4,9}(?:\.\d+)*/[^\s\"<>{}|\\^`]+", re.IGNORECASE)
+_DOI = re.compile(r"(?<![\w.])10\.\d{4,9}(?:\.\d+)*/[^\s\"<>{}|\\^`]+", re.IGNORECASE)
 _DOI_END = ".,;:!?'\"-/(["
 _PLACEHOLDER = re.compile(  # names of programs and of accounts that nobody named
     r"authors?|unknown(?: author)?|anonymous|admin(?:istrator)?|root|user|owner|default|test|none|null|n/a|guest|staff|"

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Self
 from xml.etree.ElementTree import Element
 
-from longmatch.documents.archive import Archive
+from longmatch.documents.archive import Archive, resolve
 from longmatch.documents.checks import check_file, first_bytes
 from longmatch.errors import ReadError
 
@@ -46,7 +46,7 @@ class Package:
         folder, _, name = part.rpartition("/")
         relationships = self.part(f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels")
         return {
-            found.get("Id", ""): (found.get("Type", "").rpartition("/")[2], _resolve(folder, found.get("Target", "")))
+            found.get("Id", ""): (found.get("Type", "").rpartition("/")[2], resolve(folder, found.get("Target", "")))
             for found in (() if relationships is None else relationships)
             if found.get("TargetMode") != "External"
         }
@@ -58,18 +58,3 @@ class Package:
 
     def _target(self, kind: str) -> str:
         return next((target for name, target in self.related("").values() if name == kind), "")
-
-
-def _resolve(folder: str, target: str) -> str:
-    """The name of a part that is named relative to a folder.
-
-    >>> _resolve("ppt/slides", "../notes/1.xml"), _resolve("ppt", "/docProps/core.xml")
-    ('ppt/notes/1.xml', 'docProps/core.xml')
-    """
-    steps: list[str] = [] if target.startswith("/") else [step for step in folder.split("/") if step]
-    for step in target.split("/"):
-        if step == "..":
-            steps = steps[:-1]
-        elif step not in {"", "."}:
-            steps.append(step)
-    return "/".join(steps)

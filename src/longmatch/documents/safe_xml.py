@@ -13,7 +13,8 @@ class TooDeep(ValueError):
 
 
 def parse_xml(data: bytes) -> Element:
-    """Parse XML and strip namespaces: `w:p` becomes `p` in every version of the standard.
+    """Parse XML and strip namespaces: `w:p` becomes `p` in every version of the standard. Of two attributes that then
+    have one name, the one that has a namespace keeps it.
 
     A document type may be named, as journals do, but is not fetched; named characters such as `&nbsp;` are known
     without it. Raises ParseError where a document defines entities, TooDeep where it is nested too deeply.
@@ -28,8 +29,14 @@ def parse_xml(data: bytes) -> Element:
     root: Element = parser.close()
     for element in root.iter():
         element.tag = _local(element.tag)
-        element.attrib = {_local(name): value for name, value in element.attrib.items()}
+        if element.attrib:
+            element.attrib = _local_names(element.attrib)
     return root
+
+
+def _local_names(attributes: dict[str, str]) -> dict[str, str]:
+    """The attributes by their local names, where these are not taken by one without a namespace."""
+    return {name if (local := _local(name)) in attributes else local: value for name, value in attributes.items()}
 
 
 def _local(name: str) -> str:
