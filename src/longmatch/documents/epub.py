@@ -1,6 +1,8 @@
 """EPUB: the chapters in reading order, each a page of HTML; the table of contents names those without a heading."""
 
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
@@ -13,7 +15,17 @@ from longmatch.errors import ReadError
 
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/x-dtbook+xml"})
 _OBFUSCATED_FONTS = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
+_NO_TITLES = frozenset({"unknown", "unknown title", "untitled", "[no title]", "no title"})
 _NOT_EPUB = "is a zip file but not an EPUB file"
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A line of the table of contents."""
+
+    name: str
+    level: int
+    is_whole: bool  # stands for a whole member, not for a place in it
 
 
 def read_epub(path: Path) -> Draft:
@@ -21,23 +33,28 @@ def read_epub(path: Path) -> Draft:
     with Archive(path, "an EPUB file") as archive, file_errors(path, "is damaged", "Get a fresh copy."):
         book = _Book(archive)
         encrypted = _encrypted(archive)
-        draft = Draft(title=book.text("title"), metadata=book.metadata())
-        names = book.chapter_names()
+        draft = Draft(title=book.title(), metadata=book.metadata())
+        entries = book.contents()
         for chapter in book.chapters():
             if chapter in encrypted:
                 raise ReadError(path, "is protected against reading", "Get a copy without copy protection.")
             if chapter in archive:
-                _add_chapter(draft, archive, chapter, names.get(chapter, ""))
+                _add_chapter(draft, archive, chapter, entries.get(chapter, []))
         return draft
 
 
-def _add_chapter(draft: Draft, archive: Archive, chapter: str, name: str) -> None:
+def _add_chapter(draft: Draft, archive: Archive, chapter: str, entries: list[_Entry]) -> None:
     data = archive.read(chapter)
     if not data.strip():
         return
     page = parse_page(decode_html(data, archive.path))
-    if name and page.blocks and not any(block.kind == "heading" for block in page.blocks):
-        draft.heading(name)
+    if page.blocks and not any(block.kind == "heading" for block in page.blocks):
+        levels = {entry.name: entry.level for entry in entries}
+        for block in page.blocks:  # paragraphs that the table of contents names
+            if block.kind == "text" and (level := levels.get(block.text)):
+                block.kind, block.level = "heading", level
+        if entries and entries[0].is_whole and entries[0].name not in (block.text for block in page.blocks):
+            draft.heading(entries[0].name, entries[0].level)
     page.add_to(draft)
 
 
@@ -75,19 +92,28 @@ class _Book:
         shown = (self._member(item) for item in pages if "nav" not in item.get("properties", "").split())
         return list(dict.fromkeys(shown))
 
-    def chapter_names(self) -> dict[str, str]:
-        """The entries of the table of contents that name a whole member (EPUB 2: NCX, EPUB 3: navigation document)."""
-        names: dict[str, str] = {}
+    def contents(self) -> dict[str, list[_Entry]]:
+        """The table of contents by member (EPUB 2: NCX, EPUB 3: navigation document)."""
+        found: dict[str, list[_Entry]] = {}
         for item in self._items.values():
             member = self._member(item)
-            if member not in self._archive:
+            is_ncx = item.get("media-type") == "application/x-dtbncx+xml"
+            if member not in self._archive or not (is_ncx or "nav" in item.get("properties", "").split()):
                 continue
             with suppress(ReadError):  # a book without a table of contents is still a book
-                if item.get("media-type") == "application/x-dtbncx+xml":
-                    names |= _ncx_entries(self._archive.xml(member), member)
-                elif "nav" in item.get("properties", "").split():
-                    names |= _navigation_entries(self._archive.xml(member), member)
-        return names
+                root = self._archive.xml(member)
+                if root is None:
+                    continue
+                for target, name, level in _ncx_lines(root, 1) if is_ncx else _navigation_lines(root):
+                    file, _, place = target.partition("#")
+                    entry = _Entry(" ".join(name.split()), level, not place)
+                    found.setdefault(resolve(member.rpartition("/")[0], unquote(file)), []).append(entry)
+        return found
+
+    def title(self) -> str:
+        """The title, unless a program made it up."""
+        stated = self.text("title")
+        return "" if stated.lower() in _NO_TITLES else stated
 
     def text(self, tag: str) -> str:
         """The first element of that name in the metadata."""
@@ -118,29 +144,31 @@ class _Book:
         return resolve(self._folder, unquote(item.get("href", "")))
 
 
-def _ncx_entries(root: Element | None, member: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for point in [] if root is None else root.iter("navPoint"):
-        content = point.find("content")
-        if content is not None:
-            _enter(found, member, content.get("src", ""), point.findtext("navLabel/text") or "")
-    return found
+def _ncx_lines(parent: Element, level: int) -> Iterator[tuple[str, str, int]]:
+    """Target, name and level of each entry."""
+    for point in parent.iter("navMap") if level == 1 else [parent]:
+        for child in point.findall("navPoint"):
+            content = child.find("content")
+            if content is not None:
+                yield content.get("src", ""), child.findtext("navLabel/text") or "", level
+            yield from _ncx_lines(child, level + 1)
 
 
-def _navigation_entries(root: Element | None, member: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for nav in [] if root is None else root.iter("nav"):
+def _navigation_lines(root: Element) -> Iterator[tuple[str, str, int]]:
+    """Target, name and level of each entry."""
+    for nav in root.iter("nav"):
         if nav.get("type", "toc") == "toc":
-            for link in nav.iter("a"):
-                _enter(found, member, link.get("href", ""), _text(link))
-    return found
+            for top in nav.findall("ol"):
+                yield from _list_lines(top, 1)
 
 
-def _enter(found: dict[str, str], member: str, target: str, name: str) -> None:
-    """Note the first name of a member."""
-    file = target.partition("#")[0]
-    if file:
-        found.setdefault(resolve(member.rpartition("/")[0], unquote(file)), " ".join(name.split()))
+def _list_lines(parent: Element, level: int) -> Iterator[tuple[str, str, int]]:
+    for item in parent.findall("li"):
+        link = item.find("a")
+        if link is not None:
+            yield link.get("href", ""), _text(link), level
+        for inner in item.findall("ol"):
+            yield from _list_lines(inner, level + 1)
 
 
 def _text(element: Element) -> str:

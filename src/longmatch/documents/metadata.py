@@ -12,8 +12,8 @@ _DOI = re.compile(r"(?<![\w.])10\.\d{4,9}(?:\.\d+)*/[^\s\"<>{}|\\^`]+", re.IGNOR
 _DOI_END = ".,;:!?'\"-/(["
 _PLACEHOLDER = re.compile(  # names of programs and of accounts that nobody named
     r"authors?|unknown(?: author)?|anonymous|admin(?:istrator)?|root|user|owner|default|test|none|null|n/a|guest|staff|"
-    r"windows user|microsoft(?: office user| account| word)?|python-docx|steve canny|apache poi|docx4j|calibre|pandoc|"
-    r"latex|openoffice|libreoffice|word|hp|dell|lenovo|asus|acer|pc|home|office|student|editor",
+    r"removed|windows user|microsoft(?: office user| account| word)?|python-docx|steve canny|apache poi|docx4j|calibre|"
+    r"pandoc|latex|openoffice|libreoffice|word|hp|dell|lenovo|asus|acer|pc|home|office|student|editor",
     re.IGNORECASE,
 )
 _TEMPLATE_DATES = ("2013-12-23T23:15:00", "2013-01-27T09:14:16")  # of python-docx and python-pptx

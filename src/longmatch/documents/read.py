@@ -33,6 +33,7 @@ JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
 COLLECTION_SUFFIXES = (*JSONL_SUFFIXES, ".mbox", ".zip")  # of files that hold many documents
 SUFFIXES = (*_READERS, *COLLECTION_SUFFIXES)
 """File name endings of all supported formats."""
+UPLOAD_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix != ".zip")  # read without writing any file
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})  # of file managers
 LIBRARY_TABLE = "documents.lance"  # what makes a folder a library
 LIBRARY_INDEX = "index"  # beside it

@@ -10,7 +10,15 @@ from typing import Any
 
 from longmatch.documents.checks import exists, is_gone
 from longmatch.documents.document import Document
-from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, list_folder, read
+from longmatch.documents.read import (
+    SUFFIXES,
+    documents_of,
+    holds_many,
+    list_folder,
+    read,
+    read_zip_members,
+    zip_groups,
+)
 from longmatch.errors import ReadError, collected_warnings
 from longmatch.parallel import parallel_map
 
@@ -31,9 +39,14 @@ class SourceFile:
     modified: int
 
     @property
-    def is_json_lines(self) -> bool:
-        """Whether it is a file of many documents."""
-        return self.path.name.lower().endswith(JSONL_SUFFIXES)
+    def is_collection(self) -> bool:
+        """Whether it is a file of many documents: JSON Lines, a mailbox, a zip file."""
+        return holds_many(self.path)
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it is a zip file of many documents."""
+        return self.path.suffix.lower() == ".zip" and self.is_collection
 
     def record(self, problems: Sequence[str]) -> dict[str, Any]:
         """The row to store; a time of 0 means: compare the content next time."""
@@ -159,12 +172,20 @@ class FileRead:
 
 
 def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Iterator[FileRead]:
-    """Read files in order. JSON Lines files, which may be large, are streamed in this process."""
-    single = [file for file in files if not file.is_json_lines]
-    workers = min(processes or os.cpu_count() or 1, max(1, len(single) // FILES_PER_PROCESS))
-    results = parallel_map(read_single, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed)
-    for file in files:
-        yield _stream(file) if file.is_json_lines else _single(file, next(results))
+    """Read files in order. Files of many documents, which may be large, are streamed in this process, except for the
+    members of zip files, which are files like others.
+    """
+    collections = [file.is_collection for file in files]
+    single = [file for file, is_collection in zip(files, collections, strict=True) if not is_collection]
+    results = parallel_map(
+        read_single, single, _workers(len(single), processes), chunk=1, ahead=AHEAD, on_crash=_crashed
+    )
+    for file, is_collection in zip(files, collections, strict=True):
+        yield _stream(file, processes) if is_collection else _single(file, next(results))
+
+
+def _workers(files: int, processes: int | None) -> int:
+    return min(processes or os.cpu_count() or 1, max(1, files // FILES_PER_PROCESS))
 
 
 @dataclass
@@ -190,14 +211,15 @@ def _single(file: SourceFile, read: SingleRead) -> FileRead:
     return FileRead(file, iter((read.result,)), remarks=read.remarks)
 
 
-def _stream(file: SourceFile) -> FileRead:
-    from longmatch.documents.jsonl import iterate_jsonl
-
+def _stream(file: SourceFile, processes: int | None) -> FileRead:
     stream = FileRead(file, iter(()))
 
     def documents() -> Iterator[Document]:
         try:
-            yield from iterate_jsonl(file.path, stream.problems.append)
+            if file.is_zip:
+                yield from _zip_documents(stream, processes)
+            else:
+                yield from documents_of(file.path, file.id, stream.problems.append)
         except ReadError as error:
             stream.problems.append(error)
 
@@ -205,6 +227,63 @@ def _stream(file: SourceFile) -> FileRead:
     return stream
 
 
+def _zip_documents(stream: FileRead, processes: int | None) -> Iterator[Document]:
+    file = stream.file
+    groups = [ZipGroup(file, names) for names in zip_groups(file.path, stream.problems.append)]
+    workers = _workers(sum(len(group.names) for group in groups), processes)
+    for found in parallel_map(read_zip_group, groups, workers, chunk=1, ahead=2, on_crash=_crashed_group):
+        stream.problems += found.problems
+        stream.remarks += found.remarks
+        yield from found.documents
+
+
+@dataclass(frozen=True)
+class ZipGroup:
+    """Members of a zip file that are read together."""
+
+    file: SourceFile
+    names: tuple[str, ...]
+
+
+@dataclass
+class GroupRead:
+    """What came of reading some members of a zip file."""
+
+    documents: list[Document] = field(default_factory=list)
+    problems: list[ReadError] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+def read_zip_group(group: ZipGroup) -> GroupRead:
+    """Read some members of a zip file."""
+    found = GroupRead()
+    with collected_warnings() as remarks:
+        try:
+            file = group.file
+            found.documents += read_zip_members(file.path, group.names, file.id, found.problems.append)
+        except ReadError as error:
+            found.problems.append(error)
+    found.remarks += remarks
+    return found
+
+
+def _crashed_group(group: ZipGroup) -> GroupRead:
+    """Read the members of a group whose process died one by one."""
+    if len(group.names) == 1:
+        return GroupRead(problems=[crash(f"{group.file.path}#{group.names[0]}")])
+    singles = [ZipGroup(group.file, (name,)) for name in group.names]
+    found = GroupRead()
+    for one in parallel_map(read_zip_group, singles, 2, chunk=1, ahead=1, on_crash=_crashed_group):
+        found.documents += one.documents
+        found.problems += one.problems
+        found.remarks += one.remarks
+    return found
+
+
 def _crashed(file: SourceFile) -> SingleRead:
-    advice = "It is damaged in a way no reader survives; leave it out."
-    return SingleRead(ReadError(file.path, "made its reader crash", advice))
+    return SingleRead(crash(file.path))
+
+
+def crash(path: object) -> ReadError:
+    """What is said of a file whose reader died."""
+    return ReadError(path, "made its reader crash", "It is damaged in a way no reader survives; leave it out.")
