@@ -49,7 +49,7 @@ def office_metadata(properties: Mapping[str, str]) -> dict[str, Any]:
 
 
 def with_bibliography(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record as it is, with author, year and DOI where it gives them under other names.
+    """A record as it is, with author, year and DOI where it gives them under other names or as a list.
 
     >>> with_bibliography({"authors": ["J. Doe", {"name": "R. Roe"}], "date": "2019-03-12"})["author"]
     'J. Doe; R. Roe'
@@ -60,6 +60,8 @@ def with_bibliography(record: Mapping[str, Any]) -> dict[str, Any]:
         [text for key in ("year", "date", "published", "publication_date") for text in _texts(lower.get(key))],
         _texts(lower.get("doi")),
     )
+    if "author" in found and isinstance(record.get("author"), list | dict):  # a condition compares text
+        record = {"authors": record["author"]} | dict(record) | {"author": found["author"]}
     return dict(record) | {key: value for key, value in found.items() if key not in record}
 
 

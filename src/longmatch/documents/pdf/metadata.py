@@ -19,8 +19,8 @@ _DOIS = ("doi", "DOI", "identifier", "url", "source")
 def pdf_metadata(path: Path, info: Mapping[str, str], first_page: str) -> dict[str, Any]:
     """The info dictionary as it is, with `author`, `year` and `doi` where they are known.
 
-    The year in which a file was made is that of the document only if the first page shows it too, and a DOI on the first
-    page is the document's only if there is no other.
+    The year in which a file was made is that of the document only if the first page shows it too, and a DOI on the
+    first page is the document's only if there is no other.
     """
     xmp = _xmp(path)
     shown = dois_in(first_page)
