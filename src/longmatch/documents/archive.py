@@ -50,16 +50,16 @@ def file_errors(path: object, problem: str, advice: str = "Save it again from an
 class Archive:
     """A zip file that is read member by member, within limits.
 
-    `kind` is what it should be, as `an EPUB file`; at most `total` bytes are unpacked.
+    `kind` is what it should be, as `an EPUB file`; at most `total` bytes are unpacked, else LARGEST_TOTAL.
     """
 
-    def __init__(self, path: Path, kind: str, total: int = LARGEST_TOTAL) -> None:
+    def __init__(self, path: Path, kind: str, total: int | None = None) -> None:
         check_file(path)
         self.path = path
         with file_errors(path, f"is damaged or not {kind}", "Get a fresh copy, or give it the right file extension."):
             self._zip = zipfile.ZipFile(path)
         self._members = {info.filename: info for info in self._zip.infolist()}
-        self._left = total
+        self._left = LARGEST_TOTAL if total is None else total
         if len(self._members) > MOST_MEMBERS:
             raise ReadError(path, f"holds more than {MOST_MEMBERS:,} files", _UNUSUAL)
 

@@ -95,16 +95,18 @@ class _Book:
     def contents(self) -> dict[str, list[_Entry]]:
         """The table of contents by member (EPUB 2: NCX, EPUB 3: navigation document)."""
         found: dict[str, list[_Entry]] = {}
-        for item in self._items.values():
-            member = self._member(item)
-            is_ncx = item.get("media-type") == "application/x-dtbncx+xml"
-            if member not in self._archive or not (is_ncx or "nav" in item.get("properties", "").split()):
+        items = self._items.values()
+        ncx = next((item for item in items if item.get("media-type") == "application/x-dtbncx+xml"), None)
+        navigation = next((item for item in items if "nav" in item.get("properties", "").split()), None)
+        for item in (navigation, ncx):
+            member = "" if item is None else self._member(item)
+            if member not in self._archive or found:
                 continue
             with suppress(ReadError):  # a book without a table of contents is still a book
                 root = self._archive.xml(member)
                 if root is None:
                     continue
-                for target, name, level in _ncx_lines(root, 1) if is_ncx else _navigation_lines(root):
+                for target, name, level in _ncx_lines(root, 1) if item is ncx else _navigation_lines(root):
                     file, _, place = target.partition("#")
                     entry = _Entry(" ".join(name.split()), level, not place)
                     found.setdefault(resolve(member.rpartition("/")[0], unquote(file)), []).append(entry)
@@ -146,12 +148,11 @@ class _Book:
 
 def _ncx_lines(parent: Element, level: int) -> Iterator[tuple[str, str, int]]:
     """Target, name and level of each entry."""
-    for point in parent.iter("navMap") if level == 1 else [parent]:
-        for child in point.findall("navPoint"):
-            content = child.find("content")
-            if content is not None:
-                yield content.get("src", ""), child.findtext("navLabel/text") or "", level
-            yield from _ncx_lines(child, level + 1)
+    for point in parent.findall("navMap/navPoint" if level == 1 else "navPoint"):
+        content = point.find("content")
+        if content is not None:
+            yield content.get("src", ""), point.findtext("navLabel/text") or "", level
+        yield from _ncx_lines(point, level + 1)
 
 
 def _navigation_lines(root: Element) -> Iterator[tuple[str, str, int]]:

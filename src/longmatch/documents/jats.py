@@ -83,7 +83,7 @@ def _draft(article: Element) -> Draft:
     if meta is not None:
         draft.title = _inline(meta.find("title-group/article-title"))
         draft.metadata = _metadata(article, meta)
-        for abstract in meta.iter("abstract"):
+        for abstract in meta.findall("abstract"):
             reader.section(abstract, 1, "Abstract")
     for part in ("body", "back", "floats-group", "sub-article", "response"):
         for found in article.findall(part):
@@ -97,7 +97,7 @@ def _metadata(article: Element, meta: Element) -> dict[str, Any]:
     dois = [id.text or "" for id in meta.findall("article-id") if id.get("pub-id-type") == "doi"]
     journal = article.find("front/journal-meta")
     title = None if journal is None else next(journal.iter("journal-title"), None)
-    keywords = [_inline(keyword) for keyword in meta.iter("kwd")]
+    keywords = [_inline(keyword) for keyword in meta.findall("kwd-group/kwd")]
     facts = {"journal": _inline(title), "volume": meta.findtext("volume") or "", "keywords": "; ".join(keywords)}
     return bibliography(_authors(meta), years, dois, **facts)
 
@@ -154,10 +154,8 @@ class _Reader:
         elif tag in {"fig", "table-wrap"}:
             self._figure(element, level)
         elif tag == "table":
-            self._draft.paragraph(
-                table_text([_inline(cell) for cell in row if cell.tag in {"td", "th"}] for row in element.iter("tr")),
-                "table",
-            )
+            rows = ([_inline(cell) for cell in row if cell.tag in {"td", "th"}] for row in _rows(element))
+            self._draft.paragraph(table_text(rows), "table")
         elif tag in {"fn", "fn-group", "table-wrap-foot"}:
             self.blocks(element, level, "footnote")
         elif tag == "ref-list":
@@ -177,9 +175,21 @@ class _Reader:
 
     def _references(self, element: Element, level: int) -> None:
         self._draft.heading(_inline(element.find("title")) or "References", level + 1)
-        for reference in element.iter("ref"):
-            parts = [part for part in reference if part.tag != "label"]
-            self._draft.paragraph(" ".join(_citation(part) for part in parts), "reference")
+        for child in element:
+            if child.tag == "ref":
+                parts = [part for part in child if part.tag != "label"]
+                self._draft.paragraph(" ".join(_citation(part) for part in parts), "reference")
+            elif child.tag == "ref-list":
+                self._references(child, level + 1)
+
+
+def _rows(table: Element) -> Iterator[Element]:
+    """The rows of a table, without those of tables in it."""
+    for child in table:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in {"thead", "tbody", "tfoot"}:
+            yield from child.findall("tr")
 
 
 def _citation(element: Element) -> str:

@@ -18,6 +18,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.documents.html import draft_html
 from longmatch.documents.metadata import bibliography
+from longmatch.documents.safe_xml import TooDeep
 from longmatch.documents.text import draft_text
 from longmatch.errors import ReadError
 
@@ -27,6 +28,8 @@ _LONGEST_LINE = 1 << 20  # bytes read at a time
 _SEPARATOR = b"From "  # before each message of a mailbox
 _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 _ENCRYPTED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
+_MULTIPART = re.compile(rb"^content-type:\s{0,9}multipart/", re.IGNORECASE | re.MULTILINE)
+_MOST_MULTIPARTS = 100  # they may lie inside each other, and every line is compared with the ends of all
 _DAMAGED = "is damaged or not an e-mail"
 
 
@@ -92,6 +95,8 @@ def parse_message(data: bytes, path: Path, number: int, id: str) -> Document:
 def draft_mail(data: bytes, where: object) -> Draft:
     """Subject, text, sender and date of a message; `where` names it in error messages."""
     with file_errors(where, _DAMAGED, "Save it again from the mail program."):
+        if len(_MULTIPART.findall(data)) > _MOST_MULTIPARTS:
+            raise TooDeep(f"more than {_MOST_MULTIPARTS} parts with parts")
         try:
             message = message_from_bytes(data)
         except (MessageError, TypeError, AttributeError) as error:

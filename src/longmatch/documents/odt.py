@@ -75,8 +75,9 @@ class _Styles:
     def names(self, name: str) -> frozenset[str]:
         """The lower-case names of a style and of the styles it is based on."""
         chain = self._chain(name)
-        shown = (style.get("display-name") or style.get("name", "").replace("_20_", " ") for style in chain)
-        return frozenset(name.lower() for name in shown) or frozenset({name.replace("_20_", " ").lower()})
+        shown = [style.get("display-name") or style.get("name", "") for style in chain]
+        last = chain[-1].get("parent-style-name", "") if chain else name  # one that every office suite has
+        return frozenset(name.replace("_20_", " ").lower() for name in (*shown, last) if name)
 
     def level(self, name: str) -> int:
         """The outline level of a style, 0 for none."""
@@ -173,7 +174,7 @@ def _text(element: Element, boxes: list[Element], notes: list[Element]) -> Itera
         elif tag == "line-break":
             yield "\n"
         elif tag == "note":
-            notes.extend(child.iter("note-body"))
+            notes.extend(child.findall("note-body"))
         elif tag == "text-box":
             boxes.append(child)
         elif tag not in _SKIPPED and (tag not in {"title", "desc"} or element.tag in _INLINE):  # not those of pictures

@@ -56,7 +56,7 @@ def _add_slide(draft: Draft, package: Package, part: str, slide: Element, number
         if kind not in {"diagramData", "notesSlide"} or (root := package.part(other)) is None:
             continue
         if kind == "diagramData":
-            for text in _paragraphs(root):
+            for text in (text for point in root.iter("pt") for text in _paragraphs(point, "t")):
                 draft.paragraph(text, "text", number)
         else:
             for shape in root.iter("sp"):
@@ -72,8 +72,8 @@ def _texts(tree: Element) -> Iterator[tuple[str, bool]]:
             if _placeholder(shape) not in _TITLES | _FURNITURE:
                 yield from ((text, False) for text in _paragraphs(shape))
         elif shape.tag == "graphicFrame":
-            for table in shape.iter("tbl"):
-                rows = [[" ".join(_paragraphs(cell)) for cell in row.iter("tc")] for row in table.iter("tr")]
+            for table in shape.findall("graphic/graphicData/tbl"):
+                rows = [[" ".join(_paragraphs(cell)) for cell in row.findall("tc")] for row in table.findall("tr")]
                 yield table_text(rows), True
         elif shape.tag in {"grpSp", "AlternateContent", "Choice"}:  # the fallback repeats the choice
             yield from _texts(shape)
@@ -85,8 +85,8 @@ def _placeholder(shape: Element) -> str:
     return "" if found is None else found.get("type", "body")
 
 
-def _paragraphs(shape: Element) -> Iterator[str]:
-    for paragraph in shape.iter("p"):
+def _paragraphs(shape: Element, body: str = "txBody") -> Iterator[str]:
+    for paragraph in shape.findall(f"{body}/p"):
         text = "".join(
             "\n" if part.tag == "br" else part.findtext("t") or ""
             for part in paragraph

@@ -16,6 +16,7 @@ from longmatch.errors import LongmatchWarning, ReadError
 
 _MAGIC = b"{\\rtf"
 _DEEPEST = 1_000  # groups inside each other
+_LONGEST_NAME = 200  # characters, of a style
 _CHARACTERS = {
     "tab": "\t",
     "line": "\n",
@@ -32,7 +33,8 @@ _CHARACTERS = {
     "nestcell": " ",
     "nestrow": " ",
 }
-_SYMBOLS = {b"~": "\u00a0", b"_": "-", b"{": "{", b"}": "}", b"\\": "\\"}
+_SYMBOLS = {b"~": "\u00a0", b"_": "-"}
+_ESCAPED = frozenset({b"{", b"}", b"\\"})  # bytes of text
 _SKIPPED = frozenset(  # destinations that hold no text of the document
     [
         *("colortbl", "pict", "object", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr"),
@@ -104,7 +106,7 @@ def read_rtf(path: Path) -> Draft:
         for token in tokens(data):
             reader.take(token)
         blocks = reader.finish()
-    if reader.is_open:
+    if reader.is_cut:
         message = f"{path}: its end is missing, and what is there was read. Get a fresh copy."
         warnings.warn(message, LongmatchWarning, stacklevel=2)
     draft = draft_styled(blocks, reader.property("title"))
@@ -136,11 +138,7 @@ class _Reader:
         self._style_number: int | None = 0
         self._properties: dict[str, list[str]] = {}
         self.year: int | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a group has not been closed."""
-        return bool(self._stack)
+        self.is_cut = False  # whether a group has not been closed
 
     def property(self, name: str) -> str:
         """A document property."""
@@ -164,6 +162,7 @@ class _Reader:
     def finish(self) -> list[StyledBlock]:
         """The blocks, once all is read."""
         self._flush()
+        self.is_cut = bool(self._stack)
         while self._stack:
             self._close()
         self._end_paragraph(self._body)
@@ -203,6 +202,8 @@ class _Reader:
             self._is_starred = True
         elif symbol in {b"\n", b"\r"}:
             self._word("par", None)
+        elif symbol in _ESCAPED:
+            self._characters(symbol)
         elif symbol in _SYMBOLS and not self._skips():
             self._flush()
             self._text(_SYMBOLS[symbol])
@@ -379,9 +380,10 @@ class _Reader:
 
     def _define_style(self, text: str) -> None:
         """A style ends with its name and a semicolon."""
-        self._style.name += text
+        if len(self._style.name) <= _LONGEST_NAME:
+            self._style.name += text
         if ";" in text:
-            self._style.name = self._style.name.partition(";")[0].strip().lower()[:200]
+            self._style.name = self._style.name.partition(";")[0].strip().lower()
             if self._style_number is not None:
                 self._styles[self._style_number] = self._style
             self._style, self._style_number = _Style(), 0

@@ -77,4 +77,8 @@ def read_members(
 
 def _is_hidden(name: str) -> bool:
     parts = name.split("/")
-    return name.endswith("/") or parts[0] == "__MACOSX" or any(part.startswith((".", "~$")) for part in parts)
+    return (
+        name.endswith("/")
+        or parts[0] == "__MACOSX"
+        or any(part.startswith((".", "~$")) and part != ".." for part in parts)
+    )
