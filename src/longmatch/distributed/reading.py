@@ -73,9 +73,9 @@ def _member_blocks(file: SourceFile) -> Iterator[FileBlock]:
         groups = zip_groups(file.path, problems.append)
     except ReadError as error:
         problems.append(error)
-    for names in groups:
-        yield FileBlock((file,), members=names, last=False)
-    yield FileBlock((file,), lines=(), problems=tuple(problems))
+    yield FileBlock((file,), lines=(), problems=tuple(problems), last=not groups)
+    for number, names in enumerate(groups, 1):
+        yield FileBlock((file,), members=names, last=number == len(groups))
 
 
 def _line_blocks(file: SourceFile, size: int) -> Iterator[FileBlock]:
@@ -208,5 +208,8 @@ def _single_files(block: FileBlock, error: Exception) -> list[FileBlock] | FileS
     if block.members is None:
         return FileSummary(file, problems=[crash(file.path)])
     if len(block.members) > 1:
-        return [FileBlock((file,), members=(name,), last=False) for name in block.members]
-    return FileSummary(file, problems=[crash(f"{file.path}#{block.members[0]}")], last=False)
+        return [
+            FileBlock((file,), members=(name,), last=block.last and number == len(block.members))
+            for number, name in enumerate(block.members, 1)
+        ]
+    return FileSummary(file, problems=[crash(f"{file.path}#{block.members[0]}")], last=block.last)
