@@ -54,7 +54,7 @@ def with_bibliography(record: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_bibliography({"authors": ["J. Doe", {"name": "R. Roe"}], "date": "2019-03-12"})["author"]
     'J. Doe; R. Roe'
     """
-    lower = {str(key).lower(): value for key, value in reversed(record.items())}
+    lower = {str(key).lower(): value for key, value in reversed(list(record.items()))}
     found = bibliography(
         [name for key in ("author", "authors", "creator", "by") for name in _texts(lower.get(key))],
         [text for key in ("year", "date", "published", "publication_date") for text in _texts(lower.get(key))],

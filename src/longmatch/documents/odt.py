@@ -75,7 +75,7 @@ class _Styles:
     def names(self, name: str) -> frozenset[str]:
         """The lower-case names of a style and of the styles it is based on."""
         chain = self._chain(name)
-        shown = [style.get("display-name") or style.get("name", "") for style in chain]
+        shown = [style.get("display-name", "") or style.get("name", "") for style in chain]
         last = chain[-1].get("parent-style-name", "") if chain else name  # one that every office suite has
         return frozenset(name.replace("_20_", " ").lower() for name in (*shown, last) if name)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from longmatch.documents.archive import file_errors
+from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import office_metadata
 from longmatch.documents.office_package import Package
@@ -50,12 +51,12 @@ def _add_slide(draft: Draft, package: Package, part: str, slide: Element, number
         draft.title = draft.title or " ".join(title.split())
     for tree in slide.iter("spTree"):
         for text, is_table in _texts(tree):
-            kind = "table" if is_table else "caption" if is_caption(text) else "text"
+            kind: Kind = "table" if is_table else "caption" if is_caption(text) else "text"
             draft.paragraph(text, kind, number)
-    for kind, other in package.related(part).values():
-        if kind not in {"diagramData", "notesSlide"} or (root := package.part(other)) is None:
+    for relation, other in package.related(part).values():
+        if relation not in {"diagramData", "notesSlide"} or (root := package.part(other)) is None:
             continue
-        if kind == "diagramData":
+        if relation == "diagramData":
             for text in (text for point in root.iter("pt") for text in _paragraphs(point, "t")):
                 draft.paragraph(text, "text", number)
         else:
