@@ -9,7 +9,8 @@ _FIRST_YEAR = 1450  # of print
 _ISO_DATE = re.compile(r"(?:D:)?(\d{4})(?:[-/.]\d{1,2}(?!\d)|(?:0[1-9]|1[0-2])(?:\d\d)*(?!\d)|\Z)")
 _YEAR = re.compile(r"(?<![\d./:-])(1[4-9]\d\d|2[01]\d\d)(?![\d./:-]*\d)")
 _DOI = re.compile(r"(?<![\w.])10\.\d{4,9}(?:\.\d+)*/[^\s\"<>{}|\\^`]+", re.IGNORECASE)
-_DOI_END = ".,;:!?'\"-/(["
+_DOI_END = ".,;:!?'\"(["
+_CUT = ("/", "-", "_")  # at the end of a line
 _PLACEHOLDER = re.compile(  # names of programs and of accounts that nobody named
     r"authors?|unknown(?: author)?|anonymous|admin(?:istrator)?|root|user|owner|default|test|none|null|n/a|guest|staff|"
     r"removed|windows user|microsoft(?: office user| account| word)?|python-docx|steve canny|apache poi|docx4j|calibre|"
@@ -105,7 +106,9 @@ def dois_in(text: str) -> list[str]:
 
 
 def _without_end(doi: str) -> str:
-    """Without the punctuation of the sentence around it; empty if nothing is left, or too much."""
+    """Without the punctuation of the sentence around it; empty if nothing is left, too much, or only its beginning."""
+    if doi.endswith(_CUT):
+        return ""
     while len(doi) <= _LARGEST_NAME:
         shorter = doi.rstrip(_DOI_END)
         for opening, closing in ("()", "[]"):

@@ -13,6 +13,7 @@ from longmatch.documents.safe_xml import TooDeep, parse_xml
 _PACKET_START, _PACKET_END = b"<x:xmpmeta", b"</x:xmpmeta>"
 _LARGEST_PACKET, _MOST_PACKETS = 1_000_000, 50  # bytes; pictures have packets too
 _DATES = ("coverDate", "publicationDate", "publicationYear", "date")  # in XMP: PRISM, then Dublin Core
+_CUT_DOI = re.compile(r"10\.\d{4,9}/\S{0,200}[./_-]\r?\n(?=[\da-z])")  # goes on in the next line
 _DOIS = ("doi", "DOI", "identifier", "url", "source")
 
 
@@ -23,7 +24,7 @@ def pdf_metadata(path: Path, info: Mapping[str, str], first_page: str) -> dict[s
     first page is the document's only if there is no other.
     """
     xmp = _xmp(path)
-    shown = dois_in(first_page)
+    shown = dois_in(_CUT_DOI.sub(" ", first_page))
     stated = [text for name in _DOIS for text in _values(xmp, name)] + [info.get(n, "") for n in ("doi", "Subject")]
     made = year_of(info.get("CreationDate", ""))
     is_shown = made is not None and re.search(rf"(?<!\d){made}(?!\d)", first_page) is not None
