@@ -9,21 +9,21 @@ from longmatch.library.progress import IndexingProgress
 @pytest.fixture
 def mixed(folder):
     """Documents among other files."""
-    for name in ("a.xlsx", "b.xlsx", "c.pptx", "LICENSE"):
+    for name in ("a.xlsx", "b.xlsx", "c.ods", "LICENSE"):
         (folder / name).write_bytes(b"x")
     return folder
 
 
 def test_files_that_are_not_read_are_counted_by_format(longmatch, mixed, tmp_path):
     ran = longmatch("index", tmp_path / "library", mixed)
-    counted = "2 .xlsx, 1 without a suffix, 1 .pptx"
+    counted = "2 .xlsx, 1 without a suffix, 1 .ods"
     assert ran.err == f"longmatch: 4 files were passed over (--json names them): {counted}.\n"
     assert ran.out == f"{tmp_path / 'library'}: 5 added\n"
 
 
 def test_files_that_are_not_read_are_named_in_json(longmatch, mixed, tmp_path):
     ran = longmatch("index", tmp_path / "library", mixed, "--json")
-    assert ran.json["passed_over"] == [str(mixed / name) for name in ("LICENSE", "a.xlsx", "b.xlsx", "c.pptx")]
+    assert ran.json["passed_over"] == [str(mixed / name) for name in ("LICENSE", "a.xlsx", "b.xlsx", "c.ods")]
     assert ran.err == ""
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ def files(tmp_path: Path) -> list[SourceFile]:
     (folder / "none.jsonl").write_text("\n\n")
     (folder / "cut.jsonl.gz").write_bytes(gzip.compress("\n".join(rows).encode())[:-20])
     (folder / "empty.md").write_text("")
+    messages = (f"From x\nFrom: a@example.org\nSubject: {n}\n\n{made_up_text(n)}\n\n" for n in range(3))
+    (folder / "in.mbox").write_text("".join(messages) + "From x\nSubject: none\n\n1\n")
+    with zipfile.ZipFile(folder / "all.zip", "w") as file:
+        for n in range(70):
+            file.writestr(f"{n}.txt", made_up_text(n))
+        file.writestr("bad.odt", "x")
+        file.writestr("inner.zip", "x")
+    (folder / "none.zip").write_bytes((folder / "all.zip").read_bytes()[:-50])
     return survey([folder], {}, SourcePaths(tmp_path)).to_read
 
 

@@ -22,11 +22,11 @@ def half_scanned(path: Path) -> Path:
 
 
 def test_files_of_other_formats_are_named_and_hidden_ones_are_not(library: Library, texts: Path) -> None:
-    for name in ("a.xlsx", "sub/b.PPTX", "Makefile", ".hidden.xlsx", "~$a.xlsx", "Thumbs.db", ".git/config"):
+    for name in ("a.xlsx", "sub/b.ODS", "Makefile", ".hidden.xlsx", "~$a.xlsx", "Thumbs.db", ".git/config"):
         (texts / name).parent.mkdir(exist_ok=True)
         (texts / name).write_bytes(b"x")
     done = library.add([texts, texts])
-    assert [Path(file).name for file in done.passed_over] == ["Makefile", "a.xlsx", "b.PPTX"]
+    assert [Path(file).name for file in done.passed_over] == ["Makefile", "a.xlsx", "b.ODS"]
     assert done.to_dict()["passed_over"] == done.passed_over
     assert (len(done.added), done.unreadable) == (8, [])
 

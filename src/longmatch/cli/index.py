@@ -18,6 +18,7 @@ from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
+    from longmatch.library.files import DescribedFile
     from longmatch.library.indexing import IndexingSummary
     from longmatch.library.progress import IndexingProgress, OnProgress
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 def index(
     library: Annotated[str, typer.Argument(help="The library: a folder, or an object storage URL.")],
     paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders of documents.")] = None,
+    zotero: Annotated[
+        Path | None,
+        typer.Option(help="Index the attachments of Zotero, with what it knows of them: its data folder."),
+    ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove the documents whose files are gone.")] = False,
     again: Annotated[
         bool, typer.Option("--reencode", help="Encode all documents of the library again with the current model.")
@@ -42,23 +47,37 @@ def index(
     """Index documents into a library. Run it again after changes; if interrupted, it resumes where it stopped."""
     if again:
         reencode(library, vectors)
-    elif not paths:
+    elif not paths and zotero is None:
         raise LongmatchError("Name the files or folders to index: longmatch index LIBRARY PATHS.")
-    if not paths:
+    if not paths and zotero is None:
         return
-    if not prune and not any(path.exists() for path in paths):  # a slip of the keys makes no library
+    paths = paths or []
+    if not prune and paths and not any(path.exists() for path in paths):  # a slip of the keys makes no library
         raise ReadError(paths[0], "does not exist", "Check the name.")
+    described = zotero_files(zotero) if zotero is not None else []
     with indexing() as report:
         from longmatch.library.library import Library
 
         backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
-        done = Library(library, vectors=vectors, on_message=warn).add(paths, prune, report, backend)
+        done = Library(library, vectors=vectors, on_message=warn).add([*paths, *described], prune, report, backend)
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
     else:
         print_added(done, library)
     if done.unreadable and not (done.added or done.replaced or done.unchanged):
         raise LongmatchError(f"None of the files could be read, so nothing was added to {library}.")
+
+
+def zotero_files(folder: Path) -> "list[DescribedFile]":
+    """The attachments of a Zotero library; what is wrong with others goes to standard error."""
+    from longmatch.library.zotero import attachments
+
+    found = attachments(folder)
+    for problem in found.problems:
+        warn(str(problem))
+    if not found.files:
+        raise LongmatchError(f"The Zotero library in {folder} has no attachment that longmatch reads.")
+    return found.files
 
 
 def reencode(library: str, vectors: Literal["float16", "int8"] | None) -> None:

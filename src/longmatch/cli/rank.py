@@ -30,7 +30,9 @@ def rank(
     ],
     folder: Annotated[
         str | None,
-        typer.Argument(help="A library, a folder of documents, or a .jsonl file.", show_default=False),
+        typer.Argument(
+            help="A library, a folder of documents, or a file of many: .jsonl, .mbox, .zip.", show_default=False
+        ),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", help="Rank for this text instead of a query document.")] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of results.")] = 10,
@@ -52,7 +54,7 @@ def rank(
     ] = None,
     rerank_depth: Annotated[int, typer.Option(min=1, help="Number of results that --rerank reads.")] = 40,
     each: Annotated[
-        bool, typer.Option("--each", help="QUERY is a folder or a .jsonl file; print one line of JSON per document.")
+        bool, typer.Option("--each", help="QUERY is a folder or a file of many; print one line of JSON per document.")
     ] = False,
     ray: Ray = None,
     workers: Workers = None,

@@ -11,7 +11,9 @@ from longmatch.documents.document import Document
 
 
 def read(
-    file: Annotated[str, typer.Argument(help="A .txt, .md, .html, .pdf, .docx, .tex or .jsonl file.")],
+    file: Annotated[
+        str, typer.Argument(help="A file of any format that longmatch reads; FILE#ID for one document of many.")
+    ],
     as_json: AsJson = False,
     text: Annotated[bool, typer.Option("--text", help="Print the text that character offsets refer to.")] = False,
 ) -> None:
@@ -23,7 +25,7 @@ def read(
     if text:
         typer.echo(document.text)
     elif as_json:
-        typer.echo(json.dumps(structure(document), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(structure(document), ensure_ascii=False, indent=2, default=str))
     else:
         print_structure(document, Console())
 
@@ -35,6 +37,7 @@ def structure(document: Document) -> dict[str, Any]:
         "title": document.title,
         "language": document.language,
         "words": document.words,
+        "metadata": dict(document.metadata),
         "sections": [
             {
                 "heading": section.heading,

@@ -1,50 +1,117 @@
-"""`longmatch show`: what a library holds, or one of its documents."""
+"""`longmatch show`: what a library holds, or one of its documents; as a list or as a bibliography."""
 
 import json
-from typing import Annotated, Any
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from longmatch.cli.answer import STANDARD_OUTPUT
 from longmatch.cli.options import AsJson
+from longmatch.cli.output import writing
+from longmatch.errors import LongmatchError
+
+if TYPE_CHECKING:
+    from longmatch.library.export import Format
+    from longmatch.library.library import Library
+
+FOUND = 50  # documents that --find lists
 
 
 def show(
     library: Annotated[str, typer.Argument(help="The library.")],
     id: Annotated[str | None, typer.Argument(help="Id of a document; without it, all documents are listed.")] = None,
     find: Annotated[str | None, typer.Option("--find", help="List the documents that contain these words.")] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            help="Only documents that match a condition, as in SQL: \"year > 2019 AND author contains 'doe'\"."
+        ),
+    ] = None,
+    bibtex: Annotated[
+        str | None, typer.Option(help="Write a bibliography to this file, or `-` for standard output.", metavar="FILE")
+    ] = None,
+    ris: Annotated[str | None, typer.Option(help="The same for reference managers.", metavar="FILE")] = None,
+    csv: Annotated[str | None, typer.Option(help="The same for spreadsheets.", metavar="FILE")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the documents of a library, or show the structure of one."""
-    from longmatch.cli.read import structure
+    """List the documents of a library, or show the structure of one; or export them as a bibliography."""
     from longmatch.library.library import Library
     from longmatch.library.store import locate_library
-    from longmatch.matching.render.terminal import print_structure
-    from longmatch.matching.render.terminal.printable import printable
 
     opened = Library(locate_library(library), create=False)
-    if id is not None:
-        document = opened.show(id)
-        if as_json:
-            facts = structure(document) | {"source": document.source, "metadata": dict(document.metadata)}
-            typer.echo(json.dumps(facts, ensure_ascii=False, indent=2, default=str))
-        else:
-            print_structure(document, Console())
+    exports: dict[Format, str | None] = {"bibtex": bibtex, "ris": ris, "csv": csv}
+    if any(exports.values()):
+        records = _selected(opened, id, find, where)
+        for form, file in exports.items():
+            if file:
+                _export(records, form, file)
+    elif id is not None:
+        _show_document(opened, id, as_json)
+    else:
+        _list(opened, library, _selected(opened, None, find, where), find, where, as_json)
+
+
+def _selected(opened: "Library", id: str | None, find: str | None, where: str | None) -> list[dict[str, Any]]:
+    """The records of the documents asked for; those found by words come best first."""
+    if id is None and not find:
+        return opened.records(where)
+    ids = opened.find_ids(find, FOUND) if find else [opened.show(str(id)).id]
+    records = {record["id"]: record for record in opened.records(where)}
+    return [records[id] for id in ids if id in records]
+
+
+def _export(records: list[dict[str, Any]], form: "Format", file: str) -> None:
+    from longmatch.library.export import export
+
+    if not records:
+        raise LongmatchError("There is no document to export. Check the condition.")
+    if file == STANDARD_OUTPUT:
+        export(records, form, sys.stdout)
         return
-    listed = [_facts(d) for d in opened.find(find, 50)] if find else opened.describe()
+    with writing(Path(file)), Path(file).open("w", encoding="utf-8", errors="replace", newline="") as opened:
+        export(records, form, opened)
+    typer.echo(f"{file}: {len(records):,} {'document' if len(records) == 1 else 'documents'}")
+
+
+def _show_document(opened: "Library", id: str, as_json: bool) -> None:
+    from longmatch.cli.read import structure
+    from longmatch.matching.render.terminal import print_structure
+
+    document = opened.show(id)
+    if as_json:
+        facts = structure(document) | {"source": document.source}
+        typer.echo(json.dumps(facts, ensure_ascii=False, indent=2, default=str))
+    else:
+        print_structure(document, Console())
+
+
+def _list(
+    opened: "Library", library: str, listed: list[dict[str, Any]], find: str | None, where: str | None, as_json: bool
+) -> None:
+    from longmatch.matching.render.terminal.printable import printable
+
     if as_json:
         typer.echo(json.dumps({"facts": opened.summary(), "documents": listed}, ensure_ascii=False, indent=2))
         return
-    if find and not listed:
-        typer.echo(f"No document of {library} holds these words: {find}")
+    if not listed and (find or where):
+        asked = f"holds these words: {find}" if find else f"matches the condition {where}"
+        typer.echo(f"No document of {library} {asked}")
         return
-    table = Table("id", "title", "language", "words")
+    known = [name for name in ("author", "year") if any(row["metadata"].get(name) for row in listed)]
+    table = Table("id", "title", *known, "language", "words")
     for row in listed:
-        table.add_row(*(Text(printable(str(row[name]))) for name in ("id", "title", "language")), f"{row['words']:,}")
+        cells = [row["id"], row["title"], *(row["metadata"].get(name) or "" for name in known), row["language"]]
+        table.add_row(*(Text(printable(str(cell))) for cell in cells), f"{row['words']:,}")
     Console().print(table)
-    facts = opened.summary()
+    _print_summary(opened.summary())
+
+
+def _print_summary(facts: dict[str, Any]) -> None:
     computed = f" ({facts['computes']})" if facts["computes"] else ""
     encoded = f"encoded with {facts['backbone']}{computed}, vectors in {facts['vectors']}"
     typer.echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")
@@ -52,7 +119,3 @@ def show(
         score = adapted["proof"]["score"]
         proven = f"{score['before']:.3f} before, {score['after']:.3f} after (p = {score['p']:.4f})"
         typer.echo(f"Adapted to its documents at {adapted['when']}. Held-back passages found: {proven}.")
-
-
-def _facts(document: Any) -> dict[str, Any]:
-    return {name: getattr(document, name) for name in ("id", "title", "language", "words", "source")}

@@ -20,7 +20,7 @@ from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker, Encod
 from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, commit_all, recover
 from longmatch.distributed.reading import BLOCK_BYTES, FileSummary, file_blocks, read_blocks
 from longmatch.distributed.worker_pool import WorkerPool, WorkerResources
-from longmatch.library.files import SourcePaths, Survey, survey
+from longmatch.library.files import AnyFile, SourcePaths, Survey, survey
 from longmatch.library.indexing import Changes, IndexingSummary
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
 from longmatch.library.writer import Writer
@@ -44,7 +44,7 @@ class RayBackend:
         source_paths: SourcePaths,
         on_progress: OnProgress | None,
         prune: bool,
-        paths: Iterable[Path],
+        paths: Iterable[AnyFile],
     ) -> IndexingSummary:
         """Update a library with the files under `paths`."""
         journal = writer.index.folder.parent / JOURNAL

@@ -8,20 +8,24 @@ from typing import Any
 
 from longmatch.documents.document import Document, content_hash
 from longmatch.documents.jsonl import numbered_lines, parse_line
+from longmatch.documents.mail import numbered_messages, parse_message
+from longmatch.documents.read import zip_groups
 from longmatch.errors import LongmatchError, ReadError
-from longmatch.library.files import SourceFile, read_single
+from longmatch.library.files import SourceFile, ZipGroup, crash, read_single, read_zip_group
 
 BLOCK_FILES, BLOCK_BYTES = 64, 4_000_000  # per block
-CRASHED = "It is damaged in a way no reader survives; leave it out."
 
 
 @dataclass(frozen=True)
 class FileBlock:
-    """Files to be read by one task, or some lines of a JSON Lines file; the lines are part of the block."""
+    """Files to be read by one task; some lines of a JSON Lines file or messages of a mailbox, which are part of the
+    block; or some members of a zip file.
+    """
 
     files: tuple[SourceFile, ...]
     lines: tuple[tuple[int, bytes], ...] | None = None
-    problems: tuple[ReadError, ...] = ()  # with the JSON Lines file as a whole
+    members: tuple[str, ...] | None = None
+    problems: tuple[ReadError, ...] = ()  # with the file as a whole
     last: bool = True  # whether the file ends with this block
 
 
@@ -50,17 +54,28 @@ def file_blocks(files: Iterable[SourceFile], size: int = BLOCK_BYTES) -> Iterato
     """Files in order, in blocks of at most about `size` bytes."""
     pending: list[SourceFile] = []
     for file in files:
-        if pending and (
-            file.is_json_lines or len(pending) == BLOCK_FILES or sum(f.size for f in [*pending, file]) > size
-        ):
+        is_collection = file.is_collection
+        if pending and (is_collection or len(pending) == BLOCK_FILES or sum(f.size for f in [*pending, file]) > size):
             yield FileBlock(tuple(pending))
             pending = []
-        if file.is_json_lines:
-            yield from _line_blocks(file, size)
-        else:
+        if not is_collection:
             pending.append(file)
+        else:
+            yield from _member_blocks(file) if file.is_zip else _line_blocks(file, size)
     if pending:
         yield FileBlock(tuple(pending))
+
+
+def _member_blocks(file: SourceFile) -> Iterator[FileBlock]:
+    problems: list[ReadError] = []
+    groups: list[tuple[str, ...]] = []
+    try:
+        groups = zip_groups(file.path, problems.append)
+    except ReadError as error:
+        problems.append(error)
+    yield FileBlock((file,), lines=(), problems=tuple(problems), last=not groups)
+    for number, names in enumerate(groups, 1):
+        yield FileBlock((file,), members=names, last=number == len(groups))
 
 
 def _line_blocks(file: SourceFile, size: int) -> Iterator[FileBlock]:
@@ -68,7 +83,7 @@ def _line_blocks(file: SourceFile, size: int) -> Iterator[FileBlock]:
     length, empty = 0, True
     problems: list[ReadError] = []
     try:
-        for number, line in numbered_lines(file.path):
+        for number, line in numbered_messages(file.path) if _is_mailbox(file) else numbered_lines(file.path):
             empty = False
             if lines and length + len(line) > size:
                 yield FileBlock((file,), tuple(lines), last=False)
@@ -80,30 +95,45 @@ def _line_blocks(file: SourceFile, size: int) -> Iterator[FileBlock]:
     else:
         if empty:
             problems.append(ReadError(file.path, "is empty", "Leave it out, or put documents in it."))
-    yield FileBlock((file,), tuple(lines), tuple(problems))
+    yield FileBlock((file,), tuple(lines), problems=tuple(problems))
+
+
+def _is_mailbox(file: SourceFile) -> bool:
+    return file.path.suffix.lower() == ".mbox"
 
 
 def read_block(block: FileBlock) -> tuple[list[FileSummary], list[Document]]:
     """Summaries of a block's files, and the documents, which stay on the machine until they are encoded."""
     documents: list[Document] = []
-    summaries = (
-        [_read_file(file, documents) for file in block.files]
-        if block.lines is None
-        else [_read_lines(block, documents)]
-    )
-    return summaries, documents
+    if block.lines is not None:
+        return [_read_lines(block, documents)], documents
+    if block.members is not None:
+        return [_read_members(block, documents)], documents
+    return [_read_file(file, documents) for file in block.files], documents
 
 
-def _read_file(file: SourceFile, documents: list[Document]) -> FileSummary:
+def _check_shared(file: SourceFile) -> None:
     if not file.path.parent.is_dir():
         raise LongmatchError(
             f"{file.path} does not exist on the machine {socket.gethostname()}. Put the documents where all machines "
             "of the cluster find them under the same path, or into one JSON Lines file, which is read here."
         )
+
+
+def _read_file(file: SourceFile, documents: list[Document]) -> FileSummary:
+    _check_shared(file)
     single = read_single(file)
     if isinstance(single.result, ReadError):
         return FileSummary(file, problems=[single.result], remarks=single.remarks)
     return FileSummary(file, [_summarise(single.result, documents)], remarks=single.remarks)
+
+
+def _read_members(block: FileBlock, documents: list[Document]) -> FileSummary:
+    file = block.files[0]
+    _check_shared(file)
+    found = read_zip_group(ZipGroup(file, block.members or ()))
+    summaries = [_summarise(document, documents) for document in found.documents]
+    return FileSummary(file, summaries, found.problems, block.last, found.remarks)
 
 
 def _read_lines(block: FileBlock, documents: list[Document]) -> FileSummary:
@@ -111,7 +141,10 @@ def _read_lines(block: FileBlock, documents: list[Document]) -> FileSummary:
     summary = FileSummary(file, last=block.last)
     for number, line in block.lines or ():
         try:
-            document = parse_line(line, file.path, number)
+            if _is_mailbox(file):
+                document: Document | None = parse_message(line, file.path, number, file.id)
+            else:
+                document = parse_line(line, file.path, number)
         except ReadError as error:
             summary.problems.append(error)
         else:
@@ -172,4 +205,11 @@ def _single_files(block: FileBlock, error: Exception) -> list[FileBlock] | FileS
     if len(block.files) > 1:
         return [FileBlock((file,)) for file in block.files]
     file = block.files[0]
-    return FileSummary(file, problems=[ReadError(file.path, "made its reader crash", CRASHED)])
+    if block.members is None:
+        return FileSummary(file, problems=[crash(file.path)])
+    if len(block.members) > 1:
+        return [
+            FileBlock((file,), members=(name,), last=block.last and number == len(block.members))
+            for number, name in enumerate(block.members, 1)
+        ]
+    return FileSummary(file, problems=[crash(f"{file.path}#{block.members[0]}")], last=block.last)

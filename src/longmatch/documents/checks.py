@@ -40,3 +40,12 @@ def check_file(path: Path) -> None:
         raise ReadError(path, "is a folder, not a file", "Name one of the files in it.")
     if path.stat().st_size == 0:
         raise ReadError(path, "is empty", "Leave it out, or put text in it.")
+
+
+def first_bytes(path: Path, count: int) -> bytes:
+    """The beginning of a file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(count)
+    except OSError as error:
+        raise ReadError(path, f"cannot be opened ({error.strerror})", "Check its permissions.") from error

@@ -1,18 +1,15 @@
 """DOCX: headings by style, footnotes, tables and captions; tracked changes count as accepted."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, cast
 from xml.etree.ElementTree import Element
 
-from longmatch.documents.document import Kind
-from longmatch.documents.docx_package import Package, Styles, is_on, value
+from longmatch.documents.archive import file_errors
+from longmatch.documents.docx_styles import Styles, is_on, value
 from longmatch.documents.draft import Draft
-from longmatch.documents.paragraph_kinds import is_caption
-from longmatch.errors import ReadError
+from longmatch.documents.metadata import office_metadata
+from longmatch.documents.office_package import Package
+from longmatch.documents.styled import Role, StyledBlock, draft_styled, role_by_style, styled_table
 
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "rt", "pPr", "rPr", "tblPr", "commentReference", "annotationRef"}
 _CHARACTERS = {
@@ -24,61 +21,18 @@ _CHARACTERS = {
     "footnoteReference": "",
     "sym": " ",
 }
-_TITLE_STYLES = {"title", "titel", "titre", "título", "titolo", "название", "标题", "標題"}
-_NOTE_STYLES = {"footnote text", "footnote", "endnote text", "endnote"}
-_CODE_STYLES = {"html preformatted", "preformatted text", "source code", "code", "plain text"}
-_CONTENTS_STYLE = re.compile(r"(?:toc|contents|index|table of figures|inhaltsverzeichnis|verzeichnis)(?: heading| \d)?")
-_SENTENCE_END = re.compile(r"[.!?:;,…。！？：；，]$")
-
-Role = Kind | Literal["heading", "title", "bold", "skip"]
-
-
-@dataclass
-class _StyledBlock:
-    """A block of text and the role its style gives it."""
-
-    text: str
-    role: Role
-    level: int = 1
 
 
 def read_docx(path: Path) -> Draft:
     """Read a DOCX file."""
-    package = Package(path)
-    try:
+    with Package(path, "DOCX", "word/document.xml") as package, file_errors(path, "is damaged"):
         root = package.part(package.main)
         body = None if root is None else root.find("body")
         blocks = list(_Reader(package).blocks(body)) if body is not None else []
-        return _draft(blocks, _core_title(package))
-    except RecursionError as error:
-        raise ReadError(path, "is nested too deep", "It is not an ordinary document; leave it out.") from error
-    finally:
-        package.close()
-
-
-def _draft(blocks: list[_StyledBlock], core_title: str) -> Draft:
-    draft = Draft()
-    has_headings = any(block.role == "heading" for block in blocks)
-    for block, following in zip_longest(blocks, blocks[1:]):
-        if block.role == "title" and not draft.title:
-            draft.title = " ".join(block.text.split())
-        elif block.role == "heading":
-            draft.heading(block.text, block.level)
-        elif block.role == "bold" and not has_headings and following is not None and following.role == "text":
-            draft.heading(block.text)
-        elif block.role != "skip":
-            kind: Kind = "text" if block.role in {"bold", "title"} else cast(Kind, block.role)
-            draft.paragraph(block.text, "caption" if kind == "text" and is_caption(block.text) else kind)
-    first = blocks[0] if blocks else None
-    if not draft.title and not (first is not None and first.role in {"heading", "bold"}):
-        draft.title = core_title
-    return draft
-
-
-def _core_title(package: Package) -> str:
-    """The title in the document properties."""
-    core = package.part("docProps/core.xml")
-    return "" if core is None else " ".join((core.findtext("title") or "").split())
+        properties = package.properties()
+        draft = draft_styled(blocks, properties.get("title", ""))
+        draft.metadata = office_metadata(properties)
+        return draft
 
 
 class _Reader:
@@ -93,7 +47,7 @@ class _Reader:
             if note.get("type") not in {"separator", "continuationSeparator", "continuationNotice"}
         }
 
-    def blocks(self, parent: Element) -> Iterator[_StyledBlock]:
+    def blocks(self, parent: Element) -> Iterator[StyledBlock]:
         """The blocks of a body, a cell or a text box, in order."""
         for element in parent:
             if element.tag == "p":
@@ -103,17 +57,17 @@ class _Reader:
             elif element.tag not in _SKIPPED and element.tag != "sdtPr":  # content controls, custom XML, insertions
                 yield from self.blocks(element)
 
-    def _paragraph(self, paragraph: Element) -> Iterator[_StyledBlock]:
+    def _paragraph(self, paragraph: Element) -> Iterator[StyledBlock]:
         boxes: list[Element] = []
         notes: list[str] = []
         text = "".join(_text(paragraph, boxes, notes)).strip()
         if text:
             role, level = self._role(paragraph, text)
-            yield _StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level)
+            yield StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level)
         for note in notes:
             if note in self._notes:
                 note_text = " ".join(" ".join(block.text.split()) for block in self.blocks(self._notes.pop(note)))
-                yield _StyledBlock(note_text, "footnote")
+                yield StyledBlock(note_text, "footnote")
         for box in boxes:
             yield from self.blocks(box)
 
@@ -122,41 +76,17 @@ class _Reader:
         names = self._styles.names(id)
         outline = value(paragraph.find("pPr/outlineLvl"))
         level = (int(outline) + 1) % 10 if outline.isdigit() else self._styles.level(id)
-        if names & _TITLE_STYLES and not level and "subtitle" not in names:
-            return "title", 1
-        if any(_CONTENTS_STYLE.fullmatch(name) for name in names):
-            return "skip", 1
-        if level:
-            return "heading", level
-        if "caption" in names:
-            return "caption", 1
-        if names & _NOTE_STYLES:
-            return "footnote", 1
-        if "bibliography" in names:
-            return "reference", 1
-        if names & _CODE_STYLES:
-            return "code", 1
-        short = len(text) <= 80 and not _SENTENCE_END.search(text) and paragraph.find("pPr/numPr") is None
-        return ("bold" if short and self._is_bold(paragraph) else "text"), 1
+        is_item = paragraph.find("pPr/numPr") is not None
+        return role_by_style(names, level, text, is_bold=not is_item and self._is_bold(paragraph))
 
     def _is_bold(self, paragraph: Element) -> bool:
         runs = [run for run in paragraph.iter("r") if (run.findtext("t") or "").strip()]
         return bool(runs) and all(is_on(run.find("rPr/b")) for run in runs)
 
-    def _table(self, table: Element) -> Iterator[_StyledBlock]:
-        """One line per row; or the blocks themselves if the table is only page layout."""
+    def _table(self, table: Element) -> list[StyledBlock]:
         rows = [row for row in _direct_parts(table, "tr") if row.find("trPr/del") is None]
         cells = [[list(self.blocks(cell)) for cell in _direct_parts(row, "tc")] for row in rows]
-        blocks = [block for row in cells for cell in row for block in cell]
-        if max(map(len, cells), default=0) < 2 or any(b.role in {"heading", "title", "table"} for b in blocks):
-            yield from blocks
-            return
-        lines = (
-            " | ".join(" ".join(" ".join(b.text.split()) for b in cell if b.role != "footnote") for cell in row)
-            for row in cells
-        )
-        yield _StyledBlock("\n".join(line for line in lines if line.strip(" |")), "table")
-        yield from (block for block in blocks if block.role == "footnote")
+        return styled_table(cells)
 
 
 def _direct_parts(parent: Element, tag: str) -> Iterator[Element]:

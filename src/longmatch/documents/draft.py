@@ -55,6 +55,12 @@ class Draft:
         """Append a paragraph."""
         self._append(text, kind, 1, page)
 
+    def extend(self, other: "Draft") -> None:
+        """Append the blocks of another draft."""
+        text = other.text or "".join(other._parts)
+        for block in other.blocks:
+            self._append(block.of(text), block.kind, block.level, block.page)
+
     def _append(self, text: str, kind: Kind | Literal["heading"], level: int, page: int | None) -> None:
         text = text.strip()
         if not text:

@@ -9,8 +9,10 @@ from typing import Literal
 from longmatch.documents.decoding import decode, read_bytes
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
+from longmatch.documents.html_metadata import page_metadata
 from longmatch.documents.html_tags import CLOSES, INLINE, VOID, is_skipped, kind_of
 from longmatch.documents.paragraph_kinds import is_caption
+from longmatch.documents.tables import table_text
 
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
 _MAX_CELL = 400  # characters: a table with a longer cell is page layout
@@ -53,15 +55,18 @@ class _Table:
         captions = [b for b in self.blocks if b.kind == "caption"]
         if self.is_layout or max(map(len, self.rows), default=0) < 2:
             return self.blocks
-        rows = [" | ".join(" ".join(cell.split()) for cell in row) for row in self.rows if any(row)]
-        return [*captions, _HtmlBlock("\n".join(rows), "table", main=bool(self.blocks) and self.blocks[0].main)]
+        return [*captions, _HtmlBlock(table_text(self.rows), "table", main=bool(self.blocks) and self.blocks[0].main)]
 
 
 def read_html(path: Path) -> Draft:
     """Read an HTML file."""
-    data = read_bytes(path)
+    return draft_html(decode_html(read_bytes(path), path))
+
+
+def decode_html(data: bytes, path: object) -> str:
+    """Decode a page by the encoding it declares; `path` names it in error messages."""
     charset = _CHARSET.search(data[:4096])
-    return draft_html(decode(data, path, charset[1].decode("ascii") if charset else None))
+    return decode(data, path, charset[1].decode("ascii") if charset else None)
 
 
 def draft_html(source: str) -> Draft:
@@ -71,29 +76,24 @@ def draft_html(source: str) -> Draft:
     >>> draft.document("a").text
     'Rain\\n\\nIt rains.\\n\\nStill.'
     """
-    page = _Page()
+    page = parse_page(source)
+    draft = Draft(title=page.main_title, metadata=page_metadata(page.meta))
+    page.add_to(draft)
+    return draft
+
+
+def parse_page(source: str) -> "Page":
+    """Read a page to its end."""
+    page = Page()
     page.feed(source)
     page.close()
     page.flush()
     while page.tables:
         page.end_table()
-    blocks = page.blocks
-    main = [b for b in blocks if b.main]
-    if 2 * sum(len(b.text) for b in main) > sum(len(b.text) for b in blocks):
-        blocks = main
-    draft = Draft(title=_title(" ".join(page.title.split()), blocks))
-    for block in blocks:
-        if block.kind == "heading":
-            draft.heading(block.text, block.level)
-        else:
-            draft.paragraph(block.text, "caption" if block.kind == "text" and is_caption(block.text) else block.kind)
-    return draft
-
-
-def _title(title: str, blocks: list[_HtmlBlock]) -> str:
-    """The <title> element without the site name that often follows it; else the first top-level heading."""
-    top = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    return top if top and title.startswith(top) else title or top
+    main = [b for b in page.blocks if b.main]
+    if 2 * sum(len(b.text) for b in main) > sum(len(b.text) for b in page.blocks):
+        page.blocks = main
+    return page
 
 
 @dataclass
@@ -105,12 +105,13 @@ class _OpenElement:
     has_role: bool
 
 
-class _Page(HTMLParser):
+class Page(HTMLParser):
     """Collects the blocks of a page, tag by tag."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.title = ""
+        self.meta: list[tuple[str, str]] = []  # names and contents
         self.blocks: list[_HtmlBlock] = []
         self.tables: list[_Table] = []
         self._open: list[_OpenElement] = []
@@ -118,6 +119,25 @@ class _Page(HTMLParser):
         self._buffer: list[str] = []
         self._skips = 0  # open elements that are skipped
         self._counts: dict[str, int] = {}  # open elements of each tag
+
+    @property
+    def main_title(self) -> str:
+        """The title that its meta tags or its <title> state, without the site name that often follows; else that of its
+        first top-level heading.
+        """
+        stated = next((content for name, content in self.meta if name.lower() == "citation_title"), "")
+        title = " ".join((stated or self.title).split())
+        top = next((b.text for b in self.blocks if b.kind == "heading" and b.level == 1), "")
+        return top if top and title.startswith(top) else title or top
+
+    def add_to(self, draft: Draft) -> None:
+        """Append its blocks to a draft."""
+        for block in self.blocks:
+            if block.kind == "heading":
+                draft.heading(block.text, block.level)
+            else:
+                is_text_caption = block.kind == "text" and is_caption(block.text)
+                draft.paragraph(block.text, "caption" if is_text_caption else block.kind)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Open an element."""
@@ -132,6 +152,8 @@ class _Page(HTMLParser):
                 return
             if not self._skips:
                 self.flush()
+        if tag == "meta":
+            self.meta.append((values.get("name") or values.get("property") or "", values.get("content", "")))
         if tag in VOID:
             return
         role = _role_of(tag, values)

@@ -38,7 +38,7 @@ _SKIPPED_NAMES = re.compile(  # matched in full: a section about cookies is text
     re.IGNORECASE,
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_NOTES = re.compile(r"footnotes?|endnotes?|doc-footnote|doc-endnotes?", re.IGNORECASE)
+_NOTES = re.compile(r"footnotes?|endnotes?|rearnotes?|doc-footnote|doc-endnotes?", re.IGNORECASE)
 _REFERENCES = re.compile(r"references|reflist|bibliography|doc-bibliography|csl-bib-body", re.IGNORECASE)
 
 
@@ -73,5 +73,6 @@ def kind_of(tag: str, values: Mapping[str, str]) -> Kind | None:
 
 
 def _is_named(pattern: re.Pattern[str], values: Mapping[str, str]) -> bool:
-    names = [*values.get("class", "").split(), values.get("id", ""), *values.get("role", "").split()]
+    words = " ".join(values.get(name, "") for name in ("class", "role", "epub:type"))
+    names = [*words.split(), values.get("id", "")]
     return any(pattern.fullmatch(name) for name in names)

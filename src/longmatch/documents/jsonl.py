@@ -12,6 +12,7 @@ from typing import IO, Any
 from longmatch.documents.checks import check_document, check_file
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
+from longmatch.documents.metadata import with_bibliography
 from longmatch.errors import ReadError
 
 _DOCUMENT_KEYS = {"id", "title", "sections", "text"}
@@ -78,7 +79,8 @@ def parse_line(line: bytes, path: Path, number: int, only: str | None = None) ->
     id = str(record.get("id") or "") or f"{path.name.partition('.')[0]}-{number}"
     if only is not None and id != only:
         return None
-    draft = Draft(metadata={key: value for key, value in record.items() if key not in _DOCUMENT_KEYS})
+    metadata = {key: value for key, value in record.items() if key not in _DOCUMENT_KEYS}
+    draft = Draft(metadata=with_bibliography(metadata))
     for heading, text in _sections(record, where):
         draft.heading(heading)
         for paragraph in _BLANK_LINE.split(text):

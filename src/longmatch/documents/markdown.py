@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from longmatch.documents.decoding import read_text
 from longmatch.documents.document import Kind, Span
 from longmatch.documents.draft import Block, Draft
+from longmatch.documents.front_matter import fields, front_matter_metadata, match_front_matter
 from longmatch.documents.paragraph_kinds import is_caption
 from longmatch.documents.spans import line_spans, strip_span
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_FRONT_MATTER = re.compile(r"---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _MARKERS = re.compile(r"(?:[ \t]|>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t]))*")
 _FOOTNOTE = re.compile(r"\[\^[^\]]+\]:")
 _INLINE_MARKUP = re.compile(
@@ -45,10 +44,11 @@ def draft_markdown(text: str) -> Draft:
     """
     draft = Draft(text=text, plain=blank_markup(text))
     body = text
-    if front_matter := _FRONT_MATTER.match(text):  # blanked to keep line numbers
+    if front_matter := match_front_matter(text):  # blanked to keep line numbers
         body = re.sub(r"[^\r\n]", " ", front_matter[0]) + text[front_matter.end() :]
-        if title := _FRONT_TITLE.search(front_matter[1].replace("\r", "\n")):
-            draft.title = title[1].strip("\"'")
+        found = fields(front_matter[1])
+        draft.title = " ".join(found.get("title", ()))
+        draft.metadata = front_matter_metadata(found)
     lines = list(line_spans(text))
     tokens = _block_parser().parse(body)
     for token, content in zip_longest(tokens, tokens[1:]):

@@ -1,7 +1,7 @@
 """Read documents of any supported format, one at a time or from whole folders."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +9,7 @@ from pathlib import Path
 from longmatch.documents.checks import check_document, check_file, exists
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
+from longmatch.documents.recognise import suffix_by_content
 from longmatch.errors import ReadError
 
 _READERS = {  # suffix -> module and function, imported on first use
@@ -19,31 +20,49 @@ _READERS = {  # suffix -> module and function, imported on first use
     ".htm": ("html", "read_html"),
     ".pdf": ("pdf", "read_pdf"),
     ".docx": ("docx", "read_docx"),
+    ".odt": ("odt", "read_odt"),
+    ".rtf": ("rtf", "read_rtf"),
+    ".epub": ("epub", "read_epub"),
+    ".pptx": ("pptx", "read_pptx"),
     ".tex": ("tex", "read_tex"),
+    ".xml": ("jats", "read_jats"),
+    ".nxml": ("jats", "read_jats"),
+    ".eml": ("mail", "read_mail"),
 }
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
-SUFFIXES = (*_READERS, *JSONL_SUFFIXES)
+COLLECTION_SUFFIXES = (*JSONL_SUFFIXES, ".mbox", ".zip")  # of files that hold many documents
+SUFFIXES = (*_READERS, *COLLECTION_SUFFIXES)
 """File name endings of all supported formats."""
+UPLOAD_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix != ".zip")  # read without writing any file
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})  # of file managers
 LIBRARY_TABLE = "documents.lance"  # what makes a folder a library
 LIBRARY_INDEX = "index"  # beside it
 
 
 def read(path: str | Path, id: str | None = None) -> Document:
-    """Read one document: a file, or `file.jsonl#ID` for one document of a JSON Lines file.
+    """Read one document: a file, or `FILE#ID` for one document of a file that holds many.
 
-    The document's id is `id` if given, else its id in the JSON Lines file, else the file name.
+    The ID is that in a JSON Lines file, the number of a message in a mailbox, or the name of a file in a zip file. The
+    document's id is `id` if given, else its id in the JSON Lines file, else the file name, with #ID where there is one.
     """
     path = Path(path)
     if not exists(path) and (address := _split_address(path)) is not None:
-        return _read_from_jsonl(*address, id)
-    if path.name.lower().endswith(JSONL_SUFFIXES):
-        return _read_from_jsonl(path, None, id)
+        return _read_from_collection(*address, id)
+    if holds_many(path):
+        return _read_from_collection(path, None, id)
     return _read_single(path, id or path.name)
 
 
+def holds_many(path: Path) -> bool:
+    """Whether a file holds many documents, by its name; not if it is a zip file that is one document."""
+    name = path.name.lower()
+    if name.endswith(".zip"):
+        return not (path.is_file() and suffix_by_content(path))
+    return name.endswith(COLLECTION_SUFFIXES)
+
+
 def names_a_file(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a file of that name, or it is written as one document of a JSON Lines file."""
+    """Whether there is a file of that name, or it is written as one document of a file that holds many."""
     return exists(Path(path)) or _split_address(Path(path)) is not None
 
 
@@ -57,7 +76,7 @@ def read_all(paths: str | Path | Iterable[str | Path], on_error: Callable[[ReadE
     taken: set[str] = set()
     for path, id in _files_with_ids(roots, on_error):
         try:
-            for document in _documents_of(path, id, on_error):
+            for document in documents_of(path, id, on_error):
                 yield _with_unique_id(document, taken)
         except ReadError as error:
             on_error(error)
@@ -84,11 +103,11 @@ def list_folder(folder: str | Path) -> FolderFiles:
             for name in subfolders
             if not name.startswith(".") and not name.endswith(".lance") and not (is_library and name == LIBRARY_INDEX)
         ]
-        found.readable.extend(Path(parent, name) for name in names if is_readable(name))
-        if not is_library:
-            found.unsupported.extend(
-                Path(parent, name) for name in names if not _is_hidden(name) and not is_readable(name)
-            )
+        for path in (Path(parent, name) for name in names if not _is_hidden(name)):
+            if is_readable(path.name) and not _is_other_xml(path):
+                found.readable.append(path)
+            elif not is_library:
+                found.unsupported.append(path)
     found.readable.sort()
     found.unsupported.sort()
     return found
@@ -106,6 +125,25 @@ def is_readable(name: str) -> bool:
     (True, True, False, False)
     """
     return not _is_hidden(name) and name.lower().endswith(SUFFIXES)
+
+
+def suffix_of(name: str) -> str:
+    """The supported suffix that a file name ends with, in lower case; empty if it has none.
+
+    >>> suffix_of("a.b.JSONL.gz"), suffix_of("a.exe")
+    ('.jsonl.gz', '')
+    """
+    return max((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), key=len, default="")
+
+
+def _is_other_xml(path: Path) -> bool:
+    """Whether a file in a folder is XML of another kind than is read: there is much of it that is no document."""
+    from longmatch.documents.jats import looks_like_jats
+
+    try:
+        return path.suffix.lower() == ".xml" and not looks_like_jats(path)
+    except ReadError:  # said when it is read
+        return False
 
 
 def _is_hidden(name: str) -> bool:
@@ -128,7 +166,7 @@ def read_text_string(text: str, id: str = "pasted text", title: str = "") -> Doc
 
 def _read_single(path: Path, id: str) -> Document:
     check_file(path)
-    suffix = path.suffix.lower()
+    suffix = suffix_by_content(path) or path.suffix.lower()
     if suffix not in _READERS:
         raise ReadError(path, f"has an unsupported format ({suffix or 'no suffix'})", _advice())
     module, function = _READERS[suffix]
@@ -136,36 +174,90 @@ def _read_single(path: Path, id: str) -> Document:
     return check_document(reader(path).document(id, source=str(path)), path)
 
 
-def _documents_of(path: Path, id: str, on_error: Callable[[ReadError], None]) -> Iterator[Document]:
-    if path.name.lower().endswith(JSONL_SUFFIXES):
+def documents_of(path: Path, id: str, on_error: Callable[[ReadError], None]) -> Iterator[Document]:
+    """Yield the documents of a file, whether it holds one or many; problems with some of many go to `on_error`."""
+    name = path.name.lower()
+    if not holds_many(path):
+        yield _read_single(path, id)
+    elif name.endswith(JSONL_SUFFIXES):
         from longmatch.documents.jsonl import iterate_jsonl
 
         yield from iterate_jsonl(path, on_error)
+    elif name.endswith(".mbox"):
+        from longmatch.documents.mail import iterate_mailbox
+
+        yield from iterate_mailbox(path, id, on_error)
     else:
-        yield _read_single(path, id)
+        groups = zip_groups(path, on_error)
+        for names in groups:
+            yield from read_zip_members(path, names, id, on_error)
+
+
+def zip_groups(path: Path, on_error: Callable[[ReadError], None]) -> list[tuple[str, ...]]:
+    """The names of the documents in a zip file, in groups to be read together."""
+    from longmatch.documents.zipped import group_members, no_documents
+
+    problems: list[ReadError] = []
+    groups = group_members(path, suffix_of, problems.append)
+    for problem in problems or ([] if groups else [no_documents(path)]):
+        on_error(problem)
+    return groups
+
+
+def read_zip_members(
+    path: Path, names: Sequence[str], id: str, on_error: Callable[[ReadError], None]
+) -> Iterator[Document]:
+    """Yield the documents of some members of a zip file; `id` is that of the zip file."""
+    from longmatch.documents.zipped import read_members
+
+    return read_members(path, names, id, suffix_of, documents_of, on_error)
 
 
 def _split_address(path: Path) -> tuple[Path, str] | None:
     """Split `file.jsonl#ID` into file and ID; the ID may contain slashes and further #."""
     name = str(path)
-    for suffix in JSONL_SUFFIXES:
-        at = name.lower().find(f"{suffix}#")
-        if at >= 0:
-            return Path(name[: at + len(suffix)]), name[at + len(suffix) + 1 :]
-    return None
+    found = ((name.lower().find(f"{suffix}#"), suffix) for suffix in COLLECTION_SUFFIXES)
+    at, suffix = min((place for place in found if place[0] >= 0), default=(-1, ""))
+    return (Path(name[: at + len(suffix)]), name[at + len(suffix) + 1 :]) if suffix else None
 
 
-def _read_from_jsonl(path: Path, wanted: str | None, id: str | None) -> Document:
-    """Read the document with the id `wanted`, or the file's only document if None, and give it `id`, if any."""
-    from longmatch.documents.jsonl import iterate_jsonl
-
-    documents = iterate_jsonl(path, only=wanted)
+def _read_from_collection(path: Path, wanted: str | None, id: str | None) -> Document:
+    """Read the document that `wanted` names, or the file's only document if None, and give it `id`, if any."""
+    documents = _selected(path, wanted)
     document = next(documents, None)
+    if document is None and wanted is None:
+        raise ReadError(path, "holds no document", "Check that it is the file you meant.")
     if document is None:
         raise ReadError(path, f"holds no document with the id {wanted}", "Check the id.")
     if wanted is None and next(documents, None) is not None:
-        raise ReadError(path, "holds several documents", f"Name one of them, for example {path}#{document.id}.")
+        example = document.id.partition("#")[2] if document.id.startswith(f"{path.name}#") else document.id
+        raise ReadError(path, "holds several documents", f"Name one of them, for example {path}#{example}.")
     return replace(document, id=id) if id else document
+
+
+def _selected(path: Path, wanted: str | None) -> Iterator[Document]:
+    """The document that `wanted` names, or all; the first problem is raised."""
+    name = path.name.lower()
+    if name.endswith(JSONL_SUFFIXES):
+        from longmatch.documents.jsonl import iterate_jsonl
+
+        yield from iterate_jsonl(path, only=wanted)
+    elif name.endswith(".mbox"):
+        from longmatch.documents.mail import iterate_mailbox
+
+        yield from iterate_mailbox(path, path.name, only=wanted)
+    elif wanted is None:
+        yield from documents_of(path, path.name, _raise)
+    else:
+        inner = _split_address(Path(wanted))
+        members = [name for group in zip_groups(path, _raise) for name in group]
+        chosen = [name for name in members if name == wanted or (inner is not None and name == str(inner[0]))]
+        ids = {f"{path.name}#{wanted}", *([inner[1]] if inner is not None else ())}
+        yield from (d for d in read_zip_members(path, chosen, path.name, _raise) if d.id in ids)
+
+
+def _raise(error: ReadError) -> None:
+    raise error
 
 
 def _files_with_ids(roots: Iterable[Path], on_error: Callable[[ReadError], None]) -> Iterator[tuple[Path, str]]:

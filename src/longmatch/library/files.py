@@ -1,22 +1,64 @@
 """The files of a library: which are new, changed, unchanged or gone, and their documents."""
 
+import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from longmatch.documents.checks import exists, is_gone
 from longmatch.documents.document import Document
-from longmatch.documents.read import JSONL_SUFFIXES, SUFFIXES, list_folder, read
+from longmatch.documents.read import (
+    SUFFIXES,
+    documents_of,
+    holds_many,
+    list_folder,
+    read,
+    read_zip_members,
+    zip_groups,
+)
 from longmatch.errors import ReadError, collected_warnings
 from longmatch.parallel import parallel_map
 
 SETTLED = 2.0  # seconds: a file modified this recently may change again without a new timestamp
+HASH_DIGITS = 32  # of a file's content; those of a description follow
 FILES_PER_PROCESS = 6  # with fewer, starting a process takes longer than reading them here
 AHEAD = 8  # files read ahead per process
+
+
+@dataclass(frozen=True)
+class DescribedFile:
+    """A file whose title and metadata are known from elsewhere, such as a reference manager.
+
+    `folder` is where such files lie: one that is no longer there is gone.
+    """
+
+    path: Path
+    id: str
+    title: str
+    metadata: Mapping[str, Any]
+    folder: Path
+
+    def absolute(self) -> "DescribedFile":
+        """The same with an absolute path."""
+        return replace(self, path=self.path.absolute(), folder=self.folder.absolute())
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes when title or metadata do."""
+        facts = json.dumps([self.title, dict(self.metadata)], sort_keys=True, default=str)
+        return blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+    def describe(self, document: Document) -> Document:
+        """The document with this title and metadata; what the file itself says in addition is kept."""
+        return replace(document, title=self.title or document.title, metadata={**document.metadata, **self.metadata})
+
+
+AnyFile: TypeAlias = Path | DescribedFile
 
 
 @dataclass(frozen=True)
@@ -29,11 +71,17 @@ class SourceFile:
     hash: str
     size: int
     modified: int
+    description: DescribedFile | None = None
 
     @property
-    def is_json_lines(self) -> bool:
-        """Whether it is a file of many documents."""
-        return self.path.name.lower().endswith(JSONL_SUFFIXES)
+    def is_collection(self) -> bool:
+        """Whether it is a file of many documents: JSON Lines, a mailbox, a zip file."""
+        return holds_many(self.path)
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether it is a zip file of many documents."""
+        return self.path.suffix.lower() == ".zip" and self.is_collection
 
     def record(self, problems: Sequence[str]) -> dict[str, Any]:
         """The row to store; a time of 0 means: compare the content next time."""
@@ -76,18 +124,18 @@ class SourcePaths:
         return Path(source) if self.root is None else self.root / source
 
 
-def survey(paths: Iterable[Path], records: dict[str, dict[str, Any]], source_paths: SourcePaths) -> Survey:
+def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_paths: SourcePaths) -> Survey:
     """Find every file in `paths` and compare it with its record; files are opened if their time or size changed."""
     result = Survey()
     seen: set[str] = set()
     paths = list(paths)
-    for path, id in _files_with_ids(paths, result):
+    for path, id, description in _files_with_ids(paths, result):
         source = source_paths.source(path)
         if source in seen:
             continue
         seen.add(source)
         try:
-            file = _if_changed(path, id, source, records.get(source))
+            file = _if_changed(path, id, source, records.get(source), description)
         except OSError as error:
             result.problems.append(
                 ReadError(path, f"cannot be opened ({error.strerror})", "Check that you may read it.")
@@ -98,20 +146,22 @@ def survey(paths: Iterable[Path], records: dict[str, dict[str, Any]], source_pat
         else:
             result.unchanged.append(source)
             result.known_problems += [(source, problem) for problem in records[source]["problems"]]
-    roots = [path.resolve() for path in paths]
+    roots = {(path.folder if isinstance(path, DescribedFile) else path).resolve() for path in paths}
     for source in records.keys() - seen:
         path = source_paths.path(source)
-        if any(path == root or root in path.parents for root in roots) and is_gone(path):
+        if not roots.isdisjoint((path, *path.parents)) and is_gone(path):
             result.gone.append(source)
     result.gone.sort()
     result.passed_over = list(dict.fromkeys(result.passed_over))
     return result
 
 
-def _files_with_ids(paths: Iterable[Path], result: Survey) -> Iterator[tuple[Path, str]]:
-    """Files and the ids of their documents; what cannot be read is noted in `result`."""
+def _files_with_ids(paths: Iterable[AnyFile], result: Survey) -> Iterator[tuple[Path, str, DescribedFile | None]]:
+    """Files, the ids of their documents and their descriptions; what cannot be read is noted in `result`."""
     on_error = result.problems.append
-    for path in paths:
+    for file_or_path in paths:
+        description = file_or_path if isinstance(file_or_path, DescribedFile) else None
+        path = file_or_path.path if isinstance(file_or_path, DescribedFile) else file_or_path
         try:
             is_there = exists(path)
         except ReadError as error:
@@ -120,28 +170,32 @@ def _files_with_ids(paths: Iterable[Path], result: Survey) -> Iterator[tuple[Pat
         if path.is_dir():
             files = list_folder(path)
             result.passed_over += files.unsupported
-            yield from ((file, file.relative_to(path).as_posix()) for file in files.readable)
+            yield from ((file, file.relative_to(path).as_posix(), None) for file in files.readable)
             if not files.readable:
                 on_error(ReadError(path, "holds no file that longmatch reads", f"It reads {', '.join(SUFFIXES)}."))
         elif is_there:
-            yield path, path.name
+            yield path, description.id if description else path.name, description
         else:
             on_error(ReadError(path, "does not exist", "Check the name."))
 
 
-def _if_changed(path: Path, id: str, source: str, record: dict[str, Any] | None) -> SourceFile | None:
-    """The file if it is new or has changed, else None."""
+def _if_changed(
+    path: Path, id: str, source: str, record: dict[str, Any] | None, description: DescribedFile | None = None
+) -> SourceFile | None:
+    """The file if it is new or has changed, or its description has, else None."""
     stat = path.stat()
-    if record and record["size"] == stat.st_size and record["modified"] == stat.st_mtime_ns:
+    described = description.digest if description else ""
+    is_same = record is not None and record["size"] == stat.st_size and record["modified"] == stat.st_mtime_ns
+    if record and is_same and record["hash"][HASH_DIGITS:] == described:
         return None
-    digest = _hash(path)
+    digest = _hash(path) + described
     if record and record["hash"] == digest:
         return None
-    return SourceFile(path, id, source, digest, stat.st_size, stat.st_mtime_ns)
+    return SourceFile(path, id, source, digest, stat.st_size, stat.st_mtime_ns, description)
 
 
 def _hash(path: Path) -> str:
-    digest = blake2b(digest_size=16)
+    digest = blake2b(digest_size=HASH_DIGITS // 2)
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
@@ -159,12 +213,20 @@ class FileRead:
 
 
 def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Iterator[FileRead]:
-    """Read files in order. JSON Lines files, which may be large, are streamed in this process."""
-    single = [file for file in files if not file.is_json_lines]
-    workers = min(processes or os.cpu_count() or 1, max(1, len(single) // FILES_PER_PROCESS))
-    results = parallel_map(read_single, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed)
-    for file in files:
-        yield _stream(file) if file.is_json_lines else _single(file, next(results))
+    """Read files in order. Files of many documents, which may be large, are streamed in this process, except for the
+    members of zip files, which are files like others.
+    """
+    collections = [file.is_collection for file in files]
+    single = [file for file, is_collection in zip(files, collections, strict=True) if not is_collection]
+    results = parallel_map(
+        read_single, single, _workers(len(single), processes), chunk=1, ahead=AHEAD, on_crash=_crashed
+    )
+    for file, is_collection in zip(files, collections, strict=True):
+        yield _stream(file, processes) if is_collection else _single(file, next(results))
+
+
+def _workers(files: int, processes: int | None) -> int:
+    return min(processes or os.cpu_count() or 1, max(1, files // FILES_PER_PROCESS))
 
 
 @dataclass
@@ -179,7 +241,8 @@ def read_single(file: SourceFile) -> SingleRead:
     """Read a file of one document; its reader's warnings become remarks, as it may run in another process."""
     with collected_warnings() as remarks:
         try:
-            return SingleRead(read(file.path, file.id), remarks)
+            document = read(file.path, file.id)
+            return SingleRead(file.description.describe(document) if file.description else document, remarks)
         except ReadError as error:
             return SingleRead(error, remarks)
 
@@ -190,14 +253,15 @@ def _single(file: SourceFile, read: SingleRead) -> FileRead:
     return FileRead(file, iter((read.result,)), remarks=read.remarks)
 
 
-def _stream(file: SourceFile) -> FileRead:
-    from longmatch.documents.jsonl import iterate_jsonl
-
+def _stream(file: SourceFile, processes: int | None) -> FileRead:
     stream = FileRead(file, iter(()))
 
     def documents() -> Iterator[Document]:
         try:
-            yield from iterate_jsonl(file.path, stream.problems.append)
+            if file.is_zip:
+                yield from _zip_documents(stream, processes)
+            else:
+                yield from documents_of(file.path, file.id, stream.problems.append)
         except ReadError as error:
             stream.problems.append(error)
 
@@ -205,6 +269,63 @@ def _stream(file: SourceFile) -> FileRead:
     return stream
 
 
+def _zip_documents(stream: FileRead, processes: int | None) -> Iterator[Document]:
+    file = stream.file
+    groups = [ZipGroup(file, names) for names in zip_groups(file.path, stream.problems.append)]
+    workers = _workers(sum(len(group.names) for group in groups), processes)
+    for found in parallel_map(read_zip_group, groups, workers, chunk=1, ahead=2, on_crash=_crashed_group):
+        stream.problems += found.problems
+        stream.remarks += found.remarks
+        yield from found.documents
+
+
+@dataclass(frozen=True)
+class ZipGroup:
+    """Members of a zip file that are read together."""
+
+    file: SourceFile
+    names: tuple[str, ...]
+
+
+@dataclass
+class GroupRead:
+    """What came of reading some members of a zip file."""
+
+    documents: list[Document] = field(default_factory=list)
+    problems: list[ReadError] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+def read_zip_group(group: ZipGroup) -> GroupRead:
+    """Read some members of a zip file."""
+    found = GroupRead()
+    with collected_warnings() as remarks:
+        try:
+            file = group.file
+            found.documents += read_zip_members(file.path, group.names, file.id, found.problems.append)
+        except ReadError as error:
+            found.problems.append(error)
+    found.remarks += remarks
+    return found
+
+
+def _crashed_group(group: ZipGroup) -> GroupRead:
+    """Read the members of a group whose process died one by one."""
+    if len(group.names) == 1:
+        return GroupRead(problems=[crash(f"{group.file.path}#{group.names[0]}")])
+    singles = [ZipGroup(group.file, (name,)) for name in group.names]
+    found = GroupRead()
+    for one in parallel_map(read_zip_group, singles, 2, chunk=1, ahead=1, on_crash=_crashed_group):
+        found.documents += one.documents
+        found.problems += one.problems
+        found.remarks += one.remarks
+    return found
+
+
 def _crashed(file: SourceFile) -> SingleRead:
-    advice = "It is damaged in a way no reader survives; leave it out."
-    return SingleRead(ReadError(file.path, "made its reader crash", advice))
+    return SingleRead(crash(file.path))
+
+
+def crash(path: object) -> ReadError:
+    """What is said of a file whose reader died."""
+    return ReadError(path, "made its reader crash", "It is damaged in a way no reader survives; leave it out.")

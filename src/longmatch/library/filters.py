@@ -3,19 +3,24 @@
 import re
 
 COLUMNS = frozenset({"id", "title", "language", "words", "source"})
-_KEYWORDS = frozenset(["and", "or", "not", "in", "is", "null", "like", "between", "true", "false", "ilike", "escape"])
+_KEYWORDS = frozenset(
+    ["and", "or", "not", "in", "is", "null", "like", "between", "true", "false", "ilike", "escape", "contains"]
+)
 _TOKEN = re.compile(r"'(?:[^']|'')*'|[^\W\d]\w*(?:\.\w+)*\s*\(?|\d+(?:\.\d+)?|[^\w\s']+|\s+|'")
+_LIKE_SIGNS, _ESCAPED = re.compile(r"[%_\\]"), r"\\\g<0>"
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
 def condition(where: str) -> str:
-    """A user's condition as SQL for the store.
+    """A user's condition as SQL for the store. `contains` finds words anywhere in a text, in capitals or not.
 
     >>> condition("language = 'en' AND year > 2019 AND author LIKE 'B%'")
     "language = 'en' AND json_get_float(metadata, 'year') > 2019 AND json_get_string(metadata, 'author') LIKE 'B%'"
+    >>> condition("author contains 'doe'")
+    "json_get_string(metadata, 'author') ILIKE '%doe%'"
     """
     tokens = _tokens(where)
-    return "".join(_rewrite(token, tokens[i + 1 :]) for i, token in enumerate(tokens))
+    return "".join(_rewrite(token, tokens[:i], tokens[i + 1 :]) for i, token in enumerate(tokens))
 
 
 def metadata_keys(where: str) -> list[str]:
@@ -36,11 +41,19 @@ def _tokens(where: str) -> list[str]:
     return [match[0] for match in _TOKEN.finditer(where)]
 
 
-def _rewrite(token: str, following: list[str]) -> str:
+def _rewrite(token: str, before: list[str], following: list[str]) -> str:
+    if _is_contains(token):
+        return "ILIKE" + token[len(token.rstrip()) :]
+    if token.startswith("'") and len(token) > 1 and _is_contains(next(filter(str.strip, reversed(before)), "")):
+        return f"'%{_LIKE_SIGNS.sub(_ESCAPED, token[1:-1])}%'"
     key = _metadata_key(token)
     if not key:
         return token
     return f"json_get_{_value_type(following)}(metadata, '{key}')" + token[len(token.rstrip()) :]
+
+
+def _is_contains(token: str) -> bool:
+    return token.strip().lower() == "contains"
 
 
 def _metadata_key(token: str) -> str:

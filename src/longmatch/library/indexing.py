@@ -4,14 +4,13 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from longmatch.documents.checks import is_gone
 from longmatch.documents.document import Document, content_hash
 from longmatch.errors import ReadError
-from longmatch.library.files import FileRead, SourceFile, SourcePaths, Survey, read_files, survey
+from longmatch.library.files import AnyFile, FileRead, SourceFile, SourcePaths, Survey, read_files, survey
 from longmatch.library.pipeline import Pipeline
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
 from longmatch.matching.render.wording import language_remarks
@@ -139,7 +138,7 @@ class IndexingBackend(Protocol):
         source_paths: SourcePaths,
         on_progress: OnProgress | None,
         prune: bool,
-        paths: Iterable[Path],
+        paths: Iterable[AnyFile],
     ) -> IndexingSummary:
         """Bring a library up to date with the files in `paths`."""
 
@@ -183,7 +182,7 @@ class IndexingRun:
         self.started = time.monotonic()
         self._progress_lock = Lock()
 
-    def run(self, paths: Iterable[Path]) -> IndexingSummary:
+    def run(self, paths: Iterable[AnyFile]) -> IndexingSummary:
         """Bring the library up to date with the files in `paths`."""
         files = survey(paths, self.writer.store.files(), self.source_paths)
         self.total_files = len(files.to_read)

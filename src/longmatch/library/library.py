@@ -1,5 +1,6 @@
 """The Library: a collection of documents on disk."""
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
-from longmatch.library.files import SourcePaths
+from longmatch.library.files import DescribedFile, SourcePaths
 from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.index.index import Index
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary
@@ -42,11 +43,12 @@ from longmatch.matching.render.wording import language_remarks
 from longmatch.matching.reranking import DEPTH
 from longmatch.sdr.matcher import SdrMatcher
 
-Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | DescribedFile]
 By: TypeAlias = Literal["default", "sdr"]
 
 EXACT_BELOW = 100_000  # documents; from there on, document vectors are searched by an approximate index
 INDEX = "index"
+DESCRIBED = ("id", "title", "language", "words", "source")  # columns
 QUERY_BATCH = 32  # queries encoded at a time
 
 
@@ -162,7 +164,18 @@ class Library:
 
     def describe(self) -> list[dict[str, Any]]:
         """Id, title, language, words and source of every document, sorted by id."""
-        rows = self._store.read(["id", "title", "language", "words", "source"]).to_pylist()
+        return self._rows(DESCRIBED)
+
+    def records(self, where: str | None = None) -> list[dict[str, Any]]:
+        """What `describe` gives, and the metadata, of the documents that match a condition, as `year > 2019`."""
+        rows = self._rows([*DESCRIBED, "metadata"])
+        ids = self._store.ids_where(where) if where else None
+        return [
+            row | {"metadata": json.loads(row["metadata"] or "{}")} for row in rows if ids is None or row["id"] in ids
+        ]
+
+    def _rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._store.read(columns).to_pylist()
         return sorted(rows, key=lambda row: row["id"])
 
     def summary(self) -> dict[str, Any]:
@@ -246,11 +259,13 @@ class Library:
     ) -> IndexingSummary:
         """Bring the library up to date with files and folders: new documents are added, changed ones replaced.
 
+        A DescribedFile comes with title and metadata, as those of `library.zotero.attachments`.
         `prune` removes documents whose file is gone. If interrupted, it raises IndexingStopped, a KeyboardInterrupt;
         the next call resumes. `backend` does the work elsewhere than in this process, such as on a cluster
         (`longmatch.distributed`).
         """
-        path_list = [Path(p) for p in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+        named = [paths] if isinstance(paths, str | os.PathLike) else paths
+        path_list = [p if isinstance(p, DescribedFile) else Path(p) for p in named]
         with self._writer() as writer:
             before = len(writer.store)
             try:

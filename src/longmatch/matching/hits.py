@@ -1,6 +1,5 @@
 """What a ranking found."""
 
-import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex, TextIO, overload
 
@@ -9,6 +8,7 @@ from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment
 from longmatch.matching.render.wording import likelihood
+from longmatch.matching.spreadsheet import write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -91,10 +91,8 @@ class Hits(list[Hit]):
         return hits_html(self)
 
     def to_csv(self, file: TextIO) -> None:
-        """Write a line per document to an open file, under a line of column names."""
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(hit.to_row() for hit in self)
+        """Write a line per document to an open file, under a line of column names; no cell can be run as a formula."""
+        write_csv(file, COLUMNS, (hit.to_row() for hit in self))
 
     def to_pandas(self) -> "DataFrame":
         """A data frame with a row per document."""

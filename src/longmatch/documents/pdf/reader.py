@@ -22,6 +22,7 @@ from longmatch.documents.pdf.furniture import without_furniture
 from longmatch.documents.pdf.heading_candidates import normalise
 from longmatch.documents.pdf.headings import mark_headings
 from longmatch.documents.pdf.lines import Line
+from longmatch.documents.pdf.metadata import first_page_text, pdf_metadata
 from longmatch.documents.pdf.reflow import Vocabulary, join_continued, join_lines
 from longmatch.documents.pdf.scans import has_image, named_pages
 from longmatch.errors import LongmatchWarning, ReadError
@@ -37,7 +38,7 @@ def read_pdf(path: Path) -> Draft:
         pages = [_page_fragments(document, index, path) for index in range(len(document))]
         scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
         bookmarks = _bookmarks(document)
-        metadata = document.get_metadata_dict(skip_empty=True)
+        metadata = pdf_metadata(path, document.get_metadata_dict(skip_empty=True), first_page_text(document))
     if not any(pages):
         raise ReadError(path, "holds no text (it may be a scan)", "Run OCR on it first.")
     if scanned:
@@ -107,7 +108,7 @@ def _bookmarks(document: Any) -> frozenset[str]:
     return frozenset(normalise(bookmark.get_title()) for bookmark in document.get_toc()) - {""}
 
 
-def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, str]) -> Draft:
+def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, Any]) -> Draft:
     body, vocabulary = Body.of(lines), Vocabulary(lines)
     blocks = mark_captions_and_tables(make_blocks(lines, body), body)
     blocks = mark_headings(blocks, body, bookmarks)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.matching.match import Match
 
@@ -174,6 +175,16 @@ def facts(document: Document) -> str:
     """
     language = _LANGUAGES.get(document.language, document.language)
     return f"{count(document.words, 'word')}, {count(len(document.sections), 'section')}, {language}"
+
+
+def bibliographic(document: Document) -> str:
+    """Author, year and DOI, as far as they are known.
+
+    >>> bibliographic(Document("a", "A", "", (), metadata={"author": "Doe, Jane", "year": 2019, "Producer": "x"}))
+    'Doe, Jane, 2019'
+    """
+    known = (document.metadata.get(name) for name in ("author", "year", "doi"))
+    return ", ".join(brief(str(value), 200) for value in known if value)
 
 
 def count(number: int, noun: str) -> str:

@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from longmatch.documents.read import JSONL_SUFFIXES, read
+from longmatch.documents.read import COLLECTION_SUFFIXES, read
 from longmatch.errors import ReadError
 from longmatch.web.reading.wire import to_json
 
@@ -36,7 +36,7 @@ def answer(file: Path, name: str) -> str:
         return json.dumps({"document": to_json(read(file, name))})
     except ReadError as error:
         advice = error.advice.replace(str(file), name)
-        if name.lower().endswith(JSONL_SUFFIXES) and "#" in advice:
+        if name.lower().endswith(COLLECTION_SUFFIXES) and "#" in advice:
             advice = "Upload one that holds a single document."
         return json.dumps({"problem": error.problem.replace(str(file), name), "advice": advice})
     except MemoryError:

@@ -8,13 +8,15 @@ from rich.tree import Tree
 
 from longmatch.documents.document import RUNNING_KINDS, Document, Section
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import count, facts, label
+from longmatch.matching.render.wording import bibliographic, count, facts, label
 
 
 def print_structure(document: Document, console: Console) -> None:
-    """Print the title, its size, the tree of sections, and how many paragraphs of each kind there are."""
+    """Print title, size, author, year and DOI, the tree of sections, and how many paragraphs of each kind there are."""
     console.print(Text(printable(document.title), "bold"))
     console.print(Text(facts(document)))
+    if known := bibliographic(document):
+        console.print(Text(printable(known)))
     console.print()
     top = Tree("", hide_root=True)
     branches: list[tuple[int, Tree]] = [(0, top)]

@@ -1,0 +1,138 @@
+"""Zip files from strangers: few members, of bounded size, compressed in the ordinary ways."""
+
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from xml.etree.ElementTree import Element, ParseError
+
+from longmatch.documents.checks import check_file
+from longmatch.documents.safe_xml import TooDeep, parse_xml
+from longmatch.errors import ReadError
+
+LARGEST_MEMBER = 100_000_000  # bytes after unpacking, about a hundred times a long book
+LARGEST_TOTAL = 400_000_000  # bytes unpacked from one document
+MOST_MEMBERS = 100_000
+ORDINARY = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # the others unpack without a bound
+_SLICE = 1 << 20
+_ENCRYPTED = 0x1  # flag of a member
+_UNUSUAL = "It is not an ordinary document; leave it out."
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    ParseError,
+    EOFError,
+    LookupError,  # an unknown encoding
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
+@contextmanager
+def file_errors(path: object, problem: str, advice: str = "Save it again from an office suite.") -> Iterator[None]:
+    """Raise ReadError for whatever is wrong with a zip file or the XML in it."""
+    try:
+        yield
+    except NotImplementedError as error:
+        raise ReadError(path, "is compressed in a way that longmatch does not read", advice) from error
+    except (TooDeep, RecursionError) as error:
+        raise ReadError(path, "is nested too deep", _UNUSUAL) from error
+    except _DAMAGE as error:
+        raise ReadError(path, problem, advice) from error
+
+
+class Archive:
+    """A zip file that is read member by member, within limits.
+
+    `kind` is what it should be, as `an EPUB file`; at most `total` bytes are unpacked, else LARGEST_TOTAL.
+    """
+
+    def __init__(self, path: Path, kind: str, total: int | None = None) -> None:
+        check_file(path)
+        self.path = path
+        with file_errors(path, f"is damaged or not {kind}", "Get a fresh copy, or give it the right file extension."):
+            self._zip = zipfile.ZipFile(path)
+        self._members = {info.filename: info for info in self._zip.infolist()}
+        self._left = LARGEST_TOTAL if total is None else total
+        if len(self._members) > MOST_MEMBERS:
+            raise ReadError(path, f"holds more than {MOST_MEMBERS:,} files", _UNUSUAL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its members, in order."""
+        return list(self._members)
+
+    @property
+    def total_size(self) -> int:
+        """The bytes of all members after unpacking, as the file states them."""
+        return sum(info.file_size for info in self._members.values())
+
+    def size(self, name: str) -> int:
+        """The bytes of a member after unpacking, as the file states them."""
+        return self._members[name].file_size
+
+    def read(self, name: str) -> bytes:
+        """Unpack a member."""
+        return b"".join(self.slices(name))
+
+    def slices(self, name: str) -> Iterator[bytes]:
+        """Unpack a member bit by bit."""
+        info = self._members[name]
+        if info.flag_bits & _ENCRYPTED:
+            raise ReadError(self.path, "needs a password", "Save a copy without one.")
+        if info.compress_type not in ORDINARY:
+            raise ReadError(self.path, "is compressed in a way that longmatch does not read", "Zip it again.")
+        if info.file_size > LARGEST_MEMBER:
+            raise ReadError(self.path, "unpacks to a huge size", _UNUSUAL)
+        with file_errors(self.path, f"is damaged ({name})", "Get a fresh copy."), self._zip.open(info) as member:
+            while part := member.read(_SLICE):
+                self._left -= len(part)
+                if self._left < 0:
+                    break
+                yield part
+        if self._left < 0:
+            raise ReadError(self.path, "unpacks to a huge size", _UNUSUAL)
+
+    def xml(self, name: str) -> Element | None:
+        """Parse a member; None if there is none of that name."""
+        if name not in self._members:
+            return None
+        data = self.read(name)
+        with file_errors(self.path, f"is damaged ({name})"):
+            return parse_xml(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+
+def resolve(folder: str, target: str) -> str:
+    """The name of a part that is named relative to a folder.
+
+    >>> resolve("ppt/slides", "../notes/1.xml"), resolve("ppt", "/docProps/core.xml")
+    ('ppt/notes/1.xml', 'docProps/core.xml')
+    """
+    steps: list[str] = [] if target.startswith("/") else [step for step in folder.split("/") if step]
+    for step in target.split("/"):
+        if step == "..":
+            steps = steps[:-1]
+        elif step not in {"", "."}:
+            steps.append(step)
+    return "/".join(steps)

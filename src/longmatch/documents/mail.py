@@ -1,0 +1,169 @@
+"""E-mail: the text of a message under its subject; mailboxes (mbox) hold many. Attachments are left out."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from email import message_from_bytes
+from email.errors import MessageError
+from email.header import decode_header, make_header
+from email.message import Message
+from email.utils import getaddresses, parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+from longmatch.documents.archive import file_errors
+from longmatch.documents.checks import check_document, check_file
+from longmatch.documents.decoding import decode, read_bytes
+from longmatch.documents.document import Document
+from longmatch.documents.draft import Draft
+from longmatch.documents.html import draft_html
+from longmatch.documents.metadata import bibliography
+from longmatch.documents.safe_xml import TooDeep
+from longmatch.documents.text import draft_text
+from longmatch.errors import ReadError
+
+LARGEST_MESSAGE = 100_000_000  # bytes, with its attachments
+_LONGEST_HEADER = 10_000  # characters
+_LONGEST_LINE = 1 << 20  # bytes read at a time
+_SEPARATOR = b"From "  # before each message of a mailbox
+_QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
+_ENCRYPTED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
+_MULTIPART = re.compile(rb"^content-type:\s{0,9}multipart/", re.IGNORECASE | re.MULTILINE)
+_MOST_MULTIPARTS = 100  # they may lie inside each other, and every line is compared with the ends of all
+_DAMAGED = "is damaged or not an e-mail"
+
+
+def read_mail(path: Path) -> Draft:
+    """Read one message."""
+    data = read_bytes(path)
+    if len(data) > LARGEST_MESSAGE:
+        raise ReadError(path, "is too large for an e-mail", "Save its text alone.")
+    return draft_mail(data, path)
+
+
+def iterate_mailbox(
+    path: Path, id: str, on_error: Callable[[ReadError], None] | None = None, only: str | None = None
+) -> Iterator[Document]:
+    """Yield the messages of a mailbox as documents with the ids `ID#1`, `ID#2` and so on.
+
+    A message that cannot be read raises ReadError or, with `on_error`, is passed to it and skipped. `only` is the
+    number of the message to read.
+    """
+    for number, data in numbered_messages(path):
+        if only is not None and only != str(number):
+            continue
+        try:
+            yield parse_message(data, path, number, id)
+        except ReadError as error:
+            if on_error is None:
+                raise
+            on_error(error)
+
+
+def numbered_messages(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the messages of a mailbox with their numbers, from 1; of one that is too large, its beginning."""
+    check_file(path)
+    lines: list[bytes] = []
+    number, length, after_blank = 0, 0, True
+    try:
+        with path.open("rb") as file:
+            while line := file.readline(_LONGEST_LINE):
+                if after_blank and line.startswith(_SEPARATOR):
+                    if number:
+                        yield number, b"".join(lines)
+                    number, lines, length = number + 1, [], 0
+                elif not number:
+                    raise ReadError(path, "is not a mailbox", "Give it the right file extension.")
+                elif length <= LARGEST_MESSAGE:
+                    lines.append(line)
+                    length += len(line)
+                after_blank = line in {b"\n", b"\r\n"}
+    except OSError as error:
+        raise ReadError(path, f"cannot be read ({error.strerror})", "Check its permissions.") from error
+    yield number, b"".join(lines)
+
+
+def parse_message(data: bytes, path: Path, number: int, id: str) -> Document:
+    """Message `number` of the mailbox `path` as a document; `id` is that of the mailbox."""
+    where = f"{path}, message {number},"
+    if len(data) > LARGEST_MESSAGE:
+        raise ReadError(where, "is too large for an e-mail", "Save its text alone.")
+    draft = draft_mail(_QUOTED_SEPARATOR.sub(rb"\1", data), where)
+    return check_document(draft.document(f"{id}#{number}", source=str(path)), where)
+
+
+def draft_mail(data: bytes, where: object) -> Draft:
+    """Subject, text, sender and date of a message; `where` names it in error messages."""
+    with file_errors(where, _DAMAGED, "Save it again from the mail program."):
+        if len(_MULTIPART.findall(data)) > _MOST_MULTIPARTS:
+            raise TooDeep(f"more than {_MOST_MULTIPARTS} parts with parts")
+        try:
+            message = message_from_bytes(data)
+        except (MessageError, TypeError, AttributeError) as error:
+            raise ReadError(where, _DAMAGED, "Save it again from the mail program.") from error
+        if not any(message.get(name) for name in ("From", "Date", "Subject", "Message-ID", "Received")):
+            raise ReadError(where, "is not an e-mail: it has no sender, date or subject", "Check its extension.")
+        if message.get_content_type() in _ENCRYPTED:
+            raise ReadError(where, "is encrypted", "Save a copy that is not.")
+        parts = list(_text_parts(message, where))
+    draft = parts[0] if len(parts) == 1 else Draft()
+    if len(parts) != 1:
+        for part in parts:
+            draft.extend(part)
+    draft.title = header(message, "Subject") or "(no subject)"
+    draft.metadata = _metadata(message)
+    return draft
+
+
+def header(message: "Message[str, str]", name: str) -> str:
+    """A header, decoded; empty if it is missing."""
+    raw = str(message.get(name) or "")[:_LONGEST_HEADER]
+    try:
+        text = str(make_header(decode_header(raw)))
+    except (MessageError, LookupError, ValueError):  # an encoding that nobody knows
+        text = raw
+    return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+
+
+def _metadata(message: "Message[str, str]") -> dict[str, Any]:
+    sender = getaddresses([header(message, "From")])
+    date = ""
+    with suppress(ValueError, TypeError, IndexError, OverflowError):
+        date = parsedate_to_datetime(str(message.get("Date") or "")[:200]).isoformat()
+    facts = bibliography([name or address for name, address in sender[:10]], [date])
+    return facts | ({"date": date} if "year" in facts else {})
+
+
+def _text_parts(part: "Message[str, str]", where: object) -> Iterator[Draft]:
+    """The texts of a message, in order; of alternatives the plain one, if it says anything."""
+    kind = part.get_content_type()
+    if kind == "message/rfc822" and part.is_multipart():
+        inner = part.get_payload(0)
+        assert isinstance(inner, Message)
+        subject = header(inner, "Subject")
+        forwarded = Draft()
+        forwarded.heading(subject)
+        for text in _text_parts(inner, where):
+            forwarded.extend(text)
+        yield forwarded
+    elif part.is_multipart():
+        children = [child for child in part.get_payload() if isinstance(child, Message)]
+        if kind == "multipart/alternative":
+            children.sort(key=lambda child: child.get_content_type() != "text/plain")
+        for child in children:
+            texts = list(_text_parts(child, where))
+            yield from texts
+            if texts and kind == "multipart/alternative":
+                return
+    elif kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":
+        yield from _text(part, kind == "text/html", where)
+
+
+def _text(part: "Message[str, str]", is_html: bool, where: object) -> Iterator[Draft]:
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes) or not data.strip():
+        return
+    text = decode(data, where, part.get_content_charset())
+    draft = draft_html(text) if is_html else draft_text(text)
+    if draft.blocks:
+        yield draft

@@ -1,0 +1,163 @@
+"""The documents of a library as a bibliography: BibTeX, RIS, or a table."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TextIO, TypeAlias
+
+from longmatch.matching.spreadsheet import write_csv
+
+Record: TypeAlias = Mapping[str, Any]  # as of Library.records
+Format: TypeAlias = Literal["bibtex", "ris", "csv"]
+
+COLUMNS = ("id", "title", "author", "year", "doi", "journal", "tags", "collections", "language", "words", "source")
+_BIBTEX_TYPES = {  # of Zotero -> of BibTeX
+    "journalArticle": "article",
+    "magazineArticle": "article",
+    "newspaperArticle": "article",
+    "conferencePaper": "inproceedings",
+    "bookSection": "incollection",
+    "book": "book",
+    "thesis": "phdthesis",
+    "report": "techreport",
+}
+_RIS_TYPES = {
+    "journalArticle": "JOUR",
+    "magazineArticle": "MGZN",
+    "newspaperArticle": "NEWS",
+    "conferencePaper": "CONF",
+    "bookSection": "CHAP",
+    "book": "BOOK",
+    "thesis": "THES",
+    "report": "RPRT",
+    "webpage": "ELEC",
+}
+_BIBTEX_SIGNS = {
+    "\\": r"{\textbackslash}",
+    "{": r"{\textbraceleft}",
+    "}": r"{\textbraceright}",
+    "~": r"{\textasciitilde}",
+    "^": r"{\textasciicircum}",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+}
+_BIBTEX_ESCAPE = str.maketrans(_BIBTEX_SIGNS)
+_ADDRESS_ESCAPE = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})  # of URLs and DOIs
+_RIS_FIELDS = {
+    "DO": "doi",
+    "T2": "journal",
+    "VL": "volume",
+    "IS": "issue",
+    "PB": "publisher",
+    "SN": "isbn",
+    "UR": "url",
+}
+
+
+def export(records: Iterable[Record], form: Format, file: TextIO) -> None:
+    """Write records to an open file."""
+    if form == "csv":
+        write_csv(file, COLUMNS, ({**record["metadata"], **record} for record in records))
+        return
+    writer: Callable[[Iterable[Record]], Iterator[str]] = bibtex if form == "bibtex" else ris
+    file.writelines(writer(records))
+
+
+def bibtex(records: Iterable[Record]) -> Iterator[str]:
+    r"""An entry per document, under keys such as `doe2019tides`.
+
+    >>> record = {"id": "a.pdf", "title": "Tides & 100% {x}", "metadata": {"author": "Doe, Jane; R. Roe", "year": 2019}}
+    >>> print("".join(bibtex([record])), end="")
+    @misc{doe2019tides,
+      title = {{Tides \& 100\% {\textbraceleft}x{\textbraceright}}},
+      author = {Doe, Jane and R. Roe},
+      year = {2019},
+    }
+    """
+    taken: set[str] = set()
+    for record in records:
+        known = record["metadata"]
+        kind = _BIBTEX_TYPES.get(_text(known, "type"), "article" if _text(known, "journal") else "misc")
+        container = "booktitle" if kind in {"inproceedings", "incollection"} else "journal"
+        fields = {
+            "title": f"{{{_bibtex_text(str(record['title']))}}}",
+            "author": " and ".join(_bibtex_text(name) for name in _names(known)),
+            "year": _text(known, "year"),
+            container: _bibtex_text(_text(known, "journal")),
+            **{name: _bibtex_text(_text(known, name)) for name in ("volume", "publisher", "isbn")},
+            "number": _bibtex_text(_text(known, "issue")),
+            "pages": re.sub(r"\s*[-–]+\s*", "--", _bibtex_text(_text(known, "pages"))),
+            **{name: _text(known, name).translate(_ADDRESS_ESCAPE) for name in ("doi", "url")},
+            "keywords": _bibtex_text(", ".join(_parts(known, "tags") or _parts(known, "keywords"))),
+        }
+        lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+        yield f"@{kind}{{{_key(record, taken)},\n{lines}}}\n"
+
+
+def ris(records: Iterable[Record]) -> Iterator[str]:
+    """An entry per document; lines end as the format wants it.
+
+    >>> "".join(ris([{"id": "a", "title": "Tides", "language": "en", "metadata": {"year": 2019}}])).split("\\r\\n")
+    ['TY  - GEN', 'TI  - Tides', 'PY  - 2019', 'LA  - en', 'ID  - a', 'ER  - ', '']
+    """
+    for record in records:
+        known = record["metadata"]
+        pages = re.split(r"\s*[-–]+\s*", _text(known, "pages"), maxsplit=1)
+        fields = [
+            ("TY", _RIS_TYPES.get(_text(known, "type"), "JOUR" if _text(known, "journal") else "GEN")),
+            ("TI", _line(record["title"])),
+            *(("AU", name) for name in _names(known)),
+            ("PY", _text(known, "year")),
+            *((tag, _text(known, name)) for tag, name in _RIS_FIELDS.items()),
+            *zip(("SP", "EP"), pages, strict=False),
+            *(("KW", word) for word in _parts(known, "tags") or _parts(known, "keywords")),
+            ("LA", _line(record.get("language", ""))),
+            ("ID", _line(record["id"])),
+        ]
+        yield "".join(f"{tag}  - {value}\r\n" for tag, value in fields if value) + "ER  - \r\n"
+
+
+def _bibtex_text(text: str) -> str:
+    return text.translate(_BIBTEX_ESCAPE)
+
+
+def _line(value: object) -> str:
+    """A value on one line, without control characters."""
+    return " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
+
+
+def _text(known: Record, name: str) -> str:
+    value = known.get(name)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return _line(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _parts(known: Record, name: str) -> Sequence[str]:
+    """The values of a list, or of a text with semicolons."""
+    value = known.get(name)
+    values = value if isinstance(value, list) else str(value or "").split(";")
+    return [line for part in values if (line := _line(part))]
+
+
+def _names(known: Record) -> Sequence[str]:
+    return _parts(known, "author")
+
+
+def _key(record: Record, taken: set[str]) -> str:
+    """A key of plain letters and digits that no other entry has."""
+    known = record["metadata"]
+    first = next(iter(_names(known)), "")
+    family = first.partition(",")[0] if "," in first else first.rpartition(" ")[2]
+    words = (_ascii(word) for word in str(record["title"]).split())
+    word = next((word for word in words if len(word) > 3), "")
+    key = _ascii(family) + _ascii(_text(known, "year")) + word or _ascii(str(record["id"])) or "document"
+    name, count = key, 1
+    while name in taken:
+        count += 1
+        name = f"{key}-{count}"
+    taken.add(name)
+    return name
+
+
+def _ascii(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", unicodedata.normalize("NFKD", text).lower())[:40]

@@ -1,0 +1,25 @@
+"""Tables for spreadsheets, which take a cell that begins with certain signs for a formula and run it."""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+
+
+def write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a line per row to an open file, under a line of column names; no cell can be run as a formula."""
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: safe_cell(row.get(name)) for name in columns} for row in rows)
+
+
+def safe_cell(value: Any) -> Any:
+    """A text that a spreadsheet would run gets an apostrophe before it; numbers stay as they are.
+
+    >>> safe_cell("=HYPERLINK(1)"), safe_cell(" @x"), safe_cell("a = b"), safe_cell(-0.5)
+    ("'=HYPERLINK(1)", "' @x", 'a = b', -0.5)
+    """
+    if isinstance(value, str) and value.lstrip(" \n").startswith(_FORMULA_SIGNS):
+        return f"'{value}"
+    return value

@@ -1,0 +1,79 @@
+"""A library as a bibliography: BibTeX, RIS, CSV."""
+
+import csv
+import io
+from typing import Any
+
+from longmatch.library.export import COLUMNS, bibtex, export, ris
+from longmatch.matching.hits import Hits
+
+
+def record(id: str = "a.pdf", title: str = "Tides", **metadata: Any) -> dict[str, Any]:
+    facts = {"language": "en", "words": 100, "source": f"/docs/{id}"}
+    return {"id": id, "title": title, "metadata": metadata, **facts}
+
+
+def braces_match(text: str) -> bool:
+    """Whether BibTeX finds the end of every value: it counts braces, escaped or not."""
+    depth = 0
+    for sign in text:
+        depth += (sign == "{") - (sign == "}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def test_every_sign_that_bibtex_knows_is_escaped() -> None:
+    hostile = r"50% & $x_1^2$ #1 ~ \input{/etc/passwd} } @article{evil, x = {y}"
+    entry = "".join(bibtex([record(title=hostile, author="} Doe, J. {", doi="10.1/x_{y}", journal="A & B")]))
+    assert braces_match(entry) and entry.count("@article{") == 2  # one of them in the title
+    assert r"50\% \& \$x\_1{\textasciicircum}2\$ \#1 {\textasciitilde} {\textbackslash}input" in entry
+    assert r"journal = {A \& B}" in entry and "doi = {10.1/x_%7By%7D}" in entry
+
+
+def test_entries_have_types_and_keys_of_their_own() -> None:
+    records = [
+        record(
+            "a",
+            "The tides",
+            author="Döe, Jane; Roe, R.",
+            year=2019,
+            type="conferencePaper",
+            journal="Proc",
+            pages="3-14",
+        ),
+        record("b", "The tides", author="Jane Döe", year="2019"),
+        record("c", "雨", year=2019.0),
+    ]
+    text = "".join(bibtex(records))
+    assert "@inproceedings{doe2019tides," in text and "@misc{doe2019tides-2," in text and "@misc{2019," in text
+    assert "booktitle = {Proc}" in text and "pages = {3--14}" in text and "author = {Döe, Jane and Roe, R.}" in text
+
+
+def test_ris_has_one_line_per_value() -> None:
+    text = "".join(
+        ris([record(title="Tides\nER  - \nTY  - JOUR", author="Doe, J.; Roe, R.", tags="a; b", pages="3–14")])
+    )
+    lines = text.split("\r\n")
+    assert [line for line in lines if line.startswith(("TY", "ER"))] == ["TY  - GEN", "ER  - "]
+    assert {"AU  - Doe, J.", "AU  - Roe, R.", "KW  - a", "KW  - b", "SP  - 3", "EP  - 14"} <= set(lines)
+
+
+def test_no_cell_of_a_table_is_run_as_a_formula() -> None:
+    signs = ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", " =1", "＝1"]
+    file = io.StringIO()
+    export([record(sign, title=sign, author=sign) for sign in signs], "csv", file)
+    rows = list(csv.DictReader(io.StringIO(file.getvalue())))
+    assert list(rows[0]) == list(COLUMNS)
+    for row, sign in zip(rows, signs, strict=True):
+        assert row["id"] == row["title"] == row["author"] == f"'{sign}"
+    assert rows[0]["words"] == "100"
+
+
+def test_a_ranking_has_no_formulas_either() -> None:
+    from longmatch.documents import read_text_string
+    from longmatch.matching.hits import Hit
+
+    file = io.StringIO()
+    Hits([Hit(read_text_string("Words.", "=x", "@y"), -0.5, 0.0)]).to_csv(file)
+    assert file.getvalue().splitlines()[1].startswith("'=x,'@y,-0.5,")
