@@ -1,6 +1,7 @@
 """DOCX: headings by style, footnotes, tables and captions; tracked changes count as accepted."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -12,6 +13,7 @@ from longmatch.documents.document import Kind
 from longmatch.documents.docx_package import Package, Styles, is_on, value
 from longmatch.documents.draft import Draft
 from longmatch.documents.paragraph_kinds import is_caption
+from longmatch.documents.text_headings import numbered_level
 from longmatch.errors import ReadError
 
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "rt", "pPr", "rPr", "tblPr", "commentReference", "annotationRef"}
@@ -28,9 +30,11 @@ _TITLE_STYLES = {"title", "titel", "titre", "título", "titolo", "названи
 _NOTE_STYLES = {"footnote text", "footnote", "endnote text", "endnote"}
 _CODE_STYLES = {"html preformatted", "preformatted text", "source code", "code", "plain text"}
 _CONTENTS_STYLE = re.compile(r"(?:toc|contents|index|table of figures|inhaltsverzeichnis|verzeichnis)(?: heading| \d)?")
+_DEFAULT_SIZE = 22  # half points
+_LARGER = 1.2  # times the running text's size: set apart from it
 _SENTENCE_END = re.compile(r"[.!?:;,…。！？：；，]$")
 
-Role = Kind | Literal["heading", "title", "bold", "skip"]
+Role = Kind | Literal["heading", "title", "emphasised", "skip"]
 
 
 @dataclass
@@ -48,7 +52,7 @@ def read_docx(path: Path) -> Draft:
     try:
         root = package.part(package.main)
         body = None if root is None else root.find("body")
-        blocks = list(_Reader(package).blocks(body)) if body is not None else []
+        blocks = list(_Reader(package, body).blocks(body)) if body is not None else []
         return _draft(blocks, _core_title(package))
     except RecursionError as error:
         raise ReadError(path, "is nested too deep", "It is not an ordinary document; leave it out.") from error
@@ -59,20 +63,30 @@ def read_docx(path: Path) -> Draft:
 def _draft(blocks: list[_StyledBlock], core_title: str) -> Draft:
     draft = Draft()
     has_headings = any(block.role == "heading" for block in blocks)
+    chapters_are_titles = sum(block.role == "title" for block in blocks) > 2
     for block, following in zip_longest(blocks, blocks[1:]):
         if block.role == "title" and not draft.title:
             draft.title = " ".join(block.text.split())
+        elif block.role == "title" and chapters_are_titles:
+            draft.heading(" ".join(block.text.split()))
         elif block.role == "heading":
             draft.heading(block.text, block.level)
-        elif block.role == "bold" and not has_headings and following is not None and following.role == "text":
-            draft.heading(block.text)
+        elif block.role == "emphasised" and not has_headings and _is_heading(block, following):
+            draft.heading(block.text, numbered_level(block.text) or 1)
         elif block.role != "skip":
-            kind: Kind = "text" if block.role in {"bold", "title"} else cast(Kind, block.role)
+            kind: Kind = "text" if block.role in {"emphasised", "title"} else cast(Kind, block.role)
             draft.paragraph(block.text, "caption" if kind == "text" and is_caption(block.text) else kind)
     first = blocks[0] if blocks else None
-    if not draft.title and not (first is not None and first.role in {"heading", "bold"}):
+    if not draft.title and not (first is not None and first.role in {"heading", "emphasised"}):
         draft.title = core_title
     return draft
+
+
+def _is_heading(block: _StyledBlock, following: _StyledBlock | None) -> bool:
+    """Whether a bold or large line has text below it, or has a number and a heading of its own kind below it."""
+    if following is None:
+        return False
+    return following.role == "text" or (following.role == "emphasised" and numbered_level(block.text) > 0)
 
 
 def _core_title(package: Package) -> str:
@@ -84,7 +98,8 @@ def _core_title(package: Package) -> str:
 class _Reader:
     """Walks the body block by block."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, body: Element) -> None:
+        self._body_size = _body_size(body)
         self._styles = Styles(package.sibling_part("styles.xml"))
         self._notes = {
             f"{kind}{note.get('id')}": note
@@ -137,11 +152,13 @@ class _Reader:
         if names & _CODE_STYLES:
             return "code", 1
         short = len(text) <= 80 and not _SENTENCE_END.search(text) and paragraph.find("pPr/numPr") is None
-        return ("bold" if short and self._is_bold(paragraph) else "text"), 1
+        return ("emphasised" if short and self._is_emphasised(paragraph) else "text"), 1
 
-    def _is_bold(self, paragraph: Element) -> bool:
+    def _is_emphasised(self, paragraph: Element) -> bool:
+        """Whether all its text is bold, or larger than the running text."""
         runs = [run for run in paragraph.iter("r") if (run.findtext("t") or "").strip()]
-        return bool(runs) and all(is_on(run.find("rPr/b")) for run in runs)
+        bold = all(is_on(run.find("rPr/b")) for run in runs)
+        return bool(runs) and (bold or all(_size(run) > _LARGER * self._body_size > 0 for run in runs))
 
     def _table(self, table: Element) -> Iterator[_StyledBlock]:
         """One line per row; or the blocks themselves if the table is only page layout."""
@@ -157,6 +174,20 @@ class _Reader:
         )
         yield _StyledBlock("\n".join(line for line in lines if line.strip(" |")), "table")
         yield from (block for block in blocks if block.role == "footnote")
+
+
+def _size(run: Element) -> int:
+    """The size a run sets for itself, in half points; 0 if it sets none."""
+    size = value(run.find("rPr/sz"))
+    return int(size) if size.isdigit() else 0
+
+
+def _body_size(body: Element) -> int:
+    """The size of most of the text; Word's default where runs set none."""
+    sizes: Counter[int] = Counter()
+    for run in body.iter("r"):
+        sizes[_size(run)] += sum(len(text.text or "") for text in run.iter("t"))
+    return (sizes.most_common(1)[0][0] or _DEFAULT_SIZE) if sizes else _DEFAULT_SIZE
 
 
 def _direct_parts(parent: Element, tag: str) -> Iterator[Element]:
