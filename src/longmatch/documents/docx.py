@@ -13,7 +13,7 @@ from longmatch.documents.document import Kind
 from longmatch.documents.docx_package import Package, Styles, is_on, value
 from longmatch.documents.draft import Draft
 from longmatch.documents.paragraph_kinds import is_caption
-from longmatch.documents.text_headings import numbered_level
+from longmatch.documents.text_headings import is_capitals, item_number, nested_items, numbered_level
 from longmatch.errors import ReadError
 
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "rt", "pPr", "rPr", "tblPr", "commentReference", "annotationRef"}
@@ -34,7 +34,8 @@ _DEFAULT_SIZE = 22  # half points
 _LARGER = 1.2  # times the running text's size: set apart from it
 _SENTENCE_END = re.compile(r"[.!?:;,…。！？：；，]$")
 
-Role = Kind | Literal["heading", "title", "emphasised", "skip"]
+Role = Kind | Literal["heading", "title", "skip"]
+Emphasis = Literal["bold", "italic", "wording", ""]
 
 
 @dataclass
@@ -44,6 +45,7 @@ class _StyledBlock:
     text: str
     role: Role
     level: int = 1
+    emphasis: Emphasis = ""  # what makes a line of text look like a heading: bold or large type, italics, its wording
 
 
 def read_docx(path: Path) -> Draft:
@@ -62,31 +64,51 @@ def read_docx(path: Path) -> Draft:
 
 def _draft(blocks: list[_StyledBlock], core_title: str) -> Draft:
     draft = Draft()
-    has_headings = any(block.role == "heading" for block in blocks)
+    unstyled = _unstyled_headings(blocks)
     chapters_are_titles = sum(block.role == "title" for block in blocks) > 2
-    for block, following in zip_longest(blocks, blocks[1:]):
+    for place, block in enumerate(blocks):
         if block.role == "title" and not draft.title:
             draft.title = " ".join(block.text.split())
         elif block.role == "title" and chapters_are_titles:
             draft.heading(" ".join(block.text.split()))
         elif block.role == "heading":
             draft.heading(block.text, block.level)
-        elif block.role == "emphasised" and not has_headings and _is_heading(block, following):
+        elif place in unstyled:
             draft.heading(block.text, numbered_level(block.text) or 1)
         elif block.role != "skip":
-            kind: Kind = "text" if block.role in {"emphasised", "title"} else cast(Kind, block.role)
+            kind: Kind = "text" if block.role == "title" else cast(Kind, block.role)
             draft.paragraph(block.text, "caption" if kind == "text" and is_caption(block.text) else kind)
     first = blocks[0] if blocks else None
-    if not draft.title and not (first is not None and first.role in {"heading", "emphasised"}):
+    if not draft.title and not (first is not None and (first.role == "heading" or first.emphasis == "bold")):
         draft.title = core_title
     return draft
 
 
-def _is_heading(block: _StyledBlock, following: _StyledBlock | None) -> bool:
-    """Whether a bold or large line has text below it, or has a number and a heading of its own kind below it."""
-    if following is None:
+def _unstyled_headings(blocks: list[_StyledBlock]) -> set[int]:
+    """The places of the blocks that serve as headings in a document without heading styles.
+
+    Bold and large lines do; where there are hardly any, lines in italics do too, and then numbered lines and capitals.
+    """
+    if any(block.role == "heading" for block in blocks):
+        return set()
+    above_text = [place for place, pair in enumerate(zip_longest(blocks, blocks[1:])) if _is_above_text(*pair)]
+    found: list[int] = []
+    for emphasis in ("bold", "italic", "wording"):
+        if len(found) < 2:
+            found = sorted([*found, *(place for place in above_text if blocks[place].emphasis == emphasis)])
+    texts = [blocks[place].text for place in found]
+    items = nested_items([item_number(text) if numbered_level(text) < 2 else None for text in texts])
+    return {place for rank, place in enumerate(found) if rank not in items}
+
+
+def _is_above_text(block: _StyledBlock, following: _StyledBlock | None) -> bool:
+    """Whether a line has text below it, or has a number and a line of its own kind below it."""
+    if following is None or following.role != "text":
         return False
-    return following.role == "text" or (following.role == "emphasised" and numbered_level(block.text) > 0)
+    if not following.emphasis:
+        return True
+    items = item_number(block.text) is not None and item_number(following.text) is not None
+    return numbered_level(block.text) > 0 and not items
 
 
 def _core_title(package: Package) -> str:
@@ -124,7 +146,8 @@ class _Reader:
         text = "".join(_text(paragraph, boxes, notes)).strip()
         if text:
             role, level = self._role(paragraph, text)
-            yield _StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level)
+            emphasis = self._emphasis(paragraph, text) if role == "text" else ""
+            yield _StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level, emphasis)
         for note in notes:
             if note in self._notes:
                 note_text = " ".join(" ".join(block.text.split()) for block in self.blocks(self._notes.pop(note)))
@@ -151,14 +174,18 @@ class _Reader:
             return "reference", 1
         if names & _CODE_STYLES:
             return "code", 1
-        short = len(text) <= 80 and not _SENTENCE_END.search(text) and paragraph.find("pPr/numPr") is None
-        return ("emphasised" if short and self._is_emphasised(paragraph) else "text"), 1
+        return "text", 1
 
-    def _is_emphasised(self, paragraph: Element) -> bool:
-        """Whether all its text is bold, or larger than the running text."""
+    def _emphasis(self, paragraph: Element, text: str) -> Emphasis:
+        """What sets all of a short line apart from the running text."""
         runs = [run for run in paragraph.iter("r") if (run.findtext("t") or "").strip()]
-        bold = all(is_on(run.find("rPr/b")) for run in runs)
-        return bool(runs) and (bold or all(_size(run) > _LARGER * self._body_size > 0 for run in runs))
+        if not runs or len(text) > 80 or _SENTENCE_END.search(text) or paragraph.find("pPr/numPr") is not None:
+            return ""
+        if all(is_on(run.find("rPr/b")) for run in runs) or all(_size(run) > _LARGER * self._body_size for run in runs):
+            return "bold"
+        if all(is_on(run.find("rPr/i")) for run in runs):
+            return "italic"
+        return "wording" if numbered_level(text) or is_capitals(text) else ""
 
     def _table(self, table: Element) -> Iterator[_StyledBlock]:
         """One line per row; or the blocks themselves if the table is only page layout."""

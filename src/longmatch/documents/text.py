@@ -162,6 +162,7 @@ def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
         if number is not None and numbers[after] == number + 1 and marked[after] == marked[here]:
             levels[here] = levels[after] = 0
     plain_level = 2 if any(levels) else 1
+    _drop_nested_items(levels, single)
     for here, after in pairwise(range(len(paragraphs))):
         if not levels[here] and not levels[after] and headings.is_plain_heading(single[here]):
             following = Span(paragraphs[after][0].start, paragraphs[after][-1].end).of(text)
@@ -176,6 +177,13 @@ def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
             break
         levels[last] = 0
     return levels
+
+
+def _drop_nested_items(levels: list[int], lines: Sequence[str]) -> None:
+    """Take back the headings that are items of a list within a numbered section."""
+    places = [place for place, level in enumerate(levels) if level == 1]
+    for item in headings.nested_items([headings.item_number(lines[place]) for place in places]):
+        levels[places[item]] = 0
 
 
 def _marked_level(text: str, lines: Lines) -> int:

@@ -87,6 +87,32 @@ def item_number(line: str) -> int | None:
     return ord(line[0]) if _LETTER.match(line) else None
 
 
+def nested_items(numbers: Sequence[int | None]) -> set[int]:
+    """The places of list items among headings' numbers: 1, 2, 3 ... between two headings that count on.
+
+    A None is a heading without a number: what follows it may count from 1 again.
+
+    >>> sorted(nested_items([1, 2, 1, 2, 3, 3, 4])), sorted(nested_items([1, 2, None, 1, 2, 3]))
+    ([2, 3, 4], [])
+    """
+    items: set[int] = set()
+    place = above = 0  # the number of the heading above
+    while place < len(numbers):
+        if above and numbers[place] == 1:
+            end = place + 1
+            while end < len(numbers) and numbers[end] == end - place + 1:
+                end += 1
+            if end < len(numbers) and numbers[end] == above + 1:
+                size = end - place
+            else:
+                size = above if end - place > above else 0
+            items.update(range(place, place + size))
+            place += size
+        above = numbers[place] or 0
+        place += 1
+    return items
+
+
 def is_standard_heading(line: str) -> bool:
     """Whether a line is a word that is always a heading when it stands alone, like Abstract."""
     return _KNOWN.fullmatch(line.strip()) is not None or is_reference_heading(line)

@@ -13,6 +13,7 @@ from longmatch.documents.pdf.heading_candidates import (
     is_running_text,
 )
 from longmatch.documents.pdf.numbering import consistent, read_number
+from longmatch.documents.text_headings import nested_items
 
 _OPENING = re.compile(
     r"abstract|(?:executive )?summary|introduction|(?:table of )?contents|preface|foreword|摘要|引言", re.IGNORECASE
@@ -27,7 +28,7 @@ def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[st
     """
     _mark_title(blocks, body)
     candidates = find_candidates(blocks, body)
-    chosen = _numbered_headings(candidates, bookmarks)
+    chosen = _without_nested_items(_numbered_headings(candidates, bookmarks), bookmarks)
     levels = _style_levels(chosen)
     start = _front_matter_end(candidates, chosen)
     few_numbered = len(chosen) < 3
@@ -37,7 +38,7 @@ def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[st
             continue
         if candidate.index >= start or candidate.standard:
             chosen.append(candidate)
-    chosen += _wordless(candidates, chosen)
+    chosen += _wordless(candidates, chosen) + _chapters_before(start, candidates, chosen)
     chosen.sort(key=lambda candidate: candidate.index)
     styles = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1], s[3]))
     roman = any(c.number and c.number.series == "roman" for c in chosen)
@@ -194,6 +195,20 @@ def _wordless(candidates: list[Candidate], chosen: list[Candidate]) -> list[Cand
     return [
         c for c in candidates if c.index not in taken and c.wordless and c.style in styles and c.before_text and c.apart
     ]
+
+
+def _chapters_before(start: int, candidates: list[Candidate], chosen: list[Candidate]) -> list[Candidate]:
+    """Headings above the first numbered one that are set like later ones without a number: the first chapter."""
+    styles = {c.style for c in chosen if c.number is None and not c.standard and c.before_text}
+    return [c for c in candidates if c.index < start and not c.standard and c.style in styles and c.before_text]
+
+
+def _without_nested_items(chosen: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:
+    """Without the bold items of lists that interrupt the numbering of sections."""
+    top = [c for c in chosen if c.number is None or c.number.level == 1]
+    numbers = [c.number.parts[0] if c.number and c.number.series == "arabic" else None for c in top]
+    items = {top[place].index for place in nested_items(numbers) if not top[place].listed(bookmarks)}
+    return [c for c in chosen if c.index not in items]
 
 
 def _at_edge(candidate: Candidate) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from longmatch.lab.benchmarks.written.prose import Prose
 
+Style = Literal["title", "bold", "capitals", "italic"]
 Role = Literal["title", "heading", "text", "label", "item"]
 
 
@@ -17,6 +18,7 @@ class Part:
     role: Role
     text: str
     close: bool = False  # no white space above it
+    style: Style = "bold"  # of a heading
 
 
 @dataclass
@@ -26,7 +28,6 @@ class WrittenDocument:
     name: str
     title: str
     parts: list[Part] = field(default_factory=list)
-    chapters_like_title: bool = False  # headings are set in the title's size, and are not bold
     expected: list[str] | None = None  # where they are not simply the parts that are headings
     title_lines: tuple[str, ...] = ()  # where the title is broken within a word
 
@@ -37,9 +38,9 @@ class WrittenDocument:
             return self.expected
         return [part.text for part in self.parts if part.role == "heading"]
 
-    def heading(self, text: str) -> None:
-        """Append a heading."""
-        self.parts.append(Part("heading", text))
+    def heading(self, text: str, style: Style = "bold") -> None:
+        """Append a heading; one in the title's style begins a page."""
+        self.parts.append(Part("heading", text, style=style))
 
     def text(self, text: str) -> None:
         """Append a paragraph."""
@@ -56,6 +57,10 @@ def written_documents() -> Iterator[WrittenDocument]:
     yield _judgment_of_numbered_paragraphs()
     yield _judgment_with_headings()
     yield _paper_with_lists()
+    yield _contract_in_capitals()
+    yield _book_with_numbered_sections()
+    yield _judgment_with_quotations()
+    yield _report_with_bold_items()
 
 
 _CLAUSES = (
@@ -92,9 +97,9 @@ def _contract_with_schedule() -> WrittenDocument:
 
 
 def _book(name: str, title: str, seed: int, chapters: list[str]) -> WrittenDocument:
-    document, prose = WrittenDocument(name, title, chapters_like_title=True), Prose(seed)
+    document, prose = WrittenDocument(name, title), Prose(seed)
     for chapter in chapters:
-        document.heading(chapter)
+        document.heading(chapter, "title")
         for _ in range(6):
             document.text(prose.paragraph())
     return document
@@ -153,5 +158,61 @@ def _paper_with_lists() -> WrittenDocument:
             for item in ("1. Length of the text (words,", "2. Subjective words (Positive words,", "3. Punctuation,"):
                 document.parts.append(Part("item", item))
                 document.text(f"{prose.sentence()[:-1].lower()}).")
+        document.text(prose.paragraph())
+    return document
+
+
+def _contract_in_capitals() -> WrittenDocument:
+    """Clauses in capitals of the body's size, with two gaps of which one is large."""
+    document, prose = WrittenDocument("contract-capitals", "Charter of the Ferry Orlen"), Prose(9)
+    document.text(prose.paragraph(40))
+    for number, name in ((1, "PARTIES"), (2, "THE VESSEL"), (3, "HIRE"), (9, "OFF-HIRE"), (10, "REPAIRS"),
+                         (11, "INSURANCE"), (31, "ARBITRATION"), (32, "NOTICES")):  # fmt: skip
+        document.heading(f"{number}. {name}", "capitals")
+        for letter in "abc":
+            document.text(f"({letter}) {prose.paragraph(50)}")
+    return document
+
+
+def _book_with_numbered_sections() -> WrittenDocument:
+    """Chapters without a number in the title's size, each with sections numbered through the book."""
+    document, prose = WrittenDocument("book-sections", "Boilers and Their Keepers"), Prose(10)
+    number = 0
+    for chapter in ("Water", "Fire", "A Century of Steam", "The Men on the Footplate"):
+        document.heading(chapter, "title")
+        document.text(prose.paragraph())
+        for name in ("What Was Known", "What Was Tried"):
+            number += 1
+            document.heading(f"{number}. {name}")
+            for _ in range(3):
+                document.text(prose.paragraph())
+    return document
+
+
+def _judgment_with_quotations() -> WrittenDocument:
+    """Headings in italics between numbered paragraphs, which quote numbered rules."""
+    document, prose = WrittenDocument("judgment-quotations", "In the Matter of the Quay Act"), Prose(11)
+    number = 0
+    for heading in ("Background", "The statutory framework", "The evidence of the surveyor", "The decision", "Costs"):
+        document.heading(heading, "italic")
+        for _ in range(4):
+            number += 1
+            document.text(f"[{number}] {prose.paragraph(70)}")
+        if heading == "The statutory framework":
+            for rule in range(1, 4):
+                document.text(f"{rule}. {prose.sentence()}")
+    return document
+
+
+def _report_with_bold_items() -> WrittenDocument:
+    """Numbered sections, one with a list whose items begin with a bold line of their own."""
+    document, prose = WrittenDocument("report-bold-items", "Report on the Winter Timetable"), Prose(12)
+    for number, name in enumerate(("Purpose", "Method", "Findings", "Measures", "Costs", "Outlook"), 1):
+        document.heading(f"{number}. {name}")
+        document.text(prose.paragraph())
+        if name == "Findings":
+            for item, words in enumerate(("Late boats", "Full boats", "Empty boats"), 1):
+                document.parts.append(Part("item", f"{item}. {words}"))
+                document.parts.append(Part("text", prose.sentence(), close=True))
         document.text(prose.paragraph())
     return document

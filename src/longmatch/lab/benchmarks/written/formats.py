@@ -25,18 +25,18 @@ def save_txt(document: WrittenDocument, path: Path) -> None:
 def save_docx(document: WrittenDocument, path: Path) -> None:
     """A DOCX without heading styles: headings are bold, or as large as the title."""
     title = _paragraph(document.title, '<w:pStyle w:val="Title"/>', "")
-    body = title + "".join(_docx_part(document, part) for part in document.parts)
+    body = title + "".join(_docx_part(part) for part in document.parts)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         content = f'<w:document xmlns:w="{_NAMESPACE}"><w:body>{body}</w:body></w:document>'
         package.writestr("word/document.xml", content)
 
 
-def _docx_part(document: WrittenDocument, part: Part) -> str:
+def _docx_part(part: Part) -> str:
     if part.role != "heading":
-        return _paragraph(part.text, "", "")
-    if document.chapters_like_title:
+        return _paragraph(part.text, "", "<w:b/>" if part.role == "item" else "")
+    if part.style == "title":
         return _paragraph(part.text, '<w:pStyle w:val="Title"/>', "")
-    return _paragraph(part.text, "", "<w:b/>")
+    return _paragraph(part.text, "", {"bold": "<w:b/>", "capitals": "", "italic": "<w:i/>"}[part.style])
 
 
 def _paragraph(text: str, style: str, run: str) -> str:
@@ -52,14 +52,24 @@ def save_pdf(document: WrittenDocument, path: Path) -> None:
         pdf.paragraph(line, "Times-Bold", 0.8 * _TITLE, gap=0.0)
     for part in document.parts:
         gap = 0.0 if part.close else 0.8
-        if part.role == "heading" and document.chapters_like_title:
+        if part.role == "heading" and part.style == "title":
             pdf.new_page()
-            pdf.paragraph(part.text, "Times-Bold", _TITLE)
-        elif part.role in {"heading", "label"}:
-            pdf.paragraph(part.text, "Times-Bold", _HEADING, gap)
-        else:
-            pdf.paragraph(part.text, "Times-Bold" if part.role == "item" else "Times-Roman", _BODY, gap)
+        font, size = _pdf_style(part)
+        pdf.paragraph(part.text, font, size, gap)
     pdf.save(path)
+
+
+def _pdf_style(part: Part) -> tuple[str, float]:
+    if part.role == "label":
+        return "Times-Bold", _HEADING
+    if part.role == "heading":
+        styles = {
+            "capitals": ("Times-Roman", _BODY),
+            "italic": ("Times-Italic", _BODY),
+            "bold": ("Times-Bold", _HEADING),
+        }
+        return styles.get(part.style, ("Times-Bold", _TITLE))
+    return ("Times-Bold" if part.role == "item" else "Times-Roman"), _BODY
 
 
 FORMATS: dict[str, Callable[[WrittenDocument, Path], None]] = {"txt": save_txt, "docx": save_docx, "pdf": save_pdf}
