@@ -91,7 +91,11 @@ def _unstyled_headings(blocks: list[_StyledBlock]) -> set[int]:
     """
     if any(block.role == "heading" for block in blocks):
         return set()
-    above_text = [place for place, pair in enumerate(zip_longest(blocks, blocks[1:])) if _is_above_text(*pair)]
+    above_text = [
+        place
+        for place, (block, following) in enumerate(zip_longest(blocks, blocks[1:]))
+        if _is_above_text(block, following) and not (place and _is_next_item(blocks[place - 1], block))
+    ]
     found: list[int] = []
     for emphasis in ("bold", "italic", "wording"):
         if len(found) < 2:
@@ -107,8 +111,13 @@ def _is_above_text(block: _StyledBlock, following: _StyledBlock | None) -> bool:
         return False
     if not following.emphasis:
         return True
-    items = item_number(block.text) is not None and item_number(following.text) is not None
-    return numbered_level(block.text) > 0 and not items
+    return numbered_level(block.text) > 0 and not _is_next_item(block, following)
+
+
+def _is_next_item(block: _StyledBlock, following: _StyledBlock) -> bool:
+    """Whether the second of two consecutive short lines has the next number: they are items of a list."""
+    number = item_number(block.text) if block.emphasis else None
+    return number is not None and item_number(following.text) == number + 1
 
 
 def _core_title(package: Package) -> str:

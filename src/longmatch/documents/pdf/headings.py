@@ -28,7 +28,7 @@ def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[st
     """
     _mark_title(blocks, body)
     candidates = find_candidates(blocks, body)
-    chosen = _without_nested_items(_numbered_headings(candidates, bookmarks), bookmarks)
+    chosen = _numbered_headings(candidates, bookmarks)
     levels = _style_levels(chosen)
     start = _front_matter_end(candidates, chosen)
     few_numbered = len(chosen) < 3
@@ -111,7 +111,12 @@ def _mark_authors(blocks: list[LayoutBlock]) -> None:
 def _numbered_headings(candidates: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:
     """The candidates whose numbers form a consistent sequence, without those that differ in style from their level."""
     roman = sum(c.number is not None and c.number.series == "roman" and c.distinct for c in candidates) > 1
-    numbered = [c for c in candidates if c.number and (c.listed(bookmarks) or _is_likely_number(c, roman))]
+    items = _nested_items(candidates)
+    numbered = [
+        c
+        for c in candidates
+        if c.number and (c.listed(bookmarks) or (_is_likely_number(c, roman) and c.index not in items))
+    ]
     chosen: list[Candidate] = []
     for _ in range(2):
         kept = consistent([c.number for c in numbered if c.number], [_weight(c) for c in numbered])
@@ -122,6 +127,15 @@ def _numbered_headings(candidates: list[Candidate], bookmarks: frozenset[str]) -
             break
         numbered = usual
     return chosen
+
+
+def _nested_items(candidates: list[Candidate]) -> set[int]:
+    """The indices of the bold items of lists that interrupt the numbering of sections."""
+    top = [
+        c for c in candidates if c.distinct and c.apart and (c.before_text if c.number is None else c.number.level == 1)
+    ]
+    numbers = [c.number.parts[0] if c.number and c.number.series == "arabic" else None for c in top]
+    return {top[place].index for place in nested_items(numbers)}
 
 
 def _is_likely_number(candidate: Candidate, roman: bool) -> bool:
@@ -201,14 +215,6 @@ def _chapters_before(start: int, candidates: list[Candidate], chosen: list[Candi
     """Headings above the first numbered one that are set like later ones without a number: the first chapter."""
     styles = {c.style for c in chosen if c.number is None and not c.standard and c.before_text}
     return [c for c in candidates if c.index < start and not c.standard and c.style in styles and c.before_text]
-
-
-def _without_nested_items(chosen: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:
-    """Without the bold items of lists that interrupt the numbering of sections."""
-    top = [c for c in chosen if c.number is None or c.number.level == 1]
-    numbers = [c.number.parts[0] if c.number and c.number.series == "arabic" else None for c in top]
-    items = {top[place].index for place in nested_items(numbers) if not top[place].listed(bookmarks)}
-    return [c for c in chosen if c.index not in items]
 
 
 def _at_edge(candidate: Candidate) -> bool:
