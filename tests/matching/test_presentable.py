@@ -15,6 +15,7 @@ SENTENCES = [
     "“The lease ended when the crane was sold,” the surveyor wrote in his report.",
     "Compared with the earlier timetable, delays fell by 1.9% in May and by 6.8% in June.",
     "Smith et al. (2010) and Jones (2011) measured how ferries behave in winter storms.",
+    "The tribunal found that the harbour\n        office had never repaired   the northern wall.",
     "Das Gericht hat den Mietvertrag über den nördlichen Kai für unwirksam erklärt.",
     "法院认为，被告未按照合同约定支付货款，应当承担违约责任。",
 ]

@@ -21,7 +21,7 @@ _MIN_WORDS_ANYWHERE = 3  # of a passage that is not debris
 
 _MARKER = re.compile(r"(?:[•◦▪‣●○■*·–—-]\s+|\(?(?:\d{1,3}|[a-zA-Z]|[ivxlc]{1,5})[.)]\s*|\[\d{1,4}\]\s*){1,3}(?=\S)")
 _START = re.compile(r"[\"'“”‘’«„(\[]*(?:[^\W\d_]|\d)")
-_END = re.compile(r"[.!?。！？…][\"'”’»)\]」』]*$")
+_END = re.compile(r"[.!?。！？…।؟۔։።][\"'”’»)\]」』]*$")
 _CITATION = re.compile(
     r"\([^()]*\b(?:1[6-9]|20)\d\d[a-z]?\b[^()]*\)|\[[^\[\]]*\b(?:1[6-9]|20)\d\d[a-z]?\b[^\[\]]*\]|\[[\d,;\s–-]+\]"
     r"|\[\?\w+\?\]|\bet al\b\.?|\b(?:1[6-9]|20)\d\d[a-z]?\b"
@@ -31,7 +31,7 @@ _SOURCE = re.compile(
     r"\b(?:In Proceedings|Proceedings of|Proc\.|arXiv|pages \d|pp?\.\s?\d|vol\.\s?\d|[Dd]oi)\b|\d+\(\d+\):\d"
 )
 _ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.")
-_RULE = re.compile(r"[-_=.~*]{4,}|\|| {3,}")
+_RULE = re.compile(r"[-_=.~*]{4,}|\|")  # drawn lines, and the edges of cells
 _WORDS_OF_ONE_LETTER = frozenset("aiyoeuàéóøåвиксоуя")
 
 
@@ -51,15 +51,14 @@ def quality(text: str) -> Quality:
     >>> quality("English.").name, quality("k = 3, p < .01").name
     ('FRAGMENT', 'DEBRIS')
     """
-    caption = is_caption(text)
-    ruled = _RULE.search(text.strip()) is not None
     body = " ".join(text.split())
+    apart = is_caption(body) or _RULE.search(body) is not None
     if marker := _MARKER.match(body):
         body = body[marker.end() :]
     if _is_debris(body):
         return Quality.DEBRIS
-    whole = not (caption or ruled) and _is_whole(body)
-    return Quality.SENTENCE if whole and _says_something(body) else Quality.FRAGMENT
+    alone = not apart and _is_whole(body) and _says_something(body)
+    return Quality.SENTENCE if alone else Quality.FRAGMENT
 
 
 def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], tuple[str, str]]) -> list[Pair]:
