@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 from xml.etree.ElementTree import Element
 
 from longmatch.documents.document import Kind
@@ -76,7 +76,7 @@ def _draft(blocks: list[_StyledBlock], core_title: str) -> Draft:
         elif place in unstyled:
             draft.heading(block.text, numbered_level(block.text) or 1)
         elif block.role != "skip":
-            kind: Kind = "text" if block.role == "title" else cast(Kind, block.role)
+            kind: Kind = "text" if block.role == "title" else block.role
             draft.paragraph(block.text, "caption" if kind == "text" and is_caption(block.text) else kind)
     first = blocks[0] if blocks else None
     if not draft.title and not (first is not None and (first.role == "heading" or first.emphasis == "bold")):

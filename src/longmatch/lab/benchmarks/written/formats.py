@@ -117,9 +117,8 @@ class PdfWriter:
         import pypdfium2.raw as pdfium
 
         item = pdfium.FPDFPageObj_NewTextObj(self._pdf, font.encode(), size)
-        encoded = (text + "\0").encode("utf-16-le")
-        buffer = ctypes.cast(encoded, ctypes.POINTER(ctypes.c_ushort))
-        pdfium.FPDFText_SetText(item, buffer)
+        units = (text + "\0").encode("utf-16-le")
+        pdfium.FPDFText_SetText(item, (ctypes.c_ushort * (len(units) // 2)).from_buffer_copy(units))
         pdfium.FPDFPageObj_Transform(item, 1, 0, 0, 1, x, self._y)
         pdfium.FPDFPage_InsertObject(self._page, item)
 
