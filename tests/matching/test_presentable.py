@@ -29,6 +29,7 @@ FRAGMENTS = [
     "examination of the northern wall has shown how the storm damaged its piers.",
     "Formally, a general problem of this kind can be illustrated as follows:",
     "Table 1: Ferries and timetables that were used in this study of the coast line.",
+    "13Evidently, the worst of the older ferries can be found on the coast line.",
     "It is so, and that is that.",
     "The owner of the land (who had bought it from the harbour office in the spring.",
 ]

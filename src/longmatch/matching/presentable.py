@@ -30,6 +30,7 @@ _NAME_IN_REFERENCE = re.compile(r"\b(?:[A-Z]\.[\s-]?){1,3}[A-Z][^\W\d_]+|\b[A-Z]
 _SOURCE = re.compile(
     r"\b(?:In Proceedings|Proceedings of|Proc\.|arXiv|pages \d|pp?\.\s?\d|vol\.\s?\d|[Dd]oi)\b|\d+\(\d+\):\d"
 )
+_NOTE = re.compile(r"\d{1,3}[^\W\d_][a-z]")  # the mark of a footnote, run into its first word
 _ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.")
 _RULE = re.compile(r"[-_=.~*]{4,}|\|")  # drawn lines, and the edges of cells
 _WORDS_OF_ONE_LETTER = frozenset("aiyoeuàéóøåвиксоуя")
@@ -113,7 +114,9 @@ def _capitalised(text: str) -> float:
 def _is_whole(text: str) -> bool:
     """Whether a text begins and ends like a sentence, with all its brackets and without omissions."""
     start = _START.match(text)
-    if start is None or start[0][-1].islower() or not _END.search(text) or _ELLIPSIS.search(text[:-3]):
+    if start is None or start[0][-1].islower() or _NOTE.match(text):
+        return False
+    if not _END.search(text) or _ELLIPSIS.search(text[:-3]):
         return False
     return all(text.count(a) == text.count(b) for a, b in ("()", "[]")) and _capitalised(text) <= 0.7
 
