@@ -193,3 +193,39 @@ def test_a_part_that_unpacks_to_a_huge_size_is_refused(opened):
     assert len(bomb) < 200_000
     with pytest.raises(ReadError, match="unpacks to a huge size"):
         opened("a.docx", bomb)
+
+
+PROSE = "The tide decides when the ferries sail, and the office can only write it down."
+
+
+def outlined(body: str, tmp_path: Path) -> list[tuple[int, str]]:
+    (tmp_path / "a.docx").write_bytes(package(body))
+    return [(level, heading) for level, heading, _ in outline(read(tmp_path / "a.docx")) if heading]
+
+
+def test_chapters_in_the_title_style_are_headings(tmp_path):
+    chapters = ["The Harbour", "4-4-0", "The Last Crossing"]
+    body = p("The Ferry Line", "Title") + "".join(p(chapter, "Title") + p(PROSE) for chapter in chapters)
+    assert outlined(body, tmp_path) == [(1, chapter) for chapter in chapters]
+    assert read(tmp_path / "a.docx").title == "The Ferry Line"
+
+
+@pytest.mark.parametrize("run", ["<w:b/>", '<w:sz w:val="32"/>', "<w:i/>"])
+def test_lines_set_apart_are_headings_where_no_style_is(tmp_path, run):
+    body = p(PROSE) + "".join(p(name, run=run) + p(PROSE) for name in ("The tides", "The boats"))
+    assert outlined(body, tmp_path) == [(1, "The tides"), (1, "The boats")]
+
+
+def test_numbered_lines_are_headings_where_nothing_is_set_apart(tmp_path):
+    body = p(PROSE) + "".join(p(name) + p(PROSE) for name in ("1. Tides", "1.1 Spring tides", "9. BOATS"))
+    assert outlined(body, tmp_path) == [(1, "1. Tides"), (2, "1.1 Spring tides"), (1, "9. BOATS")]
+
+
+def test_a_bold_schedule_above_its_first_bold_clause_is_a_heading(tmp_path):
+    body = p(PROSE) + p("Schedule 1 The Quay", run="<w:b/>") + p("1. The Wall", run="<w:b/>") + p(PROSE)
+    assert outlined(body, tmp_path) == [(1, "Schedule 1 The Quay"), (1, "1. The Wall")]
+
+
+def test_a_list_of_short_numbered_lines_gives_no_headings(tmp_path):
+    body = p(PROSE) + p("1. Apples") + p("2. Pears") + p("3. Plums") + p(PROSE)
+    assert outlined(body, tmp_path) == []

@@ -141,3 +141,48 @@ def test_five_megabytes_of_prose_in_one_line_are_one_paragraph(opened):
 
 def test_capitals_that_end_as_a_sentence_are_no_heading():
     assert not headings.is_capitals("STOP.") and headings.is_capitals("THE FACTS")
+
+
+def test_a_gap_in_the_numbering_loses_no_heading():
+    names = [f"{number}. Clause of the lease" for number in (1, 2, 3, 12, 13)]
+    assert heads("Some title\n\n" + "\n\n".join(f"{name}\n\n{PROSE}" for name in names)) == ["Some title", *names]
+
+
+def test_chapters_may_be_called_after_a_type_or_a_year():
+    names = ["1. 2-2-0", "2. 4-4-0", "3. 1855", "4. After Steam"]
+    assert heads("Some title\n\n" + "\n\n".join(f"{name}\n\n{PROSE}" for name in names)) == ["Some title", *names]
+    assert heads(f"Some title\n\n4-4-0\n\n{PROSE}\n\n12-13\n\n{PROSE}") == ["Some title", "4-4-0"]
+
+
+def test_a_list_within_a_numbered_section_gives_no_headings():
+    items = "\n\n".join(
+        f"{number}. Kind of boat\nIt was late, as every boat of its kind was.\n" for number in (1, 2, 3)
+    )
+    text = f"Some title\n\n1. Purpose\n\n{PROSE}\n\n2. Findings\n\n{PROSE}\n\n{items}\n\n3. Costs\n\n{PROSE}"
+    assert heads(text) == ["Some title", "1. Purpose", "2. Findings", "3. Costs"]
+
+
+@pytest.mark.parametrize("item", ["2. Subjective words (Positive words,", "2. Subjective words (positive or"])
+def test_the_first_line_of_a_list_item_is_no_heading(item):
+    assert heads(f"Some title\n\n{PROSE}\n\n{item}\n\n{PROSE}\n") == ["Some title"]
+
+
+def test_a_title_broken_within_a_word_is_whole_again(opened):
+    document = opened("a.txt", f"LEARNING SEMANTIC EMBED-\nDINGS\n\n{PROSE}\n")
+    assert document.title == document.sections[0].heading == "LEARNING SEMANTIC EMBEDDINGS"
+    assert document.text[: document.sections[0].paragraphs[0].start] == "LEARNING SEMANTIC EMBED-\nDINGS\n\n"
+
+
+def test_a_title_goes_on_after_an_open_end_but_not_into_the_authors():
+    assert draft_text(f"On the Care of\nBridges\n\n{PROSE}").title == "On the Care of Bridges"
+    assert draft_text(f"On Bridges\nJane Doe\n\n{PROSE}").title == "On Bridges"
+
+
+def test_a_heading_broken_within_a_word_is_whole_again(opened):
+    document = opened("a.txt", f"Some title\n\n{PROSE}\n\n2 SEMANTIC EMBED-\nDINGS\n\n{PROSE}\n")
+    assert [section.heading for section in document.sections] == ["Some title", "2 SEMANTIC EMBEDDINGS"]
+
+
+def test_an_abstract_between_the_authors_and_its_text_is_a_heading():
+    text = f"Some title\n\nAnonymous submission\nAbstract\n{PROSE}\n"
+    assert blocks(text)[1:] == [("text", "Anonymous submission"), ("heading", "Abstract"), ("text", PROSE)]

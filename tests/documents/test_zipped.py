@@ -70,6 +70,7 @@ def test_bad_members_are_named_and_the_others_are_read(tmp_path):
         (zipped({"a.txt": "Words."})[:-30], "is damaged or not a zip file"),
         (zipped({"a.txt": "Words."}, zipfile.ZIP_BZIP2), "compressed in a way that longmatch does not read"),
     ],
+    ids=["no document", "no zip file", "cut off", "unknown compression"],  # the contents differ by time
 )
 def test_what_is_no_zip_file_of_documents_is_refused(opened, content, said):
     with pytest.raises(ReadError, match=said):

@@ -201,7 +201,7 @@ class Explanation:
         return likeness_grid(self.a, self.b, level, self.statistics, self.rarity)
 
     def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
-        """Aligned passages, their contributions summing to 1; or the strongest `most` of them, which is quicker."""
+        """Aligned passages, their contributions summing to 1; or the `most` to show, which is quicker."""
         return alignments(
             merge(*self._evidence()),
             (self.a.sentences.passage, self.b.sentences.passage),

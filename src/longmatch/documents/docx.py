@@ -1,5 +1,6 @@
 """DOCX: headings by style, footnotes, tables and captions; tracked changes count as accepted."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -9,7 +10,15 @@ from longmatch.documents.docx_styles import Styles, is_on, value
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import office_metadata
 from longmatch.documents.office_package import Package
-from longmatch.documents.styled import Role, StyledBlock, draft_styled, role_by_style, styled_table
+from longmatch.documents.styled import (
+    Emphasis,
+    Role,
+    StyledBlock,
+    draft_styled,
+    line_emphasis,
+    role_by_style,
+    styled_table,
+)
 
 _SKIPPED = {"del", "moveFrom", "instrText", "delText", "rt", "pPr", "rPr", "tblPr", "commentReference", "annotationRef"}
 _CHARACTERS = {
@@ -21,6 +30,8 @@ _CHARACTERS = {
     "footnoteReference": "",
     "sym": " ",
 }
+_DEFAULT_SIZE = 22  # half points
+_LARGER = 1.2  # times the running text's size: set apart from it
 
 
 def read_docx(path: Path) -> Draft:
@@ -28,7 +39,7 @@ def read_docx(path: Path) -> Draft:
     with Package(path, "DOCX", "word/document.xml") as package, file_errors(path, "is damaged"):
         root = package.part(package.main)
         body = None if root is None else root.find("body")
-        blocks = list(_Reader(package).blocks(body)) if body is not None else []
+        blocks = list(_Reader(package, body).blocks(body)) if body is not None else []
         properties = package.properties()
         draft = draft_styled(blocks, properties.get("title", ""))
         draft.metadata = office_metadata(properties)
@@ -38,7 +49,8 @@ def read_docx(path: Path) -> Draft:
 class _Reader:
     """Walks the body block by block."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, body: Element) -> None:
+        self._body_size = _body_size(body)
         self._styles = Styles(package.sibling_part("styles.xml"))
         self._notes = {
             f"{kind}{note.get('id')}": note
@@ -63,7 +75,8 @@ class _Reader:
         text = "".join(_text(paragraph, boxes, notes)).strip()
         if text:
             role, level = self._role(paragraph, text)
-            yield StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level)
+            emphasis = self._emphasis(paragraph, text) if role == "text" else ""
+            yield StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level, emphasis)
         for note in notes:
             if note in self._notes:
                 note_text = " ".join(" ".join(block.text.split()) for block in self.blocks(self._notes.pop(note)))
@@ -76,17 +89,35 @@ class _Reader:
         names = self._styles.names(id)
         outline = value(paragraph.find("pPr/outlineLvl"))
         level = (int(outline) + 1) % 10 if outline.isdigit() else self._styles.level(id)
-        is_item = paragraph.find("pPr/numPr") is not None
-        return role_by_style(names, level, text, is_bold=not is_item and self._is_bold(paragraph))
+        return role_by_style(names, level)
 
-    def _is_bold(self, paragraph: Element) -> bool:
+    def _emphasis(self, paragraph: Element, text: str) -> Emphasis:
+        """What sets all of a short line apart from the running text; an item of a list is not one."""
         runs = [run for run in paragraph.iter("r") if (run.findtext("t") or "").strip()]
-        return bool(runs) and all(is_on(run.find("rPr/b")) for run in runs)
+        if not runs or paragraph.find("pPr/numPr") is not None:
+            return ""
+        is_bold = all(is_on(run.find("rPr/b")) for run in runs)
+        is_large = all(_size(run) > _LARGER * self._body_size for run in runs)
+        return line_emphasis(text, is_bold or is_large, all(is_on(run.find("rPr/i")) for run in runs))
 
     def _table(self, table: Element) -> list[StyledBlock]:
         rows = [row for row in _direct_parts(table, "tr") if row.find("trPr/del") is None]
         cells = [[list(self.blocks(cell)) for cell in _direct_parts(row, "tc")] for row in rows]
         return styled_table(cells)
+
+
+def _size(run: Element) -> int:
+    """The size a run sets for itself, in half points; 0 if it sets none."""
+    size = value(run.find("rPr/sz"))
+    return int(size) if size.isdigit() else 0
+
+
+def _body_size(body: Element) -> int:
+    """The size of most of the text; Word's default where runs set none."""
+    sizes: Counter[int] = Counter()
+    for run in body.iter("r"):
+        sizes[_size(run)] += sum(len(text.text or "") for text in run.iter("t"))
+    return (sizes.most_common(1)[0][0] or _DEFAULT_SIZE) if sizes else _DEFAULT_SIZE
 
 
 def _direct_parts(parent: Element, tag: str) -> Iterator[Element]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 
 from longmatch.documents.document import Document, Kind, Paragraph, Section, Span
 from longmatch.documents.language import detect_language
+from longmatch.documents.numbered_paragraphs import divide_sections
 from longmatch.documents.paragraph_kinds import is_reference_heading
 from longmatch.documents.sentences import split_sentences
 
@@ -72,10 +73,11 @@ class Draft:
         self._parts.append(text)
         self._length += len(text)
 
-    def document(self, id: str, title: str = "", source: str = "") -> Document:
+    def document(self, id: str, title: str = "", source: str = "", given_sections: bool = False) -> Document:
         """Split the blocks into sentences and group them under their headings.
 
-        The title defaults to the draft's own, then to the first heading, then to `id`.
+        The title defaults to the draft's own, then to the first heading, then to `id`. Long sections of numbered
+        paragraphs are divided, unless the file itself says what its sections are (`given_sections`).
         """
         if self._parts:
             self.text = "".join(self._parts)
@@ -83,6 +85,8 @@ class Draft:
         language = detect_language(self.text)
         sections = tuple(_sections(self.text, self.plain or self.text, self.blocks, language))
         fallback = next((s.heading for s in sections if s.heading), id)
+        if not given_sections:
+            sections = tuple(divide_sections(sections, self.plain or self.text))
         name = title or self.title or fallback
         return Document(id, name, self.text, sections, language, source, self.metadata, self.plain)
 

@@ -85,7 +85,8 @@ def parse_line(line: bytes, path: Path, number: int, only: str | None = None) ->
         draft.heading(heading)
         for paragraph in _BLANK_LINE.split(text):
             draft.paragraph(paragraph)
-    return check_document(draft.document(id, str(record.get("title") or ""), str(path)), where)
+    document = draft.document(id, str(record.get("title") or ""), str(path), given_sections="sections" in record)
+    return check_document(document, where)
 
 
 def _sections(record: dict[str, Any], where: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,15 @@ from xml.etree.ElementTree import Element
 from longmatch.documents.archive import Archive, file_errors
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import bibliography
-from longmatch.documents.styled import Role, StyledBlock, draft_styled, heading_level, role_by_style, styled_table
+from longmatch.documents.styled import (
+    Role,
+    StyledBlock,
+    draft_styled,
+    heading_level,
+    line_emphasis,
+    role_by_style,
+    styled_table,
+)
 from longmatch.errors import ReadError
 
 _SKIPPED = frozenset(
@@ -128,26 +136,27 @@ class _Reader:
         notes: list[Element] = []
         text = "".join(_text(paragraph, boxes, notes)).strip()
         if text:
-            role, level = self._role(paragraph, text)
-            yield StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level)
+            role, level = self._role(paragraph)
+            emphasis = line_emphasis(text, self._is_bold(paragraph)) if role == "text" else ""
+            yield StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level, emphasis)
         for note in notes:
             yield StyledBlock(" ".join(" ".join(block.text.split()) for block in self.blocks(note)), "footnote")
         for box in boxes:
             yield from self.blocks(box)
 
-    def _role(self, paragraph: Element, text: str) -> tuple[Role, int]:
+    def _role(self, paragraph: Element) -> tuple[Role, int]:
         style = paragraph.get("style-name", "")
         names = self._styles.names(style)
         if paragraph.tag == "h":
             level = paragraph.get("outline-level", "1")
-            return role_by_style(names, int(level) if level.isdecimal() and len(level) < 3 else 1, text, False)
+            return role_by_style(names, int(level) if level.isdecimal() and len(level) < 3 else 1)
         if "text body" not in names and names & _CAPTIONS:
             return "caption", 1
-        return role_by_style(names, self._styles.level(style), text, self._is_bold(paragraph, style))
+        return role_by_style(names, self._styles.level(style))
 
-    def _is_bold(self, paragraph: Element, style: str) -> bool:
+    def _is_bold(self, paragraph: Element) -> bool:
         if (paragraph.text or "").strip() or any((child.tail or "").strip() for child in paragraph):
-            return self._styles.is_bold(style)
+            return self._styles.is_bold(paragraph.get("style-name", ""))
         spans = [span for span in paragraph.iter("span") if "".join(span.itertext()).strip()]
         return bool(spans) and all(self._styles.is_bold(span.get("style-name", "")) for span in spans)
 

@@ -11,7 +11,14 @@ from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import bibliography
 from longmatch.documents.rtf_tokens import Token, document_code_page, font_code_page, tokens
 from longmatch.documents.safe_xml import TooDeep
-from longmatch.documents.styled import StyledBlock, draft_styled, heading_level, role_by_style, styled_table
+from longmatch.documents.styled import (
+    StyledBlock,
+    draft_styled,
+    heading_level,
+    line_emphasis,
+    role_by_style,
+    styled_table,
+)
 from longmatch.errors import LongmatchWarning, ReadError
 
 _MAGIC = b"{\\rtf"
@@ -341,8 +348,9 @@ class _Reader:
         if text:
             names, level = self._resolve(state.style)
             level = level if state.level is None else state.level
-            role, level = role_by_style(names, level, text, is_bold=flow.bold > 0 and not flow.plain)
-            found.append(StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level))
+            role, level = role_by_style(names, level)
+            emphasis = line_emphasis(text, is_bold=flow.bold > 0 and not flow.plain) if role == "text" else ""
+            found.append(StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level, emphasis))
         found += flow.after
         flow.words, flow.after, flow.bold, flow.plain = [], [], 0, 0
         if state.in_table:

@@ -10,6 +10,7 @@ from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
 from longmatch.documents.paragraph_kinds import is_caption
 from longmatch.documents.tables import table_text
+from longmatch.documents.text_headings import is_capitals, item_number, nested_items, numbered_level
 
 _TITLE_STYLES = frozenset({"title", "titel", "titre", "título", "titolo", "название", "标题", "標題"})
 _NOTE_STYLES = frozenset({"footnote text", "footnote", "endnote text", "endnote"})
@@ -21,9 +22,10 @@ _HEADING_NAME = re.compile(
     r"(?:heading|überschrift|titre|título|titolo|заголовок|标题|標題|見出し|kop|rubrik|nagłówek|otsikko|overskrift)\s*(\d)"
 )
 _SENTENCE_END = re.compile(r"[.!?:;,…。！？：；，]$")
-_LONGEST_BOLD = 80  # characters of a bold line that may be a heading
+_LONGEST_LINE = 80  # characters of a line that may be a heading though its style says nothing
 
-Role = Kind | Literal["heading", "title", "bold", "skip"]
+Role = Kind | Literal["heading", "title", "skip"]
+Emphasis = Literal["bold", "italic", "wording", ""]
 
 
 @dataclass
@@ -33,6 +35,7 @@ class StyledBlock:
     text: str
     role: Role
     level: int = 1
+    emphasis: Emphasis = ""  # what makes a line of text look like a heading: bold or large type, italics, its wording
 
 
 def heading_level(style: str) -> int:
@@ -44,11 +47,11 @@ def heading_level(style: str) -> int:
     return int(match[1]) if (match := _HEADING_NAME.fullmatch(style)) else 0
 
 
-def role_by_style(names: frozenset[str], level: int, text: str, is_bold: bool) -> tuple[Role, int]:
+def role_by_style(names: frozenset[str], level: int) -> tuple[Role, int]:
     """The role of a paragraph, and the level of a heading.
 
     `names` are the lower-case names of its style and of the styles that is based on; `level` is the outline level, 0
-    for none; `is_bold` tells whether all of its text is.
+    for none.
     """
     if names & _TITLE_STYLES and not level and "subtitle" not in names:
         return "title", 1
@@ -64,8 +67,20 @@ def role_by_style(names: frozenset[str], level: int, text: str, is_bold: bool) -
         return "reference", 1
     if names & _CODE_STYLES:
         return "code", 1
-    is_short = len(text) <= _LONGEST_BOLD and not _SENTENCE_END.search(text)
-    return ("bold" if is_short and is_bold else "text"), 1
+    return "text", 1
+
+
+def line_emphasis(text: str, is_bold: bool, is_italic: bool = False) -> Emphasis:
+    """What sets a short line apart from the running text.
+
+    >>> line_emphasis("The parties", is_bold=True), line_emphasis("2. Term", False), line_emphasis("It rained.", True)
+    ('bold', 'wording', '')
+    """
+    if len(text) > _LONGEST_LINE or _SENTENCE_END.search(text):
+        return ""
+    if is_bold or is_italic:
+        return "bold" if is_bold else "italic"
+    return "wording" if numbered_level(text) or is_capitals(text) else ""
 
 
 def styled_table(rows: Sequence[Sequence[Sequence[StyledBlock]]]) -> list[StyledBlock]:
@@ -80,18 +95,57 @@ def styled_table(rows: Sequence[Sequence[Sequence[StyledBlock]]]) -> list[Styled
 def draft_styled(blocks: list[StyledBlock], core_title: str) -> Draft:
     """Headings and paragraphs; `core_title` is the title in the properties, for a document that shows none."""
     draft = Draft()
-    has_headings = any(block.role == "heading" for block in blocks)
-    for block, following in zip_longest(blocks, blocks[1:]):
+    unstyled = _unstyled_headings(blocks)
+    chapters_are_titles = sum(block.role == "title" for block in blocks) > 2
+    for place, block in enumerate(blocks):
         if block.role == "title" and not draft.title:
             draft.title = " ".join(block.text.split())
+        elif block.role == "title" and chapters_are_titles:
+            draft.heading(" ".join(block.text.split()))
         elif block.role == "heading":
             draft.heading(block.text, block.level)
-        elif block.role == "bold" and not has_headings and following is not None and following.role == "text":
-            draft.heading(block.text)
+        elif place in unstyled:
+            draft.heading(block.text, numbered_level(block.text) or 1)
         elif block.role != "skip":
-            kind: Kind = "text" if block.role in {"bold", "title"} else cast(Kind, block.role)
+            kind: Kind = "text" if block.role == "title" else cast(Kind, block.role)
             draft.paragraph(block.text, "caption" if kind == "text" and is_caption(block.text) else kind)
     first = blocks[0] if blocks else None
-    if not draft.title and not (first is not None and first.role in {"heading", "bold"}):
+    if not draft.title and not (first is not None and (first.role == "heading" or first.emphasis == "bold")):
         draft.title = core_title
     return draft
+
+
+def _unstyled_headings(blocks: list[StyledBlock]) -> set[int]:
+    """The places of the blocks that serve as headings in a document without heading styles.
+
+    Bold and large lines do; where there are hardly any, lines in italics do too, and then numbered lines and capitals.
+    """
+    if any(block.role == "heading" for block in blocks):
+        return set()
+    above_text = [
+        place
+        for place, (block, following) in enumerate(zip_longest(blocks, blocks[1:]))
+        if _is_above_text(block, following) and not (place and _is_next_item(blocks[place - 1], block))
+    ]
+    found: list[int] = []
+    for emphasis in ("bold", "italic", "wording"):
+        if len(found) < 2:
+            found = sorted([*found, *(place for place in above_text if blocks[place].emphasis == emphasis)])
+    texts = [blocks[place].text for place in found]
+    items = nested_items([item_number(text) if numbered_level(text) < 2 else None for text in texts])
+    return {place for rank, place in enumerate(found) if rank not in items}
+
+
+def _is_above_text(block: StyledBlock, following: StyledBlock | None) -> bool:
+    """Whether a line has text below it, or has a number and a line of its own kind below it."""
+    if following is None or following.role != "text":
+        return False
+    if not following.emphasis:
+        return True
+    return numbered_level(block.text) > 0 and not _is_next_item(block, following)
+
+
+def _is_next_item(block: StyledBlock, following: StyledBlock) -> bool:
+    """Whether the second of two consecutive short lines has the next number: they are items of a list."""
+    number = item_number(block.text) if block.emphasis else None
+    return number is not None and item_number(following.text) == number + 1

@@ -18,6 +18,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’»)\]」』]*$")
 _ITEM = re.compile(r"\s*(?:([-*•·–])|\(?(?:\d{1,3}|[a-z])([.)]))\s+\S")
 _INDENT = re.compile(r" {2,}|\t|\u3000")
 _LONG_LINE = 150  # characters: text with longer lines is not hard-wrapped
+_MAX_TITLE_LINES = 3
 _MIN_PROSE = 80  # characters of a paragraph below a plain heading
 
 Lines = list[Span]  # consecutive lines without a blank line between them
@@ -42,15 +43,28 @@ def draft_text(text: str) -> Draft:
     if not paragraphs:
         return draft
     levels = _heading_levels(text, paragraphs)
+    title = _title_lines(text, paragraphs[0])
     for lines, level in zip(paragraphs, levels, strict=True):
         if level:
-            draft.blocks.append(Block(lines[0].start, lines[0].end, "heading", level))
+            heading = title if lines is paragraphs[0] and title else _without_underline(text, lines)
+            label = headings.join_title([line.of(text) for line in heading])
+            draft.blocks.append(Block(heading[0].start, heading[-1].end, "heading", level, label=label))
             continue
         span = Span(lines[0].start, lines[-1].end)
         draft.blocks.append(Block(span.start, span.end, "caption" if is_caption(span.of(text)) else "text"))
-    first = draft.blocks[0].of(text) if levels[0] else paragraphs[0][0].of(text)
-    draft.title = _shorten(first)
+    draft.title = draft.blocks[0].label if levels[0] else _shorten(paragraphs[0][0].of(text))
     return draft
+
+
+def _title_lines(text: str, lines: Lines) -> Lines:
+    """The lines of the first paragraph, if they are a title that is broken over all of them; else none."""
+    texts = [line.of(text) for line in lines]
+    broken = 1 < len(lines) <= _MAX_TITLE_LINES and all(headings.goes_on(*pair) for pair in pairwise(texts))
+    return lines if broken and headings.is_title(headings.join_title(texts)) else []
+
+
+def _without_underline(text: str, lines: Lines) -> Lines:
+    return lines[:-1] if len(lines) > 1 and headings.underline_level(lines[-1].of(text)) else lines
 
 
 def _shorten(line: str) -> str:
@@ -101,6 +115,8 @@ def _split_run(text: str, run: Lines, unwrapped: bool) -> Iterator[Lines]:
             or markers[index] in repeated
             or (not repeated and _is_indented(text, run, index))
             or (index == 1 and _starts_with_heading(text, run))
+            or _is_above_text(text, run, index)
+            or _is_above_text(text, run, index - 1)
             or (index + 1 < len(run) and headings.underline_level(run[index + 1].of(text)))
         ):
             yield paragraph
@@ -127,9 +143,17 @@ def _starts_with_heading(text: str, run: Lines) -> bool:
     return len(first) <= headings.MAX_PLAIN_LENGTH and len(second) > len(first) and not second[0].islower()
 
 
+def _is_above_text(text: str, run: Lines, index: int) -> bool:
+    """Whether a line is a word like "Abstract" with a longer line directly below it."""
+    if index + 1 >= len(run):
+        return False
+    line, below = run[index].of(text), run[index + 1].of(text)
+    return line[:1].isupper() and headings.is_standard_heading(line) and len(below) > 2 * len(line)
+
+
 def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
     """The level of each heading, 0 for each paragraph of text."""
-    single = [lines[0].of(text) if len(lines) == 1 else "" for lines in paragraphs]
+    single = [_single_line(text, lines) for lines in paragraphs]
     marked = [_marked_level(text, lines) for lines in paragraphs]
     levels = list(marked)
     numbers = [headings.item_number(line) for line in single]
@@ -138,13 +162,15 @@ def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
         if number is not None and numbers[after] == number + 1 and marked[after] == marked[here]:
             levels[here] = levels[after] = 0
     plain_level = 2 if any(levels) else 1
+    _drop_nested_items(levels, single)
     for here, after in pairwise(range(len(paragraphs))):
         if not levels[here] and not levels[after] and headings.is_plain_heading(single[here]):
             following = Span(paragraphs[after][0].start, paragraphs[after][-1].end).of(text)
             before_prose = len(following) >= _MIN_PROSE and _SENTENCE_END.search(following[-5:])
             if before_prose or headings.is_standard_heading(single[here]):
                 levels[here] = plain_level
-    if len(paragraphs) > 1 and not levels[0] and single[0] and headings.is_title(single[0]):
+    titled = _title_lines(text, paragraphs[0]) or (single[0] and headings.is_title(single[0]))
+    if len(paragraphs) > 1 and not levels[0] and titled:
         levels[0] = 1
     for last in reversed(range(len(paragraphs))):  # a heading needs text below it
         if not levels[last]:
@@ -153,11 +179,24 @@ def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
     return levels
 
 
+def _drop_nested_items(levels: list[int], lines: Sequence[str]) -> None:
+    """Take back the headings that are items of a list within a numbered section."""
+    places = [place for place, level in enumerate(levels) if level == 1]
+    for item in headings.nested_items([headings.item_number(lines[place]) for place in places]):
+        levels[places[item]] = 0
+
+
 def _marked_level(text: str, lines: Lines) -> int:
     """The level of a heading marked by an underline, a number or capitals, 0 for other lines."""
-    first = lines[0].of(text)
     if len(lines) == 2 and (level := headings.underline_level(lines[1].of(text))):
         return level
-    if len(lines) > 1:
-        return 0
-    return headings.numbered_level(first) or int(headings.is_capitals(first))
+    line = _single_line(text, lines)
+    return headings.numbered_level(line) or int(headings.is_capitals(line)) if line else 0
+
+
+def _single_line(text: str, lines: Lines) -> str:
+    """A paragraph of one line, or of two that a heading's word is broken over; empty for others."""
+    texts = [line.of(text) for line in lines]
+    if len(texts) == 2 and headings.breaks_word(*texts):
+        return headings.join_title(texts)
+    return texts[0] if len(texts) == 1 else ""

@@ -15,7 +15,7 @@ def linked_passages(a: LexicalEncoding, b: LexicalEncoding) -> tuple[list[Span],
     shared = shared_terms(*(tfidf(document.stream.counts, frequencies) for document in (a, b)))
     forward, backward = link_sentences([(a.stream, b.stream)], [shared], [1.0])
     pairs = merge([Evidence(forward.partner, forward.mass)], [Evidence(backward.partner, backward.mass)])
-    best = pairs.strongest(None)
+    best = pairs.strongest()
     return _spans(a.sentences, pairs.a[best]), _spans(b.sentences, pairs.b[best])
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.matching.match import Alignment, Passage
+from longmatch.matching.presentable import choose
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -30,10 +31,9 @@ class Pairs:
     mass: Floats
     lexical: Floats  # part of the mass
 
-    def strongest(self, most: int | None) -> Ints:
-        """The places of the `most` pairs with the largest mass, the first of equal ones; of all by default."""
-        order = np.argsort(-self.mass, kind="stable")
-        return order[:most]
+    def strongest(self) -> Ints:
+        """The places of the pairs by their mass, the largest first; of equal ones the first in the text."""
+        return np.argsort(-self.mass, kind="stable")
 
 
 def merge(forward: Iterable[Evidence], backward: Iterable[Evidence]) -> Pairs:
@@ -61,11 +61,20 @@ def alignments(
     words: Callable[[int, int], tuple[str, ...]],
     most: int | None = None,
 ) -> tuple[Alignment, ...]:
-    """The pairs as passages, the strongest first, their contributions summing to 1; or only the strongest `most`."""
+    """The pairs as passages, the strongest first, their contributions summing to 1.
+
+    Or only `most` of them: the strongest of those that read well by themselves, which is quicker.
+    """
     total = float(pairs.mass.sum())
     if not total:
         return ()
-    best = pairs.strongest(most)
+    best = pairs.strongest()
+    if most is not None:
+
+        def texts(place: int) -> tuple[str, str]:
+            return passages[0](int(pairs.a[place])).shown, passages[1](int(pairs.b[place])).shown
+
+        best = np.array(choose(best.tolist(), most, texts), dtype=np.int64)
     a, b = pairs.a[best], pairs.b[best]
     columns = (a, b, scores(a, b), pairs.mass[best] / total, pairs.lexical[best] / total)
     return tuple(

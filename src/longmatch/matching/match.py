@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document, Span
+from longmatch.matching.presentable import choose
 
 Floats = npt.NDArray[np.float32]
 Level = Literal["sections", "chunks", "sentences"]
@@ -148,8 +149,8 @@ class Match:
         return self.grids(level)
 
     def best(self, count: int = 5) -> tuple[Alignment, ...]:
-        """The passages that carry most of the score."""
-        return self.alignments[:count]
+        """The pairs to show: of those that read well by themselves, the ones that carry most of the score."""
+        return tuple(choose(self.alignments, count, lambda pair: (pair.a.shown, pair.b.shown)))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON; every aligned passage is listed, so that contributions sum to 1."""

@@ -14,6 +14,7 @@ from longmatch.documents.pdf.numbering import read_number
 LIST_ITEM = re.compile(
     r"(?:[•◦▪‣●○■□◆–—*·∙-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,5}\]|（[一二三四五六七八九十\d]+）|[一二三四五六七八九十]+、)\s+\S"
 )
+ABSTRACT = re.compile(r"abstract|summary|zusammenfassung|résumé|resumen|摘要", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；…][\"'”’)\]]*$")
 _QUANTITY = re.compile(r"[-−–+±~<>≤≥(]*\d[\d.,]*[%)*†‡]*|[-–—]")
 _EQUATION_NUMBER = re.compile(r"\(?[A-Z]?\.?\d+(?:\.\d+)?[a-z]?\)")
@@ -157,7 +158,11 @@ def _is_short(line: Line) -> bool:
 def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body) -> bool:
     """Whether a line does not continue the block before it; `after` is the next line."""
     last = block.last
-    if line.column != last.column or _changes_style(block, line, body):
+    if line.column != last.column:
+        return True
+    if _breaks_word(last, line, body):
+        return False
+    if _changes_style(block, line, body):
         return True
     if (
         after is not None
@@ -171,10 +176,22 @@ def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body
     if drop > 1.3 * body.leading * em or starts_caption(line, body) or line.marked:
         return True
     if _looks_like_heading(last, body) and _looks_like_heading(line, body) and last.style == line.style:
+        if ABSTRACT.fullmatch(line.text):
+            return True
         return read_number(block.first.text) is not None and read_number(line.text) is not None
     if LIST_ITEM.match(line.text) and (ends_sentence(last.text) or LIST_ITEM.match(block.first.text)):
         return True
     return _is_indented(block, line, after) or _is_outdented(block, line) or _is_complete(block, line)
+
+
+def _breaks_word(last: Line, line: Line, body: Body) -> bool:
+    """Whether a line set like a heading ends within a word: in small capitals the rest of it has a smaller size."""
+    if not (last.text[-1:] == "-" and last.text[-2:-1].isalpha() and line.text[:1].isalpha()):
+        return False
+    near = 0 < line.y - last.y < 1.3 * body.leading * last.size
+    same_case = last.upper == line.upper and (line.upper or line.text[:1].islower())
+    same_style = last.bold == line.bold and 0.7 * last.size < line.size < 1.07 * last.size
+    return _looks_like_heading(last, body) and near and same_case and same_style
 
 
 def _looks_like_heading(line: Line, body: Body) -> bool:

@@ -16,6 +16,7 @@ STANDARD_HEADING = re.compile(
     re.IGNORECASE,
 )
 _CODE_START = re.compile(r"[\\{}<>%=/]")  # how a line of code may begin but a heading does not
+_WORDLESS_TITLE = re.compile(r"(?:\d{1,3}[.):]\s+)?\d{1,4}(?:[-–/.+]\d{1,4}){0,4}")
 _MAX_LINES, _MAX_CHARACTERS, _MAX_WORDS = 4, 220, 28
 
 Style = tuple[float, bool, bool, bool]  # see Line.style
@@ -49,6 +50,11 @@ class Candidate:
         """Whether it is a standard heading, such as "Introduction"."""
         return bool(STANDARD_HEADING.fullmatch(self.text))
 
+    @property
+    def wordless(self) -> bool:
+        """Whether it is made of digits and signs, like the name of a type ("4-4-0")."""
+        return _count_letters(self.text) < 2
+
     def listed(self, bookmarks: frozenset[str]) -> bool:
         """Whether the file's outline contains it, with or without its number."""
         unnumbered = normalise(self.text[self.number.length :]) if self.number else ""
@@ -68,7 +74,7 @@ def find_candidates(blocks: list[LayoutBlock], body: Body) -> list[Candidate]:
     """The blocks short enough for a heading that do not end like a sentence."""
     candidates = []
     for index, block in enumerate(blocks):
-        if not _is_possible(block):
+        if not _is_possible(block, body):
             continue
         first = block.first
         before = blocks[index - 1] if index else None
@@ -87,7 +93,7 @@ def find_candidates(blocks: list[LayoutBlock], body: Body) -> list[Candidate]:
                 or before.kind != "text"
                 or first.y - before.last.y > 1.25 * body.leading * max(first.size, body.size),
                 before_text=below is not None
-                and _is_text(below, body)
+                and is_running_text(below, body)
                 and not LIST_ITEM.match(below.raw)
                 and gap < 4 * body.size,
                 before_table=below is not None and below.kind == "table" and gap < 2.5 * first.size,
@@ -96,20 +102,27 @@ def find_candidates(blocks: list[LayoutBlock], body: Body) -> list[Candidate]:
     return candidates
 
 
-def _is_possible(block: LayoutBlock) -> bool:
+def _count_letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
+
+
+def _is_possible(block: LayoutBlock, body: Body) -> bool:
     text = block.raw
     if block.kind != "text" or len(block.lines) > _MAX_LINES or len(text) > _MAX_CHARACTERS:
         return False
     if _CODE_START.match(text) or CAPTION_LABEL.match(text):
         return False
-    if len(text.split()) > _MAX_WORDS or sum(map(str.isalpha, text)) < 2:
+    if len(text.split()) > _MAX_WORDS or text.count("(") > text.count(")") or text.endswith((",", ";")):
         return False
+    if _count_letters(text) < 2:
+        return bool(_WORDLESS_TITLE.fullmatch(text)) and block.first.size > 1.06 * body.size
     if STANDARD_HEADING.fullmatch(text) or (block.first.bold and len(text) < 80):
         return True
-    return not re.search(r"[,;]$|[^.]\.$", text)
+    return not re.search(r"[^.]\.$", text)
 
 
-def _is_text(block: LayoutBlock, body: Body) -> bool:
+def is_running_text(block: LayoutBlock, body: Body) -> bool:
+    """Whether a block is set like running text."""
     return block.kind == "text" and abs(block.first.size - body.size) < 0.05 * body.size and not block.first.bold
 
 

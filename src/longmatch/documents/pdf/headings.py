@@ -2,11 +2,18 @@
 
 import re
 from collections import Counter
-from itertools import takewhile, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 
 from longmatch.documents.pdf.blocks import Body, LayoutBlock
-from longmatch.documents.pdf.heading_candidates import STANDARD_HEADING, Candidate, Style, find_candidates
+from longmatch.documents.pdf.heading_candidates import (
+    STANDARD_HEADING,
+    Candidate,
+    Style,
+    find_candidates,
+    is_running_text,
+)
 from longmatch.documents.pdf.numbering import consistent, read_number
+from longmatch.documents.text_headings import nested_items
 
 _OPENING = re.compile(
     r"abstract|(?:executive )?summary|introduction|(?:table of )?contents|preface|foreword|摘要|引言", re.IGNORECASE
@@ -31,6 +38,7 @@ def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[st
             continue
         if candidate.index >= start or candidate.standard:
             chosen.append(candidate)
+    chosen += _wordless(candidates, chosen) + _chapters_before(start, candidates, chosen)
     chosen.sort(key=lambda candidate: candidate.index)
     styles = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1], s[3]))
     roman = any(c.number and c.number.series == "roman" for c in chosen)
@@ -58,10 +66,26 @@ def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
     numbered = number is not None and number.series != "letter"  # "A study of ..." is not an appendix
     if numbered and any(block is not best and _is_numbered_like(block, best) for block in blocks):
         return
+    if _is_chapter(best, blocks, body):
+        return
     larger = best.first.size > 1.12 * body.size
     bold_first = best.first.bold and not body.bold and best is blocks[0] and not numbered
     if larger or bold_first:
         best.kind = "title"
+
+
+def _is_chapter(block: LayoutBlock, blocks: list[LayoutBlock], body: Body) -> bool:
+    """Whether a block and at least two others of its style have running text directly below them."""
+    chapters = [
+        above
+        for above, below in pairwise(blocks)
+        if above.first.style == block.first.style
+        and len(above.lines) <= 2
+        and above.first.page == below.first.page
+        and is_running_text(below, body)
+        and len(below.lines) > 2
+    ]
+    return len(chapters) > 2 and chapters[0] is block
 
 
 def _is_numbered_like(block: LayoutBlock, other: LayoutBlock) -> bool:
@@ -87,7 +111,12 @@ def _mark_authors(blocks: list[LayoutBlock]) -> None:
 def _numbered_headings(candidates: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:
     """The candidates whose numbers form a consistent sequence, without those that differ in style from their level."""
     roman = sum(c.number is not None and c.number.series == "roman" and c.distinct for c in candidates) > 1
-    numbered = [c for c in candidates if c.number and (c.listed(bookmarks) or _is_likely_number(c, roman))]
+    items = _nested_items(candidates)
+    numbered = [
+        c
+        for c in candidates
+        if c.number and (c.listed(bookmarks) or (_is_likely_number(c, roman) and c.index not in items))
+    ]
     chosen: list[Candidate] = []
     for _ in range(2):
         kept = consistent([c.number for c in numbered if c.number], [_weight(c) for c in numbered])
@@ -98,6 +127,15 @@ def _numbered_headings(candidates: list[Candidate], bookmarks: frozenset[str]) -
             break
         numbered = usual
     return chosen
+
+
+def _nested_items(candidates: list[Candidate]) -> set[int]:
+    """The indices of the bold items of lists that interrupt the numbering of sections."""
+    top = [
+        c for c in candidates if c.distinct and c.apart and (c.before_text if c.number is None else c.number.level == 1)
+    ]
+    numbers = [c.number.parts[0] if c.number and c.number.series == "arabic" else None for c in top]
+    return {top[place].index for place in nested_items(numbers)}
 
 
 def _is_likely_number(candidate: Candidate, roman: bool) -> bool:
@@ -156,12 +194,27 @@ def _is_heading(
     if any(_same_style(candidate.style, style) for style in levels):
         return True
     size, bold, upper, italic = candidate.style
-    largest = max((style[0] for style in levels), default=1.06 * body.size)
-    if size >= largest > 1.06 * body.size:
+    largest = max((style[0] for style in levels), default=size)
+    if levels and size >= max(largest, 1.06 * body.size):
         return True
     if not few_numbered:
         return bold and candidate.before_text and len(candidate.block.lines) == 1 and _at_edge(candidate)
     return bold or upper or size > 1.06 * body.size or (italic and len(text.split()) <= 12 and text[-1:].isalnum())
+
+
+def _wordless(candidates: list[Candidate], chosen: list[Candidate]) -> list[Candidate]:
+    """Titles such as "4-4-0": set exactly like headings with words, with running text below."""
+    styles = {c.style for c in chosen}
+    taken = {c.index for c in chosen}
+    return [
+        c for c in candidates if c.index not in taken and c.wordless and c.style in styles and c.before_text and c.apart
+    ]
+
+
+def _chapters_before(start: int, candidates: list[Candidate], chosen: list[Candidate]) -> list[Candidate]:
+    """Headings above the first numbered one that are set like later ones without a number: the first chapter."""
+    styles = {c.style for c in chosen if c.number is None and not c.standard and c.before_text}
+    return [c for c in candidates if c.index < start and not c.standard and c.style in styles and c.before_text]
 
 
 def _at_edge(candidate: Candidate) -> bool:
@@ -199,7 +252,7 @@ def _level(candidate: Candidate, levels: dict[Style, int], styles: list[Style], 
 def _front_matter_end(candidates: list[Candidate], chosen: list[Candidate]) -> int:
     """The block at which the front matter ends: the abstract or the first numbered heading near the beginning."""
     opening = [c.index for c in candidates if c.distinct and _OPENING.fullmatch(c.text)]
-    first = [c.index for c in chosen if c.number and c.number.parts[0] == 1]
+    first = [c.index for c in chosen if c.number and c.number.series != "letter" and c.number.parts[0] == 1]
     return min((index for index in opening + first if index < _MAX_FRONT_MATTER), default=0)
 
 

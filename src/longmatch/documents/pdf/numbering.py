@@ -17,6 +17,7 @@ _NAMED = re.compile(
     r"\s+([A-Z]|\d{1,3}|[IVXLC]{1,6})\b\s*[.:)–—-]?|(第[一二三四五六七八九十百零\d]{1,5}[章节節條条部编篇])|([一二三四五六七八九十]{1,3})、",
     re.IGNORECASE,
 )
+_LARGE_GAP = 12
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 
 
@@ -98,6 +99,8 @@ def _best_chain(parts: list[tuple[int, ...]], weights: list[float]) -> list[int]
     while member >= 0:
         chain.append(member)
         member = back[member]
+    if len(chain) > 1 and parts[chain[0]][0] - parts[chain[1]][0] > _LARGE_GAP:
+        del chain[0]  # far from the others, and nothing follows it: a quantity
     return chain[::-1]
 
 
@@ -107,14 +110,15 @@ def _step_plausibility(before: tuple[int, ...], current: tuple[int, ...]) -> flo
     if depth > len(before):
         if current[: len(before)] == before and all(part <= 2 for part in current[len(before) :]):
             return 1.0 if all(part <= 1 for part in current[len(before) :]) else 0.6
-        # the heading of the enclosing section is missing
-        return 0.4 if current[0] == before[0] + 1 and all(part <= 1 for part in current[1:]) else 0.0
-    if current[: depth - 1] != before[: depth - 1]:
-        next_section = current[0] == before[0] + 1 and all(part <= 1 for part in current[1:])
-        return 0.4 if next_section else 0.05 if all(part == 1 for part in current) else 0.0
-    jump = current[-1] - before[depth - 1]
-    if jump == 1:
-        return 1.0
-    if 1 < jump <= 3:
-        return 0.6
-    return 0.05 if all(part == 1 for part in current) else 0.0  # the numbering restarts
+        return _gap(current[0] - before[0]) * 0.4 if all(part <= 1 for part in current[1:]) else 0.0
+    if current[: depth - 1] != before[: depth - 1]:  # the heading of the enclosing section is missing
+        gap = _gap(current[0] - before[0]) * 0.4 if all(part <= 1 for part in current[1:]) else 0.0
+        return gap or (0.05 if all(part == 1 for part in current) else 0.0)
+    return _gap(current[-1] - before[depth - 1]) or (0.05 if all(part == 1 for part in current) else 0.0)
+
+
+def _gap(jump: int) -> float:
+    """How plausible a step of `jump` is: some headings may have been deleted, or not be recognised; 0 if backwards."""
+    if jump <= 0:
+        return 0.0
+    return 1.0 if jump == 1 else 0.6 if jump <= 3 else 0.3 if jump <= _LARGE_GAP else 0.02

@@ -29,13 +29,16 @@ class Vocabulary:
         """Whether two halves are joined without the hyphen between them.
 
         >>> words = Vocabulary([])
-        >>> [words.drops_hyphen(*pair) for pair in [("docu", "ments"), ("Ku", "Klux"), ("state-of-the", "art")]]
-        [True, False, False]
+        >>> [words.drops_hyphen(*pair) for pair in [("docu", "ments"), ("EMBED", "DINGS")]]
+        [True, True]
+        >>> [words.drops_hyphen(*pair) for pair in [("Ku", "Klux"), ("state-of-the", "art")]]
+        [False, False]
         """
         joined, hyphenated = (left + right).casefold(), f"{left}-{right}".casefold()
         if self._counts[joined] != self._counts[hyphenated]:
             return self._counts[joined] > self._counts[hyphenated]
-        if not right[:1].islower() or "-" in left:
+        one_case = right[:1].islower() or (left.isupper() and right.isupper())
+        if not one_case or "-" in left:
             return False
         halves_are_words = self._counts[left.casefold()] and self._counts[right.casefold()]
         return not (halves_are_words and len(left) > 2 and len(right) > 2)

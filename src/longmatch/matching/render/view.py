@@ -167,14 +167,15 @@ class MatchView:
     def cards(self, count: int = 10) -> list[Card]:
         """The pairs that carry most."""
         a, b = self.match.a.readable, self.match.b.readable
+        numbers = {id(pair): number for number, pair in enumerate(self.match.alignments)}
         return [
             Card(
-                number,
+                numbers[id(pair)],
                 pair,
                 mark_words(a[pair.a.start : pair.a.end], pair.words),
                 mark_words(b[pair.b.start : pair.b.end], pair.words),
             )
-            for number, pair in enumerate(self.match.best(count))
+            for pair in self.match.best(count)
         ]
 
     def data(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from longmatch.matching.match import Alignment, Passage
+from longmatch.matching.presentable import Quality, quality
 from longmatch.matching.render.terminal.passages import marked
 from longmatch.matching.render.terminal.printable import printable
 from longmatch.matching.render.wording import chance, likelihood, ranking_remarks
@@ -65,4 +66,7 @@ def _print_hit(number: str, hit: Ranked, console: Console) -> None:
 
 
 def _passage(side: str, passage: Passage, words: tuple[str, ...]) -> Text:
-    return Text.assemble((f"{side} ", "dim"), "“", marked(passage.shown, words), "”")
+    """A passage in quotation marks, below its heading if it is no whole sentence."""
+    whole = quality(passage.shown) is Quality.SENTENCE
+    heading = "" if whole or not passage.section else f"{printable(passage.section)}: "
+    return Text.assemble((f"{side} ", "dim"), heading, "“", marked(passage.shown, words), "”")

@@ -1,0 +1,132 @@
+"""Which aligned passages to show first: whole sentences that say something, before fragments and debris.
+
+What a pair contributes to the score has no part in this: the strongest pairs are searched, and keep their order.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from enum import IntEnum
+from itertools import islice
+from typing import TypeVar
+
+from longmatch.documents.language import COMMON_WORDS, words_of
+from longmatch.documents.paragraph_kinds import is_caption
+
+Pair = TypeVar("Pair")
+
+_SEARCHED = 300  # of the strongest pairs
+_MIN_WORDS, _MIN_CONTENT = 6, 4  # of a sentence that says something
+_MIN_WORDS_ANYWHERE = 3  # of a passage that is not debris
+
+_MARKER = re.compile(r"(?:[•◦▪‣●○■*·–—-]\s+|\(?(?:\d{1,3}|[a-zA-Z]|[ivxlc]{1,5})[.)]\s*|\[\d{1,4}\]\s*){1,3}(?=\S)")
+_START = re.compile(r"[\"'“”‘’«„(\[]*(?:[^\W\d_]|\d)")
+_END = re.compile(r"[.!?。！？…।؟۔։።][\"'”’»)\]」』]*$")
+_CITATION = re.compile(
+    r"\([^()]*\b(?:1[6-9]|20)\d\d[a-z]?\b[^()]*\)|\[[^\[\]]*\b(?:1[6-9]|20)\d\d[a-z]?\b[^\[\]]*\]|\[[\d,;\s–-]+\]"
+    r"|\[\?\w+\?\]|\bet al\b\.?|\b(?:1[6-9]|20)\d\d[a-z]?\b"
+)
+_NAME_IN_REFERENCE = re.compile(r"\b(?:[A-Z]\.[\s-]?){1,3}[A-Z][^\W\d_]+|\b[A-Z][^\W\d_]+,\s(?:[A-Z]\.[\s-]?){1,3}")
+_SOURCE = re.compile(
+    r"\b(?:In Proceedings|Proceedings of|Proc\.|arXiv|pages \d|pp?\.\s?\d|vol\.\s?\d|[Dd]oi)\b|\d+\(\d+\):\d"
+)
+_NOTE = re.compile(r"\d{1,3}[^\W\d_][a-z]")  # the mark of a footnote, run into its first word
+_ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.")
+_RULE = re.compile(r"[-_=.~*]{4,}|\|")  # drawn lines, and the edges of cells
+_WORDS_OF_ONE_LETTER = frozenset("aiyoeuàéóøåвиксоуя")
+
+
+class Quality(IntEnum):
+    """How well a passage reads by itself."""
+
+    DEBRIS = 0  # a formula, citations, a row of a table
+    FRAGMENT = 1  # readable, but no whole sentence, or one with too little in it
+    SENTENCE = 2
+
+
+def quality(text: str) -> Quality:
+    """How well a passage reads by itself.
+
+    >>> quality("The court held that the lease had ended in May.").name
+    'SENTENCE'
+    >>> quality("English.").name, quality("k = 3, p < .01").name
+    ('FRAGMENT', 'DEBRIS')
+    """
+    body = " ".join(text.split())
+    apart = is_caption(body) or _RULE.search(body) is not None
+    if marker := _MARKER.match(body):
+        body = body[marker.end() :]
+    if _is_debris(body):
+        return Quality.DEBRIS
+    alone = not apart and _is_whole(body) and _says_something(body)
+    return Quality.SENTENCE if alone else Quality.FRAGMENT
+
+
+def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], tuple[str, str]]) -> list[Pair]:
+    """The first `count` pairs of whole sentences; if there are none, of readable fragments; else simply the first."""
+    by_quality: dict[Quality, list[Pair]] = {level: [] for level in Quality}
+    for pair in islice(pairs, _SEARCHED):
+        level = min(map(quality, texts(pair)))
+        by_quality[level].append(pair)
+        if level is Quality.SENTENCE and len(by_quality[level]) == count:
+            break
+    return next((found for level in reversed(Quality) if (found := by_quality[level][:count])), [])
+
+
+def _is_debris(text: str) -> bool:
+    words, signs = text.split(), [c for c in text if not c.isspace()]
+    if not signs or sum(map(str.isalpha, signs)) < 0.6 * len(signs):
+        return True
+    mathematical = sum(_is_mathematical(c) for c in signs)
+    numeric = sum(any(map(str.isdigit, word)) for word in words)
+    lone = sum(len(word) == 1 and word.isalpha() and word.isascii() for word in map(_bare, words))
+    lone -= sum(_bare(word).lower() in _WORDS_OF_ONE_LETTER for word in words)
+    if mathematical > 1 + len(text) / 150 or 3 * numeric > len(words) > 2 or lone > 2 + len(words) / 20:
+        return True
+    return _is_citations(text)
+
+
+def _bare(word: str) -> str:
+    return word.strip(".,;:()[]\"'“”‘’")
+
+
+def _is_mathematical(character: str) -> bool:
+    return unicodedata.category(character) in {"Sm", "Co"} or character in "∗ˆ´˜¯�" or "α" <= character <= "ω"
+
+
+def _is_citations(text: str) -> bool:
+    """Whether a passage is an entry of a reference list, or little remains of it without its citations."""
+    names, cited = _NAME_IN_REFERENCE.findall(text), _CITATION.findall(text)
+    if len(names) > 1 and (cited or _SOURCE.search(text)) and 16 * len(names) > len(text.split()):
+        return True
+    if not cited:
+        return False
+    remaining = len(words_of(_CITATION.sub(" ", text)))
+    return remaining < _MIN_WORDS or 2 * remaining < len(words_of(text)) or _capitalised(text) > 0.6
+
+
+def _capitalised(text: str) -> float:
+    """The share of words that begin with a capital or a digit."""
+    words = list(filter(None, map(_bare, text.split())))
+    return sum(word[0].isupper() or word[0].isdigit() for word in words) / max(len(words), 1)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text begins and ends like a sentence, with all its brackets and without omissions."""
+    start = _START.match(text)
+    if start is None or start[0][-1].islower() or _NOTE.match(text):
+        return False
+    if not _END.search(text) or _ELLIPSIS.search(text[:-3]):
+        return False
+    return all(text.count(a) == text.count(b) for a, b in ("()", "[]")) and _capitalised(text) <= 0.7
+
+
+def _says_something(text: str) -> bool:
+    """Whether enough of its words are neither function words nor citations."""
+    words = words_of(_CITATION.sub(" ", text))
+    content = {word for word in words if word not in COMMON_WORDS and word[0].isalpha() and _is_long(word)}
+    return len(words) >= _MIN_WORDS and len(content) >= _MIN_CONTENT
+
+
+def _is_long(word: str) -> bool:
+    return len(word) > 2 or not word.isascii()
