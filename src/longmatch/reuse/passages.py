@@ -1,0 +1,165 @@
+"""Seed and extend: exact runs of words that lie in step become one passage, across the words changed between them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from longmatch.reuse.align import Block, align
+from longmatch.reuse.seeds import Runs, exact_runs
+from longmatch.reuse.shingles import Ints
+from longmatch.reuse.words import PER_WORD, Words
+
+SEED = 4  # words in a row that a passage begins with
+GAP = 24  # words that may lie between two exact runs of a passage
+FEWEST = 16  # unchanged words of a passage: fewer are a turn of phrase
+UNCHANGED = 0.65  # least share of the words of a passage
+GIVE_UP = 4  # more changed words than unchanged ones end a passage
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Words a0 to a1 of one text and b0 to b1 of another (ends exclusive), of which those of `blocks` are the same."""
+
+    a0: int
+    a1: int
+    b0: int
+    b1: int
+    blocks: tuple[Block, ...]
+
+    @property
+    def same(self) -> int:
+        """The number of words that are the same."""
+        return sum(block.length for block in self.blocks)
+
+    @property
+    def unchanged(self) -> float:
+        """Their share of the longer side."""
+        return self.same / max(self.a1 - self.a0, self.b1 - self.b0)
+
+
+def shared_passages(a: Words, b: Words) -> list[Shared]:
+    """The passages of two texts that are the same but for small changes, in the order of the first text.
+
+    Both texts may hold a passage more than once: then it is found with each of its first few places.
+    """
+    unit = PER_WORD if a.characters and b.characters else 1
+    runs = exact_runs(a.ids, b.ids, SEED * unit)
+    found = []
+    for chain in _chains(runs, GAP * unit):
+        if chain.length >= min(FEWEST * unit // 2, 2 * SEED * unit):
+            shared = _extended(chain.blocks, a.ids, b.ids)
+            if shared.same >= FEWEST * unit and shared.unchanged >= UNCHANGED:
+                found.append(shared)
+    return _distinct(sorted(found, key=lambda shared: (shared.a0, shared.b0)))
+
+
+@dataclass
+class _Chain:
+    """Exact runs in step, and how many words they hold."""
+
+    blocks: list[Block]
+    length: int
+    a_end: int = field(init=False)
+    b_end: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        last = self.blocks[-1]
+        self.a_end, self.b_end = last.i + last.length, last.j + last.length
+
+    def distance(self, i: int, j: int) -> int:
+        """The words between its end and a run, on the side that has more."""
+        return max(i - self.a_end, j - self.b_end)
+
+    def add(self, block: Block) -> None:
+        """Go on with a run, without the words of it that it has already."""
+        over = max(0, self.a_end - block.i, self.b_end - block.j)
+        if block.length > over:
+            self.blocks.append(Block(block.i + over, block.j + over, block.length - over))
+            self.length += block.length - over
+            self._end()
+
+
+def _chains(runs: Runs, gap: int) -> list[_Chain]:
+    """Join runs that lie within `gap` words of each other in both texts, each with the nearest before it.
+
+    Chains are looked up by their shift between the texts, which a gap changes by its own length at most; so every run
+    looks at a few chains only.
+    """
+    chains: list[_Chain] = []
+    by_shift: dict[int, _Chain] = {}
+    for i, j, length in zip(runs.i.tolist(), runs.j.tolist(), runs.length.tolist(), strict=True):
+        place = (i - j) // gap
+        nearby = (by_shift.get(place + step) for step in (-1, 0, 1))
+        near = [chain for chain in nearby if chain and _continues(chain, i, j, length, gap)]
+        if near:
+            chain = min(near, key=lambda chain: chain.distance(i, j))
+            chain.add(Block(i, j, length))
+        else:
+            current = by_shift.get(place)
+            if current and current.a_end >= i and current.length > length:
+                chains.append(_Chain([Block(i, j, length)], length))  # a weaker run beside one that still goes on
+                continue
+            chain = _Chain([Block(i, j, length)], length)
+            chains.append(chain)
+        by_shift[(chain.a_end - chain.b_end) // gap] = chain
+    return chains
+
+
+def _continues(chain: _Chain, i: int, j: int, length: int, gap: int) -> bool:
+    over = max(chain.a_end - i, chain.b_end - j)
+    return over < length and over <= gap and chain.distance(i, j) <= gap and chain.blocks[-1].i <= i
+
+
+def _extended(blocks: Sequence[Block], a: Ints, b: Ints) -> Shared:
+    """The passage from the first exact run to the last, and on at both ends while most words are the same."""
+    filled = list(_filled(blocks, a, b))
+    first, last = filled[0], filled[-1]
+    a1, b1 = last.i + last.length, last.j + last.length
+    back = _reach(a[: first.i][::-1], b[: first.j][::-1])
+    on = _reach(a[a1:], b[b1:])
+    ends_before = [Block(first.i - at - 1, first.j - at - 1, 1) for at in reversed(back)]
+    ends_after = [Block(a1 + at, b1 + at, 1) for at in on]
+    all_blocks = (*ends_before, *filled, *ends_after)
+    first, last = all_blocks[0], all_blocks[-1]
+    return Shared(first.i, last.i + last.length, first.j, last.j + last.length, all_blocks)
+
+
+def _filled(blocks: Sequence[Block], a: Ints, b: Ints) -> Iterator[Block]:
+    """The exact runs, and the words between them that are the same."""
+    a_end, b_end = blocks[0].i, blocks[0].j
+    for block in blocks:
+        if block.i > a_end and block.j > b_end:
+            inner = align(a[a_end : block.i], b[b_end : block.j])
+            yield from (Block(a_end + i, b_end + j, length) for i, j, length in inner)
+        yield block
+        a_end, b_end = block.i + block.length, block.j + block.length
+
+
+def _reach(a: Ints, b: Ints) -> list[int]:
+    """The words that agree, place by place, up to where changes prevail."""
+    same = (a[: 4 * GAP * PER_WORD] == b[: len(a)][: 4 * GAP * PER_WORD]) if len(a) <= len(b) else None
+    if same is None:
+        return _reach(b, a)
+    balance = np.cumsum(np.where(same, 1, -1))
+    if not len(balance):
+        return []
+    falls = np.flatnonzero(np.maximum.accumulate(np.maximum(balance, 0)) - balance >= GIVE_UP)
+    balance = balance[: falls[0]] if len(falls) else balance
+    if not len(balance) or balance.max() <= 0:
+        return []
+    end = len(balance) - int(np.argmax(balance[::-1]))
+    return [int(at) for at in np.flatnonzero(same[:end])]
+
+
+def _distinct(passages: Sequence[Shared]) -> list[Shared]:
+    """The passages without those that lie within another on both sides."""
+    kept: list[Shared] = []
+    for passage in sorted(passages, key=lambda p: (-p.same, p.a0, p.b0)):
+        inside = (p.a0 <= passage.a0 and passage.a1 <= p.a1 and p.b0 <= passage.b0 and passage.b1 <= p.b1 for p in kept)
+        if not any(inside):
+            kept.append(passage)
+    return sorted(kept, key=lambda p: (p.a0, p.b0))
