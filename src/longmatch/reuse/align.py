@@ -16,7 +16,7 @@ from longmatch.reuse.shingles import Hashes, Ints, shingles
 
 ANCHORS = (6, 3, 1)  # words, the most telling first
 SMALL = 4096  # cells that are aligned exactly
-STRAY = 2  # words: so few that agree amid changes agree by accident
+STRONG = 3  # words: fewer that agree amid changes agree by accident
 
 
 class Block(NamedTuple):
@@ -57,20 +57,26 @@ def align(a: Ints, b: Ints) -> list[Block]:
     return _joined(sorted(blocks))
 
 
-def without_strays(blocks: Sequence[Block], most: int = STRAY) -> list[Block]:
-    """The blocks without those of a word or two between larger changes: a reader sees one change there, not three."""
+def without_strays(blocks: Sequence[Block], a_words: int, b_words: int, strong: int = STRONG) -> list[Block]:
+    """The blocks without those that agree by accident where the text was written anew.
+
+    A block of fewer than `strong` words stays if most words around it, up to the next strong blocks, are the same too.
+    """
+    ends = {(0, 0), (a_words, b_words)}
     kept: list[Block] = []
-    for number, block in enumerate(blocks):
-        if block.length <= most and kept and number + 1 < len(blocks):
-            changes = _distance(kept[-1], block), _distance(block, blocks[number + 1])
-            if min(changes) >= 2 * block.length:
-                continue
-        kept.append(block)
+    waiting: list[Block] = []
+    before = Block(0, 0, 0)
+    for block in [*blocks, Block(a_words, b_words, 0)]:
+        i, j, length = block
+        if length < strong and not {(i, j), (i + length, j + length)} & ends:
+            waiting.append(block)
+            continue
+        between = max(i - before.i - before.length, j - before.j - before.length)
+        if 2 * sum(weak.length for weak in waiting) > between:
+            kept += waiting
+        kept += [block] if length else []
+        waiting, before = [], block
     return kept
-
-
-def _distance(first: Block, second: Block) -> int:
-    return max(second.i - first.i, second.j - first.j) - first.length
 
 
 def _trimmed(a: Ints, b: Ints, gap: _Gap) -> tuple[_Gap, list[Block]]:

@@ -38,18 +38,19 @@ class Shared:
         return self.same / max(self.a1 - self.a0, self.b1 - self.b0)
 
 
-def shared_passages(a: Words, b: Words) -> list[Shared]:
+def shared_passages(a: Words, b: Words, fewest: int = FEWEST) -> list[Shared]:
     """The passages of two texts that are the same but for small changes, in the order of the first text.
 
-    Both texts may hold a passage more than once: then it is found with each of its first few places.
+    Each has at least `fewest` words that are the same (in Chinese twice as many characters). Both texts may hold a
+    passage more than once: then it is found with each of its first few places.
     """
     unit = PER_WORD if a.characters and b.characters else 1
     runs = exact_runs(a.ids, b.ids, SEED * unit)
     found = []
     for chain in _chains(runs, GAP * unit):
-        if chain.length >= min(FEWEST * unit // 2, 2 * SEED * unit):
+        if 2 * chain.length >= min(fewest, 4 * SEED) * unit:
             shared = _extended(chain.blocks, a.ids, b.ids)
-            if shared.same >= FEWEST * unit and shared.unchanged >= UNCHANGED:
+            if shared.same >= fewest * unit and shared.unchanged >= UNCHANGED:
                 found.append(shared)
     return _distinct(sorted(found, key=lambda shared: (shared.a0, shared.b0)))
 

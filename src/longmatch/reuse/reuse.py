@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from longmatch.documents.document import Document, Span
 from longmatch.reuse.passages import Shared, shared_passages
+from longmatch.reuse.shingles import Flags
 from longmatch.reuse.words import PER_WORD, Vocabulary, Words, running_words
 
 Relation = Literal["copy", "version", "reuse", "related", "unrelated"]
@@ -149,7 +149,7 @@ def _passage(found: Shared, a: Words, b: Words, text: str, is_common: IsCommon |
     return ReusedPassage(first, second, words, found.same, same_a, same_b, common)
 
 
-def _covered(passages: Iterable[Shared], side: str, words: int) -> npt.NDArray[np.bool_]:
+def _covered(passages: Iterable[Shared], side: str, words: int) -> Flags:
     """Which words of a side lie in passages."""
     mask = np.zeros(words, dtype=bool)
     for found in passages:
@@ -158,7 +158,7 @@ def _covered(passages: Iterable[Shared], side: str, words: int) -> npt.NDArray[n
     return mask
 
 
-def _same(passages: Iterable[Shared], side: str, words: int) -> npt.NDArray[np.bool_]:
+def _same(passages: Iterable[Shared], side: str, words: int) -> Flags:
     """Which words of a side are the same in the other."""
     mask = np.zeros(words, dtype=bool)
     for found in passages:

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
