@@ -14,6 +14,7 @@ SEED = 4  # words in a row that a passage begins with
 GAP = 24  # words that may lie between two exact runs of a passage
 FEWEST = 16  # unchanged words of a passage: fewer are a turn of phrase
 UNCHANGED = 0.65  # least share of the words of a passage
+LONGEST = 64  # passages in which shorter ones are looked for, so that the work stays in bounds
 GIVE_UP = 4  # more changed words than unchanged ones end a passage
 
 
@@ -45,14 +46,16 @@ def shared_passages(a: Words, b: Words, fewest: int = FEWEST) -> list[Shared]:
     passage more than once: then it is found with each of its first few places.
     """
     unit = PER_WORD if a.characters and b.characters else 1
-    runs = exact_runs(a.ids, b.ids, SEED * unit)
-    found = []
-    for chain in _chains(runs, GAP * unit):
-        if 2 * chain.length >= min(fewest, 4 * SEED) * unit:
+    chains = _chains(exact_runs(a.ids, b.ids, SEED * unit), GAP * unit)
+    found: list[Shared] = []
+    for chain in sorted(chains, key=lambda chain: (-chain.length, chain.blocks[0])):  # what a longer one holds is known
+        if 2 * chain.length < min(fewest, 4 * SEED) * unit:
+            break
+        if not any(_holds(shared, chain) for shared in found[:LONGEST]):
             shared = _extended(chain.blocks, a.ids, b.ids)
             if shared.same >= fewest * unit and shared.unchanged >= UNCHANGED:
                 found.append(shared)
-    return _distinct(sorted(found, key=lambda shared: (shared.a0, shared.b0)))
+    return sorted(found, key=lambda shared: (shared.a0, shared.b0))
 
 
 @dataclass
@@ -156,11 +159,8 @@ def _reach(a: Ints, b: Ints) -> list[int]:
     return [int(at) for at in np.flatnonzero(same[:end])]
 
 
-def _distinct(passages: Sequence[Shared]) -> list[Shared]:
-    """The passages without those that lie within another on both sides."""
-    kept: list[Shared] = []
-    for passage in sorted(passages, key=lambda p: (-p.same, p.a0, p.b0)):
-        inside = (p.a0 <= passage.a0 and passage.a1 <= p.a1 and p.b0 <= passage.b0 and passage.b1 <= p.b1 for p in kept)
-        if not any(inside):
-            kept.append(passage)
-    return sorted(kept, key=lambda p: (p.a0, p.b0))
+def _holds(shared: Shared, chain: _Chain) -> bool:
+    """Whether a chain lies within a passage on both sides."""
+    first = chain.blocks[0]
+    inside_a = shared.a0 <= first.i and chain.a_end <= shared.a1
+    return inside_a and shared.b0 <= first.j and chain.b_end <= shared.b1

@@ -7,7 +7,7 @@ moved. The rest was added or removed.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -153,8 +153,8 @@ def _whole_blocks(a: TextUnits, b: TextUnits, a_free: Flags, b_free: Flags) -> l
 
 
 def _unpaired_blocks(text: TextUnits, free: Flags) -> dict[tuple[int, ...], list[int]]:
-    starts, found = _block_starts(text), defaultdict(list)
-    for start, end in zip(starts, [*starts[1:], len(text.units)], strict=True):
+    found: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for start, end in pairwise([*_block_starts(text), len(text.units)]):
         if free[start:end].all():
             found[tuple(text.ids[start:end].tolist())].append(start)
     return found
@@ -254,10 +254,12 @@ def _home(text: TextUnits, unit: int) -> int | None:
 
 
 def _merged(pieces: Sequence[Piece]) -> list[Piece]:
-    """Pieces in order, those of one fate made one."""
+    """Pieces in order, those of one fate made one; what was replaced stands before what replaces it."""
     merged = []
-    for (change, move), group in groupby(pieces, key=lambda piece: (piece.change, piece.move)):
-        merged.append(Piece(change, "".join(piece.text for piece in group), move))
+    for changed, group in groupby(pieces, key=lambda piece: piece.change in ("removed", "added")):
+        ordered = sorted(group, key=lambda piece: changed and piece.change == "added")
+        for (change, move), same in groupby(ordered, key=lambda piece: (piece.change, piece.move)):
+            merged.append(Piece(change, "".join(piece.text for piece in same), move))
     return merged
 
 
