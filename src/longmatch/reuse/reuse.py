@@ -114,9 +114,12 @@ class Reuse:
 def find_reuse(a: Document, b: Document, is_common: IsCommon | None = None) -> Reuse:
     """The passages that two documents share; `is_common` tells those that many documents of a collection have."""
     vocabulary = Vocabulary()
-    own, other = running_words(a, vocabulary), running_words(b, vocabulary)
+    return reuse_of(running_words(a, vocabulary), running_words(b, vocabulary), a.readable, is_common)
+
+
+def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = None) -> Reuse:
+    """The same, from the words of both, numbered alike, and the text of the first."""
     shared = shared_passages(own, other)
-    text = a.readable
     passages = [_passage(found, own, other, text, is_common) for found in shared]
     counted = [found for found, passage in zip(shared, passages, strict=True) if not passage.common]
     covered = [(_covered(shared, side, len(words)), len(words)) for side, words in (("a", own), ("b", other))]
