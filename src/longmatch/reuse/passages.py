@@ -10,7 +10,7 @@ from longmatch.reuse.seeds import Runs, exact_runs
 from longmatch.reuse.shingles import Ints
 from longmatch.reuse.words import PER_WORD, Words
 
-SEED = 4  # words in a row that a passage begins with
+SEED, CHARACTER_SEED = 4, 6  # words, or Chinese characters, in a row that a passage begins with
 GAP = 24  # words that may lie between two exact runs of a passage
 FEWEST = 16  # unchanged words of a passage: fewer are a turn of phrase
 UNCHANGED = 0.65  # least share of the words of a passage
@@ -46,7 +46,8 @@ def shared_passages(a: Words, b: Words, fewest: int = FEWEST) -> list[Shared]:
     passage more than once: then it is found with each of its first few places.
     """
     unit = PER_WORD if a.characters and b.characters else 1
-    chains = _chains(exact_runs(a.ids, b.ids, SEED * unit), GAP * unit)
+    seed = SEED if unit == 1 else CHARACTER_SEED
+    chains = _chains(exact_runs(a.ids, b.ids, seed), GAP * unit)
     found: list[Shared] = []
     for chain in sorted(chains, key=lambda chain: (-chain.length, chain.blocks[0])):  # what a longer one holds is known
         if 2 * chain.length < min(fewest, 4 * SEED) * unit:
