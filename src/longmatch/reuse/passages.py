@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,9 +54,7 @@ def shared_passages(a: Words, b: Words, fewest: int = FEWEST) -> list[Shared]:
         if 2 * chain.length < min(fewest, 4 * SEED) * unit:
             break
         if not any(_holds(shared, chain) for shared in found[:LONGEST]):
-            shared = _extended(chain.blocks, a.ids, b.ids)
-            if shared.same >= fewest * unit and shared.unchanged >= UNCHANGED:
-                found.append(shared)
+            found += _dense(chain.blocks, a.ids, b.ids, fewest * unit)
     return sorted(found, key=lambda shared: (shared.a0, shared.b0))
 
 
@@ -158,6 +157,23 @@ def _reach(a: Ints, b: Ints) -> list[int]:
         return []
     end = len(balance) - int(np.argmax(balance[::-1]))
     return [int(at) for at in np.flatnonzero(same[:end])]
+
+
+def _dense(blocks: Sequence[Block], a: Ints, b: Ints, fewest: int) -> list[Shared]:
+    """The passage of a chain; where too much of it changed, those of its parts before and after the widest gap."""
+    found, waiting = [], [list(blocks)]
+    while waiting:
+        part = waiting.pop()
+        shared = _extended(part, a, b)
+        if shared.same < fewest:
+            continue
+        if shared.unchanged >= UNCHANGED:
+            found.append(shared)
+        elif len(part) > 1:
+            gaps = [max(y.i - x.i, y.j - x.j) - x.length for x, y in pairwise(part)]
+            cut = gaps.index(max(gaps)) + 1
+            waiting += [part[:cut], part[cut:]]
+    return found
 
 
 def _holds(shared: Shared, chain: _Chain) -> bool:

@@ -137,7 +137,8 @@ class MatchView:
         self.within = match.a is match.b
         self.matrix = matrix_view(match, level, grid)
         tiers, strengths = _tiers(match.alignments), _strengths(match.alignments)
-        self.reused = match.reuse.passages if match.relation != "copy" else ()  # all of it: nothing to point at
+        whole = match.relation in ("copy", "version")  # nearly all stands in both: nothing to point at
+        self.reused = () if whole else match.reuse.passages
         self.a, a_numbers = _pane("a", match.a, match.alignments, tiers, strengths)
         self.b, b_numbers = _pane("b", match.b, match.alignments, tiers, strengths)
         self.a = replace(self.a, verbatim=[passage.a for passage in self.reused])

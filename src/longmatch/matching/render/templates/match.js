@@ -105,7 +105,7 @@ function mountMatch(root, signal = new AbortController().signal) {
     else forget();
     threads({});
   });
-  root.querySelector(".cards")?.addEventListener("click", (event) => {
+  root.querySelector(".strongest .cards")?.addEventListener("click", (event) => {
     const card = event.target.closest(".show")?.closest(".card");
     if (!card) return;
     bringReading();
