@@ -9,7 +9,7 @@ from longmatch.library.groups import grouped
 from longmatch.library.pair_search import PairSearch
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.shared_text import SharedText
-from longmatch.matching.match import Passage
+from longmatch.matching.match import Passage, heading_at
 from longmatch.reuse.reuse import Relation, Reuse, ReusedPassage
 
 ORDER: tuple[Relation, ...] = ("copy", "version", "reuse", "related", "unrelated")
@@ -142,6 +142,5 @@ class _Shower:
 
 
 def _passage(document: Document, span: Span) -> Passage:
-    heading = next((section.heading for section in reversed(document.sections) if section.start <= span.start), "")
     plain = span.of(document.plain) if document.plain else ""
-    return Passage(span.of(document.text), span.start, span.end, heading, plain)
+    return Passage(span.of(document.text), span.start, span.end, heading_at(document, span.start), plain)

@@ -214,5 +214,10 @@ class Match:
         return write_redline(self, Path(path))
 
 
+def heading_at(document: Document, place: int) -> str:
+    """The heading above a place of a document's text."""
+    return next((section.heading for section in reversed(document.sections) if section.start <= place), "")
+
+
 def _describe(document: Document) -> dict[str, Any]:
     return {"id": document.id, "title": document.title, "words": document.words, "language": document.language}

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from longmatch.documents.document import Document, Span
-from longmatch.matching.match import Alignment, Grid, Level, Match, Term
+from longmatch.matching.match import Alignment, Grid, Level, Match, Term, heading_at
 from longmatch.matching.render.marking import Run, cut, mark_spans, mark_words
 from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.wording import (
@@ -176,7 +176,7 @@ class MatchView:
             ReuseCard(
                 passage,
                 "in many documents of the collection" if passage.common else how_exactly(passage.unchanged),
-                (_heading_at(self.match.a, passage.a.start), _heading_at(self.match.b, passage.b.start)),
+                (heading_at(self.match.a, passage.a.start), heading_at(self.match.b, passage.b.start)),
                 mark_spans(self.match.a.readable, passage.a, passage.same_a, QUOTED),
                 mark_spans(self.match.b.readable, passage.b, passage.same_b, QUOTED),
             )
@@ -243,11 +243,6 @@ class MatchView:
             "links": links,
             "matrix": matrix_data(self.matrix),
         }
-
-
-def _heading_at(document: Document, place: int) -> str:
-    """The heading above a place of a text."""
-    return next((section.heading for section in reversed(document.sections) if section.start <= place), "")
 
 
 def matrix_view(match: Match, level: Level, grid: Grid | None = None) -> Matrix:
