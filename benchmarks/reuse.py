@@ -109,7 +109,8 @@ def measure_quality(folder: Path, trials: int, console: Console) -> None:
         for share in EDITS:
             chance, tally = random.Random(f"{length} {share}"), Tally()
             for _ in range(trials):
-                one = trial(*chance.sample(documents, 2), length, share, chance)
+                a, b = chance.sample(documents, 2)
+                one = trial(a, b, length, share, chance)
                 tally.pasted, tally.found, tally.both = (
                     tally.pasted + one.pasted,
                     tally.found + one.found,

@@ -7,6 +7,7 @@ import pytest
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
+from longmatch.library.shared_text import least_shared
 from longmatch.library.shingle_table import ShingleTable
 from tests.library.tiny import made_up_text, write_texts
 
@@ -133,6 +134,6 @@ def test_where_no_pair_reaches_the_minimum_the_closest_is_named(library: Library
 def test_documents_that_share_a_rare_passage_are_candidates_also_by_a_sample(mixed: Library, entries: int) -> None:
     table = ShingleTable.of(mixed._store, entries)
     assert (table.rate > 1) == (entries == 500)
-    found = table.candidates()
+    found = table.candidates(least_shared)
     best = sorted(found, key=lambda pair: -found[pair])[:3]
     assert set(best) == {("copy.md", "t03.md"), ("t04.md", "version.md"), ("pasted.md", "t05.md")}

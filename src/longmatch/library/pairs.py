@@ -131,7 +131,7 @@ class _Shower:
         encodings = self.searcher.encodings([pair.a, pair.b])
         if len(encodings) < 2:
             return None
-        best = self.searcher.explain(*encodings).alignments(1)
+        best = self.searcher.explain(encodings[0], encodings[1]).alignments(1)
         return (best[0].a, best[0].b) if best else None
 
     def _reused(self, pair: Pair, passage: ReusedPassage) -> tuple[Passage, Passage] | None:

@@ -3,7 +3,11 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from longmatch.default.sides import Floats
 from longmatch.documents.document import Document
+from longmatch.lexical.terms import Ints
 from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import DOCUMENT_COLUMNS
 from longmatch.library.shingle_table import LENGTH, ShingleTable
@@ -14,6 +18,16 @@ from longmatch.reuse.words import Vocabulary, Words, running_words
 KEPT_BYTES = 256 << 20  # of texts
 BLOCK = 32  # pairs whose texts are read together
 SURVIVING = 0.35  # share of the runs of a passage that small changes leave whole
+
+
+def least_shared(shorter: Ints) -> Floats:
+    """How many runs two documents share at least if one reuses the other, by the words of the shorter.
+
+    >>> least_shared(np.array([100, 4000])).tolist()
+    [1.4, 15.4]
+    """
+    words = np.minimum(REUSE_WORDS, REUSE_SHARE * shorter)
+    return np.round(np.maximum(1.0, SURVIVING * (words - LENGTH)), 2)
 
 
 @dataclass(frozen=True)
@@ -45,25 +59,18 @@ class SharedText:
 
     def pairs(self, similar: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Reuse]]:
         """The pairs that are copies or versions or reuse text, `similar` ones and any others."""
-        likely = {pair: count for pair, count in self.table.candidates().items() if self._is_enough(pair, count)}
+        likely = self.table.candidates(least_shared)
         known = set(self.table.number)
         for pair in similar:  # copies of which there are many share no run that few documents have
-            if (
-                pair not in likely
-                and known.issuperset(pair)
-                and self._is_enough(pair, shared := self.table.shared(*pair))
-            ):
-                likely[pair] = shared
+            if pair not in likely and known.issuperset(pair):
+                shared = self.table.shared(*pair)
+                if shared >= least_shared(self.table.shorter(*pair))[0]:
+                    likely[pair] = shared
         chosen = sorted(likely)
         for start in range(0, len(chosen), BLOCK):
             for pair, reuse in self._compare(chosen[start : start + BLOCK]):
                 if reuse.relation:
                     yield pair, reuse
-
-    def _is_enough(self, pair: tuple[str, str], shared: int) -> bool:
-        """Whether two documents may share as many words as make one reuse the other."""
-        words = min(REUSE_WORDS, REUSE_SHARE * self.table.shorter(*pair))
-        return shared >= max(1.0, SURVIVING * (words - LENGTH))
 
     def _compare(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Reuse]]:
         texts = self.texts(sorted({id for pair in pairs for id in pair}))

@@ -5,13 +5,14 @@ sampled more thinly, so that the table stays in bounds.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from longmatch.default.sides import Floats
 from longmatch.lexical.form import content_words
 from longmatch.lexical.terms import Hashes, Ints, hash_word, lookup
 from longmatch.library.rows import DocumentRow
@@ -21,7 +22,7 @@ from longmatch.reuse.words import CJK, PER_WORD
 
 LENGTH = 6  # words of a run, citation marks and the like left out; twice as many characters in Chinese and Japanese
 MANY = 8  # documents: what stands in more of them is boilerplate
-ENTRIES = 4_000_000  # of the table
+ENTRIES = 2_000_000  # of the table
 COMMON = 0.5  # share of a passage's runs that many documents have, from which the passage is boilerplate
 BY_CHARACTER = ("zh", "ja")
 COLUMNS = ("id", "language", "vocabulary", "stream", "offsets")
@@ -100,23 +101,31 @@ class ShingleTable:
         own, other = (self.runs[self.offsets[n] : self.offsets[n + 1]] for n in (self.number[a], self.number[b]))
         return len(np.intersect1d(own, other, assume_unique=True)) * self.rate
 
-    def candidates(self) -> dict[tuple[str, str], int]:
-        """The pairs of documents that share runs which few documents have, with about how many they share."""
+    def candidates(self, least: Callable[[Ints], Floats]) -> dict[tuple[str, str], int]:
+        """The pairs of documents that share runs which few documents have, with about how many they share.
+
+        `least` tells how many they have to share, from the words of the shorter document of each pair.
+        """
         order, _, first, counts = self._by_run
         document = np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))[order]
-        keys = []
+        keys, counted = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for size in range(2, MANY + 1):
             starts = first[counts == size]
             members = document[starts[:, None] + np.arange(size)]  # (runs, size), ascending: sorting was stable
-            keys += [members[:, i] * len(self.ids) + members[:, j] for i, j in combinations(range(size), 2)]
-        pairs, shared = np.unique(np.concatenate(keys), return_counts=True)
-        a, b = np.divmod(pairs, max(1, len(self.ids)))
-        found = zip(a.tolist(), b.tolist(), (shared * self.rate).tolist(), strict=True)
-        return {(self.ids[i], self.ids[j]): count for i, j, count in found}
+            pairs = [members[:, i] * len(self.ids) + members[:, j] for i, j in combinations(range(size), 2)]
+            distinct, count = np.unique(np.concatenate(pairs), return_counts=True)
+            keys.append(distinct)
+            counted.append(count)
+        found, place = np.unique(np.concatenate(keys), return_inverse=True)
+        shared = self.rate * np.bincount(place, np.concatenate(counted), len(found)).astype(np.int64)
+        a, b = np.divmod(found, max(1, len(self.ids)))
+        enough = shared >= least(np.minimum(self.words[a], self.words[b]))
+        kept = zip(a[enough].tolist(), b[enough].tolist(), shared[enough].tolist(), strict=True)
+        return {(self.ids[i], self.ids[j]): count for i, j, count in kept}
 
-    def shorter(self, a: str, b: str) -> int:
-        """The words of the shorter of two documents."""
-        return int(min(self.words[self.number[a]], self.words[self.number[b]]))
+    def shorter(self, a: str, b: str) -> Ints:
+        """The words of the shorter of two documents, as `least` of `candidates` takes it."""
+        return np.minimum(self.words[[self.number[a]]], self.words[[self.number[b]]])
 
 
 def sampled(runs: Hashes, rate: int) -> Hashes:

@@ -8,7 +8,6 @@ import numpy as np
 
 from longmatch.documents.document import Document, Span
 from longmatch.reuse.passages import Shared, shared_passages
-from longmatch.reuse.shingles import Flags
 from longmatch.reuse.words import PER_WORD, Vocabulary, Words, running_words
 
 Relation = Literal["copy", "version", "reuse", "related", "unrelated"]
@@ -122,14 +121,20 @@ def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = N
     shared = shared_passages(own, other)
     passages = [_passage(found, own, other, text, is_common) for found in shared]
     counted = [found for found, passage in zip(shared, passages, strict=True) if not passage.common]
-    covered = [(_covered(shared, side, len(words)), len(words)) for side, words in (("a", own), ("b", other))]
-    reused = [int(_covered(counted, side, len(words)).sum()) for side, words in (("a", own), ("b", other))]
+    (all_a, reused_a, same_a), (all_b, reused_b, same_b) = (
+        (_covered(shared, side, size), _covered(counted, side, size), _same(shared, side, size))
+        for side, size in (("a", len(own)), ("b", len(other)))
+    )
     return Reuse(
-        tuple(sorted(passages, key=lambda passage: (-passage.same, passage.a.start, passage.b.start))),
-        *(count for _, count in covered),
-        *reused,
-        *(int(mask.sum()) - known for (mask, _), known in zip(covered, reused, strict=True)),
-        *(int(_same(shared, side, len(words)).sum()) for side, words in (("a", own), ("b", other))),
+        passages=tuple(sorted(passages, key=lambda passage: (-passage.same, passage.a.start, passage.b.start))),
+        words_a=len(own),
+        words_b=len(other),
+        reused_a=reused_a,
+        reused_b=reused_b,
+        common_a=all_a - reused_a,
+        common_b=all_b - reused_b,
+        same_a=same_a,
+        same_b=same_b,
         short=REUSE_WORDS * (PER_WORD if own.characters and other.characters else 1),
         copied=_is_copy(own, other, shared),
     )
@@ -152,20 +157,20 @@ def _passage(found: Shared, a: Words, b: Words, text: str, is_common: IsCommon |
     return ReusedPassage(first, second, words, found.same, same_a, same_b, common)
 
 
-def _covered(passages: Iterable[Shared], side: str, words: int) -> Flags:
-    """Which words of a side lie in passages."""
+def _covered(passages: Iterable[Shared], side: str, words: int) -> int:
+    """How many words of a side lie in passages."""
     mask = np.zeros(words, dtype=bool)
     for found in passages:
         start, end = (found.a0, found.a1) if side == "a" else (found.b0, found.b1)
         mask[start:end] = True
-    return mask
+    return int(mask.sum())
 
 
-def _same(passages: Iterable[Shared], side: str, words: int) -> Flags:
-    """Which words of a side are the same in the other."""
+def _same(passages: Iterable[Shared], side: str, words: int) -> int:
+    """How many words of a side are the same in the other."""
     mask = np.zeros(words, dtype=bool)
     for found in passages:
         for i, j, length in found.blocks:
             start = i if side == "a" else j
             mask[start : start + length] = True
-    return mask
+    return int(mask.sum())

@@ -196,7 +196,7 @@ class _Weaver:
         a_before, a_after = _home(self.a, removed.start - 1), _home(self.a, removed.stop)
         b_before, b_after = _home(self.b, added.start - 1), _home(self.b, added.stop)
         if b_before == b_after:  # the middle of a paragraph, or a document without words
-            tail, apart, head = list(removed), [], []
+            tail, apart, head = list(removed), list[int](), list[int]()
         else:
             tail, apart, head = _by_home(self.a, removed, a_before, a_after)
         added_tail, added_apart, added_head = _by_home(self.b, added, b_before, b_after)

@@ -1,7 +1,7 @@
 """A match arranged for the templates: everything a page shows, computed here, so that templates only place it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -79,7 +79,7 @@ class Pane:
     side: Literal["a", "b"]
     document: Document
     highlights: list[Highlight]
-    verbatim: Sequence[Span] = ()  # passages that stand in the other document too
+    verbatim: Sequence[Span] = field(default=(), kw_only=True)  # passages that stand in the other document too
 
     @property
     def facts(self) -> str:
