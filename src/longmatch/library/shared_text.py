@@ -27,7 +27,8 @@ def least_shared(shorter: Ints) -> Floats:
     [1.4, 15.4]
     """
     words = np.minimum(REUSE_WORDS, REUSE_SHARE * shorter)
-    return np.round(np.maximum(1.0, SURVIVING * (words - LENGTH)), 2)
+    least: Floats = np.round(np.maximum(1.0, SURVIVING * (words - LENGTH)), 2)
+    return least
 
 
 @dataclass(frozen=True)
