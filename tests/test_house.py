@@ -19,6 +19,7 @@ PRODUCT = (  # lowest first
     "documents",
     "units",
     "encoders",
+    "reuse",
     "matching",
     "lexical",
     "default",

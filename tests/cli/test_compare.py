@@ -74,3 +74,21 @@ def test_a_warning_is_one_sentence_without_the_place_in_the_code(longmatch, fold
     ran = longmatch("compare", long, folder / "bank.md", "-m", "first")
     assert ran.code == 0
     assert ran.err == "longmatch: The model first reads only the opening of a document.\n"
+
+
+def test_a_redline_of_two_versions_is_written_and_named(longmatch, folder, tmp_path):
+    version = folder / "bank-2.md"
+    version.write_text((folder / "bank.md").read_text().replace("on Monday", "on Tuesday morning"))
+    ran = longmatch("compare", folder / "bank.md", version, "--redline", tmp_path / "changes.html")
+    assert "versions of one text" in ran.out.replace("\n", " ") and "section by section" in ran.out
+    page = (tmp_path / "changes.html").read_text()
+    assert "<del>Monday.</del> <ins>Tuesday morning.</ins>" in page and "changes.html" in ran.out.replace("\n", "")
+
+
+def test_json_tells_the_relation_and_the_shared_text(longmatch, folder):
+    found = longmatch("compare", folder / "bank.md", folder / "bank.md", "--json").json
+    assert found["relation"] == "copy" and found["reuse"]["share_a"] == 1
+
+
+def test_a_redline_needs_two_documents(longmatch, folder, tmp_path):
+    assert "Name a second file" in longmatch("compare", folder / "bank.md", "--redline", tmp_path / "x.html").complaint

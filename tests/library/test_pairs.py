@@ -7,6 +7,8 @@ import pytest
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
+from longmatch.library.shared_text import least_shared
+from longmatch.library.shingle_table import ShingleTable
 from tests.library.tiny import made_up_text, write_texts
 
 
@@ -64,3 +66,74 @@ def test_a_document_with_many_copies_has_them_all(library: Library, tmp_path: Pa
 def test_a_library_of_one_document_has_no_pairs(library: Library, tmp_path: Path) -> None:
     library.add(write_texts(tmp_path / "texts", range(1)))
     assert library.pairs(0.0).pairs == ()
+
+
+@pytest.fixture(scope="module")
+def mixed(tiny: HybridMatcher, tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Long unrelated texts; a copy, a version, a pasted passage, and a notice that most of them end with."""
+    place = tmp_path_factory.mktemp("mixed")
+    folder, library = write_texts(place / "texts", range(0)), Library(place / "library", tiny)
+    notice = made_up_text(77, 8)
+    texts = {f"t{n:02}": made_up_text(100 + n, 40) for n in range(14)}
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(f"# The {name} report\n\n{text}\n\n{notice}\n")
+    other = made_up_text(400, 60)
+    pasted = " ".join(texts["t05"].split()[100:220])
+    (folder / "copy.md").write_text(f"# The t03 report\n\n{texts['t03'].upper()}\n\n{notice}\n")
+    (folder / "version.md").write_text(f"# Again\n\n{texts['t04']} {made_up_text(300, 6)}\n\n{notice}\n")
+    (folder / "pasted.md").write_text(f"# Pasted\n\n{other}\n\n{pasted}\n\n{made_up_text(401, 40)}\n")
+    library.add(folder)
+    return library
+
+
+def test_copies_versions_and_reuse_are_told_apart(mixed: Library) -> None:
+    found = {(pair.a, pair.b): pair for pair in mixed.pairs(minimum=1.0).pairs}
+    relations = {pair: found[pair].relation for pair in found if found[pair].relation != "related"}
+    assert relations == {
+        ("copy.md", "t03.md"): "copy",
+        ("t04.md", "version.md"): "version",
+        ("pasted.md", "t05.md"): "reuse",
+    }
+    pasted = found["pasted.md", "t05.md"]
+    assert pasted.share_b == pytest.approx(120 / 576, abs=0.02)
+
+
+def test_what_most_documents_end_with_is_no_reuse_in_a_comparison_either(mixed: Library) -> None:
+    reuse = mixed.compare("t06.md", "t07.md").reuse
+    assert [passage.common for passage in reuse.passages] == [True]
+    assert reuse.relation is None and reuse.common_a == pytest.approx(96, abs=4)
+    assert not mixed.compare("pasted.md", "t05.md").reuse.passages[0].common
+
+
+def test_pairs_name_titles_and_the_strongest_passage(mixed: Library) -> None:
+    found = mixed.pairs(minimum=1.0, k=3)
+    assert len(found.pairs) == 3
+    first = found.pairs[0]
+    assert (first.relation, first.title_a, first.title_b) == ("copy", "The t03 report", "The t03 report")
+    for pair in found.pairs:
+        assert pair.passages is not None
+        for id, passage in zip((pair.a, pair.b), pair.passages, strict=True):
+            assert mixed.show(id).text[passage.start : passage.end] == passage.text
+
+
+def test_only_the_first_k_are_listed_and_all_are_counted(mixed: Library) -> None:
+    found = mixed.pairs(minimum=1.0, k=1)
+    assert len(found.pairs) == 1 and found.total == 3
+
+
+def test_where_no_pair_reaches_the_minimum_the_closest_is_named(library: Library, tmp_path: Path) -> None:
+    library.add(write_texts(tmp_path / "texts", range(12)))
+    found = library.pairs(minimum=1.0)
+    exact = likeness_of_all(library)
+    assert found.pairs == () and found.closest is not None
+    assert (found.closest.a, found.closest.b) == max(exact, key=lambda pair: exact[pair])
+    assert found.closest.score == pytest.approx(max(exact.values()), abs=1e-6)
+
+
+@pytest.mark.parametrize("entries", [10**6, 500])
+def test_documents_that_share_a_rare_passage_are_candidates_also_by_a_sample(mixed: Library, entries: int) -> None:
+    table = ShingleTable.of(mixed._store, entries)
+    assert (table.rate > 1) == (entries == 500)
+    found = table.candidates(least_shared)
+    best = sorted(found, key=lambda pair: -found[pair])[:3]
+    assert set(best) == {("copy.md", "t03.md"), ("t04.md", "version.md"), ("pasted.md", "t05.md")}

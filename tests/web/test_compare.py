@@ -130,3 +130,21 @@ def test_a_comparison_says_where_its_verdict_is_less_certain(client, shelf, monk
         view = client.get(f"{API}/compare/view", params=PAIR).text
         assert all(sentence in view for sentence in found["remarks"])
         assert ("less certain" in view) is not known
+
+
+def test_the_text_that_stands_in_both_is_told(client, shelf):
+    text = shelf.show("report-1.md").text
+    version = upload(client, text + "\n\nA closing word on the harbour that nobody had written before.\n").json()[
+        "upload"
+    ]
+    found = asked(client, "compare", a="report-1.md", b=version)
+    assert found["relation"] == "version" and found["reuse"]["share_a"] > 0.95
+    assert found["revision"]["added"] >= 10 and "versions of one text" in found["shared_text"][0]
+    assert asked(client, "compare", **PAIR)["relation"] in ("related", "unrelated")
+    assert asked(client, "within", document="report-1.md")["reuse"] is None
+
+
+def test_the_changes_between_two_documents_can_be_saved(client):
+    answer = client.get(f"{API}/compare/export", params={**PAIR, "format": "redline"})
+    assert answer.status_code == 200 and "<del>" in answer.text and "<ins>" in answer.text
+    assert answer.headers["content-disposition"].endswith('-changes.html"')

@@ -10,12 +10,17 @@ from rich.console import Console
 from longmatch.cli.options import AsJson, Model
 from longmatch.cli.output import writing
 from longmatch.cli.progress import load_model, progress, report
+from longmatch.errors import LongmatchError
 
 
 def compare(
     a: Annotated[str, typer.Argument(help="A file.")],
     b: Annotated[str | None, typer.Argument(help="A second file; without it, A is compared with itself.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write an HTML page that shows why to this file.")] = None,
+    redline: Annotated[
+        Path | None,
+        typer.Option("--redline", help="Write B with its insertions, deletions and moves against A to this HTML file."),
+    ] = None,
     as_json: AsJson = False,
     model: Model = "default",
 ) -> None:
@@ -23,6 +28,8 @@ def compare(
     from longmatch.documents.read import read
     from longmatch.matching.render.terminal import print_match
 
+    if redline and b is None:
+        raise LongmatchError("--redline shows how one version differs from another. Name a second file.")
     documents = [read(file) for file in (a, b) if file is not None]
     matcher = load_model(model)
     with progress("comparing"):
@@ -31,9 +38,14 @@ def compare(
     if html:
         with writing(html):
             match.to_html(html)
+    if redline:
+        with writing(redline):
+            match.to_redline(redline)
     if as_json:
         typer.echo(json.dumps(match.to_dict(), ensure_ascii=False, indent=2))
         return
     print_match(match, Console())
     if html:
         typer.echo(f"\nThe page that shows why: {html}")
+    if redline:
+        typer.echo(f"\nThe changes from A to B: {redline}")

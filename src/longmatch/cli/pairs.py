@@ -1,37 +1,77 @@
-"""`longmatch pairs`: the most similar pairs of a library, and its groups of near-duplicates."""
+"""`longmatch pairs`: copies, versions, reused text and the most similar pairs of a library."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from longmatch.cli.options import AsJson
 from longmatch.cli.progress import progress
 
+if TYPE_CHECKING:
+    from longmatch.library.pairs import Pair, SimilarPairs
+
+LONGEST = 160  # characters of a passage shown
+STYLES = {"copy": "red", "version": "magenta", "reuse": "yellow", "related": "blue", "unrelated": "dim"}
+
 
 def pairs(
-    library: Annotated[str, typer.Argument(help="The library.")],
-    minimum: Annotated[float, typer.Option("--min", min=0.0, max=1.0, help="Minimum score of a pair.")] = 0.8,
+    library: Annotated[str, typer.Argument(help="The library, or a folder that was ranked.")],
+    minimum: Annotated[float, typer.Option("--min", min=0.0, max=1.0, help="Minimum score of a related pair.")] = 0.8,
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of pairs to show.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Find the most similar pairs of documents, and the groups they form."""
+    """Find copies, versions, reused text and the most similar documents, and the groups they form."""
     from longmatch.library.library import Library
     from longmatch.library.store import locate_library
-    from longmatch.matching.render.terminal.printable import printable
 
     opened = Library(locate_library(library), create=False)
     with progress("comparing", total=len(opened)) as report:
-        found = opened.pairs(minimum, report)
+        found = opened.pairs(minimum, report, k)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         return
-    console = Console()
+    print_pairs(found, minimum, Console())
+
+
+def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None:
+    """Print pairs, strongest relation first, the groups of three or more, and how many pairs are left out."""
+    from longmatch.matching.render.terminal.printable import printable
+
     for pair in found.pairs:
-        console.print(Text(f"{pair.score:.2f}  {printable(pair.a)}  ~  {printable(pair.b)}"))
-    groups = [group for group in found.groups if len(group) > 2]
-    for number, group in enumerate(groups, 1):
+        _print_pair(pair, console)
+    if found.total > len(found.pairs):
+        console.print(Text(f"{found.total - len(found.pairs):,} more pairs; -k {found.total} shows all.", "dim"))
+    for number, group in enumerate((group for group in found.groups if len(group) > 2), 1):
         console.print(Text(f"group {number}: " + ", ".join(map(printable, group))))
     if not found.pairs:
-        typer.echo(f"No two documents score {minimum:g} or more.")
+        console.print(Text(f"No two documents score {minimum:g} or more, and none reuses another's text."))
+        if found.closest:
+            console.print(Text("The closest are:"))
+            _print_pair(found.closest, console)
+
+
+def _print_pair(pair: "Pair", console: Console) -> None:
+    from longmatch.documents.brief import brief
+    from longmatch.matching.render.terminal.printable import printable
+
+    console.print(Text.assemble((f"{pair.score:.2f}", "bold"), "  ", (pair.relation, STYLES[pair.relation])))
+    for side, id, title in (("A", pair.a, pair.title_a), ("B", pair.b, pair.title_b)):
+        name = f"  {printable(id)}" if title else ""
+        line = Text.assemble((f"{side}  ", "dim"), printable(title or id), (name, "dim"))
+        console.print(Padding(line, (0, 0, 0, 6)))
+    if pair.passages:
+        quoted = f"“{printable(brief(pair.passages[0].shown, LONGEST))}”"
+        console.print(Padding(Text.assemble((_shares(pair), "bold"), (quoted, "dim")), (0, 0, 0, 6)))
+
+
+def _shares(pair: "Pair") -> str:
+    """How much of each stands in the other, before the longest passage of it."""
+    from longmatch.matching.render.wording import percent
+
+    if not pair.share_a and not pair.share_b:
+        return ""
+    return f"{percent(pair.share_a)} of A is in B, {percent(pair.share_b)} of B is in A: "

@@ -19,6 +19,7 @@ from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
+from longmatch.library.common_passages import CommonPassages
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
 from longmatch.library.files import DescribedFile, SourcePaths
 from longmatch.library.filters import has_key, metadata_keys
@@ -193,12 +194,15 @@ class Library:
             "adapted": adapter.summary if adapter else None,
         }
 
-    def pairs(self, minimum: float = 0.8, progress: Callable[[int], None] | None = None) -> SimilarPairs:
-        """The most similar pairs and the groups of near-duplicates.
+    def pairs(
+        self, minimum: float = 0.8, progress: Callable[[int], None] | None = None, k: int | None = None
+    ) -> SimilarPairs:
+        """Copies, versions, reused text and pairs that score `minimum` or more, and the groups that they form.
 
-        `progress` is called with the number of documents searched since the last call.
+        `progress` is called with the number of documents searched since the last call. With `k` the first k are listed,
+        each with its strongest passage; without, all are, and the first have one.
         """
-        return find_pairs(self._searcher(), minimum, progress)
+        return find_pairs(self._searcher(), minimum, progress, k)
 
     def find(self, words: str, k: int = 10) -> list[Document]:
         """The k documents that best match some words, by full-text search."""
@@ -244,7 +248,9 @@ class Library:
         again.
         """
         first, second = self.encode(a), self.encode(b)
-        return self._searcher().explain(first, second).match(self._store.model.name)
+        searcher = self._searcher()
+        match = searcher.explain(first, second).match(self._store.model.name)
+        return replace(match, is_common=CommonPassages(searcher.store, searcher.index))
 
     def within(self, query: QueryLike) -> Match:
         """A document's own sections against each other."""

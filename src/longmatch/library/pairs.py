@@ -1,34 +1,19 @@
-"""The most similar pairs of a library and its groups of near-duplicates, without comparing everything with everything.
+"""The pairs of a library: copies, versions, documents that reuse each other's text, and the most similar ones."""
 
-A pair is scored when one document is among the other's nearest by words, by phrases or by vector. Meaning, which takes
-the vectors of all sentences, is computed only where words and document vectors leave room for it. A document with many
-partners is searched further, so that the work grows with the collection and with what is found.
-"""
-
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from longmatch.default.calibration import IN_LIKENESS
-from longmatch.default.sides import Floats, similarities
-from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
-from longmatch.library.index.index import Index
-from longmatch.library.index.segment import Segment
-from longmatch.library.index.terms import QueryTerms
-from longmatch.library.search.candidates import Nearest, Scope
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import StoredComparison, sentence_scores
+from longmatch.documents.document import Document, Span
+from longmatch.library.groups import grouped
+from longmatch.library.pair_search import PairSearch
 from longmatch.library.search.searcher import Searcher
+from longmatch.library.shared_text import SharedText
+from longmatch.matching.match import Passage, heading_at
+from longmatch.reuse.reuse import Relation, Reuse, ReusedPassage
 
-NEAREST = 12  # by words, by phrases and by vector, for each document
-SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
-BLOCK = 64  # documents searched with together
-COMMON = 1_000  # documents: a term of more says little about which of them belong together, and costs most
+ORDER: tuple[Relation, ...] = ("copy", "version", "reuse", "related", "unrelated")
+EXPLAINED = 50  # pairs whose strongest passage is looked up, unless more are asked for
 
 
 @dataclass(frozen=True)
@@ -38,194 +23,124 @@ class Pair:
     a: str
     b: str
     score: float
+    relation: Relation = "related"
+    share_a: float = 0.0  # of a's words that stand in b, word for word or nearly
+    share_b: float = 0.0
+    title_a: str = ""
+    title_b: str = ""
+    passages: tuple[Passage, Passage] | None = None  # the strongest that the two share, of the pairs listed first
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"a": self.a, "b": self.b, "score": round(self.score, 6)}
+        passages = None if self.passages is None else [passage.to_dict() for passage in self.passages]
+        return {
+            "a": self.a,
+            "b": self.b,
+            "title_a": self.title_a,
+            "title_b": self.title_b,
+            "score": round(self.score, 6),
+            "relation": self.relation,
+            "share_a": round(self.share_a, 4),
+            "share_b": round(self.share_b, 4),
+            "passages": passages,
+        }
 
 
 @dataclass(frozen=True)
 class SimilarPairs:
-    """The pairs from some score up, the most similar first, and the groups they form."""
+    """Copies, then versions, then text reuse, then related documents from some score up; each the strongest first.
+
+    `groups` are documents of which most are paired with each other, the largest groups first.
+    """
 
     pairs: tuple[Pair, ...]
     looked_at: int  # pairs that were scored
-
-    @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Documents linked by pairs, directly or through others; the largest groups first."""
-        return connected((pair.a, pair.b) for pair in self.pairs)
+    total: int  # pairs found, of which the first are listed
+    groups: tuple[tuple[str, ...], ...] = ()
+    closest: Pair | None = None  # the most similar pair below the minimum, where no pair is listed
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "pairs": [pair.to_dict() for pair in self.pairs],
+            "total": self.total,
             "groups": [list(group) for group in self.groups],
+            "closest": self.closest.to_dict() if self.closest else None,
             "looked_at": self.looked_at,
         }
 
 
-def find_pairs(searcher: Searcher, minimum: float, progress: Callable[[int], None] | None = None) -> SimilarPairs:
-    """Search with all documents, a block at a time; `progress` is called with the number of documents done."""
-    search = _PairSearch(searcher, minimum)
-    ids = search.scope.ids
-    for start in range(0, len(ids), BLOCK):
-        block = ids[start : start + BLOCK]
-        search.run([Query.of_indexed(id, searcher.index) for id in block])
-        if progress:
-            progress(len(block))
-    pairs = sorted(search.pairs, key=lambda pair: (-pair.score, pair.a, pair.b))
-    return SimilarPairs(tuple(pairs), len(search.scored))
-
-
-class _PairSearch:
-    """The pairs found and those scored so far."""
-
-    def __init__(self, searcher: Searcher, minimum: float) -> None:
-        self.searcher, self.minimum = searcher, minimum
-        self.scope = Scope.of(searcher.index)
-        self.calibration = searcher.index.rarity.calibration(searcher.statistics)
-        self.nearest = searcher.nearest(len(searcher.index))
-        self.pairs: list[Pair] = []
-        self.scored: set[tuple[str, str]] = set()
-        self.partners: Counter[str] = Counter()
-
-    def run(self, queries: Sequence[Query], count: int = NEAREST) -> None:
-        """Score each document's nearest; where half of them belong with it, there may be more: search further."""
-        near = nearest_documents(queries, self.searcher.index, self.scope, count, self.nearest)
-        for query, neighbours in zip(queries, near, strict=True):
-            fresh = [id for id in sorted(neighbours) if _ordered(query.id, id) not in self.scored]
-            self.scored.update(_ordered(query.id, id) for id in fresh)
-            self._score(query, fresh)
-        crowded = [query for query in queries if self.partners[query.id] >= count / 2]
-        if crowded and count < len(self.scope):
-            self.run(crowded, 4 * count)
-
-    def _score(self, query: Query, candidates: Sequence[str]) -> None:
-        if not candidates:
-            return
-        for candidate, value in zip(candidates, self._likeness(query, candidates).tolist(), strict=True):
-            if value >= self.minimum:
-                self.pairs.append(Pair(*_ordered(query.id, candidate), value))
-                self.partners.update((query.id, candidate))
-
-    def _likeness(self, query: Query, candidates: Sequence[str]) -> Floats:
-        """How alike a document and its candidates are; of those that cannot reach the minimum, an upper bound."""
-        store, calibration = self.searcher.store, self.calibration
-        sides = [name for name in calibration.sides if name in IN_LIKENESS]
-        cheap = [name for name in sides if name != "meaning"]
-        selected = query.index.select(candidates)
-        values = similarities(StoredComparison(query, selected, store), [*cheap, "topic"])
-        topic = values.pop("topic")
-        if "meaning" not in sides:
-            return calibration.likeness(values)
-        values["meaning"] = np.minimum(topic + SLACK, 1.0)
-        promising = np.flatnonzero(calibration.likeness(values) >= self.minimum).tolist()
-        if promising:
-            stored = store.sentences([query.id, *(candidates[i] for i in promising)])
-            first, *others = (document.unpacked() for document in stored)
-            values["meaning"][promising] = sentence_scores(first, others)
-        return calibration.likeness(values)
-
-
-def nearest_documents(
-    queries: Sequence[Query], index: Index, scope: Scope, count: int, nearest: Nearest | None = None
-) -> list[set[str]]:
-    """The `count` nearest documents of each query by words, by phrases and by vector; never the query itself.
-
-    Each is one product per block of queries. Only the rarer terms are looked up, so the work grows with the collection,
-    not with its square. Document vectors are multiplied with all others, or looked up in the approximate index.
-    """
-    ids: list[set[str]] = [set() for _ in queries]
-    roster = index.roster
-    for kind in KINDS:
-        terms = [query.terms[kind] for query in queries]
-        for near, best in zip(ids, nearest_by_terms(kind, terms, index, count + 1), strict=True):
-            near.update(str(roster.ids[i]) for i in best if roster.live[i])
-    vectors = np.stack([query.vector for query in queries])
-    for near, best_ids in zip(ids, _nearest_by_vector(vectors, index, scope, count + 1, nearest), strict=True):
-        near.update(best_ids)
-    for near, query in zip(ids, queries, strict=True):
-        near.discard(query.id)
-    return ids
-
-
-def nearest_by_terms(kind: Kind, queries: Sequence[QueryTerms], index: Index, count: int) -> list[Ints]:
-    """The rows of the index with the largest cosine, removed documents too; fewer where fewer share a term."""
-    parts = [_cosines(kind, queries, segment) for segment in index.segments if len(segment)]
-    if not parts:
-        return [np.empty(0, dtype=np.int64) for _ in queries]
-    import scipy.sparse as sp
-
-    cosines = sp.hstack(parts, format="csr")
-    return [
-        _largest(cosines.indices[start:end], cosines.data[start:end], count)
-        for start, end in pairwise(cosines.indptr.tolist())
-    ]
-
-
-def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> Any:
-    """(queries, documents of the segment), from the rarer of the documents' heaviest terms."""
-    import scipy.sparse as sp
-
-    kept, starts = segment[f"{kind}.kept"], segment[f"{kind}.starts"]
-    bounds, columns, values = [0], [], []
-    for terms in queries:
-        position, present = lookup(kept, terms.ids)
-        position = position[present]
-        rare = starts[position + 1] - starts[position] <= COMMON
-        columns.append(position[rare])
-        values.append((terms.idf * terms.weights)[present][rare].astype(np.float32))
-        bounds.append(bounds[-1] + int(rare.sum()))
-    weights = sp.csr_array(
-        (np.concatenate(values), np.concatenate(columns), np.array(bounds)), shape=(len(queries), len(kept))
+def find_pairs(
+    searcher: Searcher, minimum: float, progress: Callable[[int], None] | None = None, k: int | None = None
+) -> SimilarPairs:
+    """Find all pairs and list the first k; `progress` is called with the number of documents done."""
+    search = PairSearch(searcher, minimum)
+    search.run_all(progress)
+    texts = SharedText(searcher.store)
+    shared = dict(texts.pairs(search.scores))
+    pairs = [Pair(*pair, score) for pair, score in search.scores.items() if pair not in shared]
+    for pair, reuse in shared.items():
+        score = search.scores[pair] if pair in search.scores else search.likeness(*pair)
+        pairs.append(_sharing(pair, score, reuse))
+    pairs.sort(key=_strength)
+    closest = search.closest_pair() if not pairs else None
+    show = _Shower(searcher, texts, shared)
+    listed = pairs[:k] if k is not None else pairs
+    return SimilarPairs(
+        tuple(show(listed, EXPLAINED if k is None else k)),
+        len(search.scored),
+        len(pairs),
+        grouped((pair.a, pair.b) for pair in pairs if pair.relation != "reuse"),
+        show([Pair(*closest[0], closest[1], "unrelated")], 1)[0] if closest else None,
     )
-    cosines = sp.csr_array(weights @ segment.postings(kind))
-    norms = segment[f"{kind}.norms"][cosines.indices]
-    cosines.data = cosines.data / np.where(norms > 0, norms, 1.0)
-    return cosines
 
 
-def _largest(rows: Ints, values: npt.NDArray[np.float32], count: int) -> Ints:
-    return rows if len(rows) <= count else rows[np.argpartition(-values, count)[:count]]
+def _strength(pair: Pair) -> tuple[int, float, str, str]:
+    """Sorts pairs: by relation, then reuse by how much of a document it is, the others by score."""
+    value = max(pair.share_a, pair.share_b) if pair.relation == "reuse" else pair.score
+    return ORDER.index(pair.relation), -value, pair.a, pair.b
 
 
-def _nearest_by_vector(
-    vectors: npt.NDArray[np.float32], index: Index, scope: Scope, count: int, nearest: Nearest | None
-) -> list[list[str]]:
-    if nearest is not None:
-        return [[id for id in nearest(vector, count) if scope.covers(id, index)] for vector in vectors]
-    cosines = np.concatenate([s["means"] @ vectors.T for s in index.segments if len(s)])[scope.rows]
-    if len(cosines) > count:
-        best = np.argpartition(-cosines, count, axis=0)[:count]
-    else:
-        best = np.tile(np.arange(len(cosines))[:, None], len(vectors))
-    return [[str(name) for name in scope.names[column]] for column in best.T]
+def _sharing(pair: tuple[str, str], score: float, reuse: Reuse) -> Pair:
+    """A pair by its shared text; in copies and versions, boilerplate counts too."""
+    relation = reuse.relation or "related"
+    words = (reuse.reused_a, reuse.reused_b)
+    if relation in ("copy", "version"):
+        words = (reuse.reused_a + reuse.common_a, reuse.reused_b + reuse.common_b)
+    return Pair(*pair, score, relation, words[0] / max(1, reuse.words_a), words[1] / max(1, reuse.words_b))
 
 
-def _ordered(a: str, b: str) -> tuple[str, str]:
-    return (a, b) if a < b else (b, a)
+class _Shower:
+    """Adds what a reader wants to see of a pair: titles, and the strongest passage that the two share."""
+
+    def __init__(self, searcher: Searcher, texts: SharedText, shared: Mapping[tuple[str, str], Reuse]) -> None:
+        self.searcher, self.texts, self.shared = searcher, texts, shared
+
+    def __call__(self, pairs: Sequence[Pair], explained: int) -> list[Pair]:
+        ids = sorted({id for pair in pairs for id in (pair.a, pair.b)})
+        rows = self.searcher.store.fetch(ids, ["id", "title"]) if ids else []
+        titles = {row.id: str(row.value("title")) for row in rows}
+        named = [replace(pair, title_a=titles.get(pair.a, ""), title_b=titles.get(pair.b, "")) for pair in pairs]
+        return [replace(p, passages=self._strongest(p)) if n < explained else p for n, p in enumerate(named)]
+
+    def _strongest(self, pair: Pair) -> tuple[Passage, Passage] | None:
+        reuse = self.shared.get((pair.a, pair.b))
+        if reuse is not None:
+            counted = [passage for passage in reuse.passages if not passage.common] or reuse.passages
+            return self._reused(pair, counted[0]) if counted else None
+        encodings = self.searcher.encodings([pair.a, pair.b])
+        if len(encodings) < 2:
+            return None
+        best = self.searcher.explain(encodings[0], encodings[1]).alignments(1)
+        return (best[0].a, best[0].b) if best else None
+
+    def _reused(self, pair: Pair, passage: ReusedPassage) -> tuple[Passage, Passage] | None:
+        texts = self.texts.texts([pair.a, pair.b])
+        if len(texts) < 2:
+            return None
+        return _passage(texts[pair.a].document, passage.a), _passage(texts[pair.b].document, passage.b)
 
 
-def connected(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
-    """The groups that pairs form, by union-find.
-
-    >>> connected([("a", "b"), ("c", "d"), ("b", "e")])
-    (('a', 'b', 'e'), ('c', 'd'))
-    """
-    parent: dict[str, str] = {}
-
-    def root(id: str) -> str:
-        parent.setdefault(id, id)
-        while parent[id] != id:
-            parent[id] = parent[parent[id]]
-            id = parent[id]
-        return id
-
-    for a, b in pairs:
-        first, second = sorted((root(a), root(b)))
-        parent[second] = first
-    groups: dict[str, list[str]] = defaultdict(list)
-    for id in sorted(parent):
-        groups[root(id)].append(id)
-    return tuple(sorted((tuple(group) for group in groups.values()), key=lambda group: (-len(group), group)))
+def _passage(document: Document, span: Span) -> Passage:
+    plain = span.of(document.plain) if document.plain else ""
+    return Passage(span.of(document.text), span.start, span.end, heading_at(document, span.start), plain)

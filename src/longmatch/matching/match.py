@@ -12,9 +12,12 @@ import numpy.typing as npt
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document, Span
 from longmatch.matching.presentable import choose
+from longmatch.reuse.reuse import IsCommon, Relation, Reuse, find_reuse
+from longmatch.reuse.revision import Revision, revise
 
 Floats = npt.NDArray[np.float32]
 Level = Literal["sections", "chunks", "sentences"]
+LIKELY = 0.5  # the probability from which two documents are called related
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ class Match:
     terms: tuple[Term, ...] = ()
     names: tuple[str, ...] = ()  # of documents that both name, the rarest first
     grids: Callable[[Level], Grid] | None = field(default=None, repr=False, compare=False)
+    is_common: IsCommon | None = field(default=None, repr=False, compare=False)  # boilerplate of the collection
 
     def __repr__(self) -> str:
         """In one line, without the texts."""
@@ -152,6 +156,27 @@ class Match:
         """The pairs to show: of those that read well by themselves, the ones that carry most of the score."""
         return tuple(choose(self.alignments, count, lambda pair: (pair.a.shown, pair.b.shown)))
 
+    @cached_property
+    def reuse(self) -> Reuse:
+        """The passages that stand in both documents word for word, or nearly; none within one document."""
+        return Reuse() if self.a is self.b else find_reuse(self.a, self.b, self.is_common)
+
+    @property
+    def relation(self) -> Relation | None:
+        """What the two are to each other: by their shared text, else by the model; None where that cannot tell."""
+        if self.a is self.b:
+            return None
+        if self.reuse.relation is not None:
+            return self.reuse.relation
+        if self.measured and self.probability is not None:
+            return "related" if self.probability >= LIKELY else "unrelated"
+        return None if self.threshold is None else "related" if self.score >= self.threshold else "unrelated"
+
+    @cached_property
+    def revision(self) -> Revision:
+        """How b differs from a, word by word and section by section, as the later version of one text."""
+        return revise(self.a, self.b)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON; every aligned passage is listed, so that contributions sum to 1."""
         from longmatch.matching.render.wording import remarks, verdict
@@ -166,6 +191,9 @@ class Match:
             "verdict": verdict(self),
             "remarks": remarks(self),
             "threshold": self.threshold,
+            "relation": self.relation,
+            "reuse": None if self.a is self.b else self.reuse.to_dict(self.a, self.b),
+            "revision": self.revision.to_dict() if self.relation == "version" else None,
             "coverage": self.coverage.to_dict(),
             "parts": {name: round(share, 4) for name, share in self.parts.items()},
             "words": [{"text": t.text, "share": round(t.share, 4)} for t in self.terms],
@@ -179,6 +207,17 @@ class Match:
         from longmatch.matching.render.html import write_html
 
         return write_html(self, Path(path))
+
+    def to_redline(self, path: str | Path) -> Path:
+        """Write a page that shows b with its insertions, deletions and moves against a; it works offline."""
+        from longmatch.matching.render.redline import write_redline
+
+        return write_redline(self, Path(path))
+
+
+def heading_at(document: Document, place: int) -> str:
+    """The heading above a place of a document's text."""
+    return next((section.heading for section in reversed(document.sections) if section.start <= place), "")
 
 
 def _describe(document: Document) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from longmatch.documents.document import Document, Span
 from longmatch.matching.hits import Hit
 from longmatch.matching.match import Alignment, Grid, Match, Passage
-from longmatch.matching.render.wording import carried_by, remarks, unread, verdict
+from longmatch.matching.render.wording import carried_by, remarks, shared_text, unread, verdict
 
 By = Literal["default", "sdr"]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]  # the first character and the one after the last
@@ -267,6 +267,59 @@ class SharedTerm(Answer):
     share: float
 
 
+class SharedSpan(Answer):
+    """A place of a document that stands in the other too."""
+
+    text: str
+    start: int
+    end: int
+
+
+class ReusedText(Answer):
+    """A passage that stands in both documents."""
+
+    a: SharedSpan
+    b: SharedSpan
+    words: int
+    unchanged: float = Field(description="The share of its words that are the same in both.")
+    common: bool = Field(description="Whether it stands in many documents of the library, so that it does not count.")
+
+
+class SharedText(Answer):
+    """How much of each document stands in the other, word for word or nearly."""
+
+    share_a: float = Field(description="The share of a's words that stand in b.")
+    share_b: float
+    words_a: int
+    words_b: int
+    common_words_a: int = Field(description="Further words of a that stand in b and in many documents of the library.")
+    common_words_b: int
+    unchanged: float
+    passages: list[ReusedText] = Field(description="Longest first.")
+
+
+class SectionRevision(Answer):
+    """What happened to a section between two versions, in words."""
+
+    heading: str
+    opening: str
+    status: Literal["unchanged", "changed", "moved", "added", "removed"]
+    same: int
+    added: int
+    removed: int
+    moved: int
+
+
+class VersionChanges(Answer):
+    """How b, as the later version, differs from a."""
+
+    same: int
+    added: int
+    removed: int
+    moved: int
+    sections: list[SectionRevision]
+
+
 class Comparison(Answer):
     """Two documents compared."""
 
@@ -280,6 +333,12 @@ class Comparison(Answer):
     threshold: float | None
     verdict: str = Field(description="Whether the two belong together, in words.")
     remarks: list[str] = Field(description="Sentences that qualify the verdict.")
+    relation: Literal["copy", "version", "reuse", "related", "unrelated"] | None = Field(
+        description="What the two are to each other, by their shared text, else by the model; null if neither can tell."
+    )
+    shared_text: list[str] = Field(description="Sentences on the text that stands in both.")
+    reuse: SharedText | None = Field(description="Null within one document.")
+    revision: VersionChanges | None = Field(description="Where the two are versions of one text.")
     carried_by: str
     unread: list[str] = Field(description="A sentence for each document that was read only in part.")
     coverage: dict[str, float]
@@ -302,6 +361,10 @@ class Comparison(Answer):
             threshold=match.threshold,
             verdict=verdict(match),
             remarks=remarks(match),
+            relation=match.relation,
+            shared_text=shared_text(match),
+            reuse=None if match.a is match.b else SharedText.model_validate(match.reuse.to_dict(match.a, match.b)),
+            revision=_revision(match),
             carried_by=carried_by(match),
             unread=unread(match),
             coverage=match.coverage.to_dict(),
@@ -349,6 +412,10 @@ class Map(Answer):
     total: int = Field(description="How many documents the library holds; of many, a sample is on the map.")
     points: list[Point]
     clusters: list[Cluster]
+
+
+def _revision(match: Match) -> VersionChanges | None:
+    return VersionChanges.model_validate(match.revision.to_dict()) if match.relation == "version" else None
 
 
 def _pairs(spans: tuple[Span, ...]) -> list[list[int]]:

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, sync_playwright
 from longmatch.documents import Draft, read
 from longmatch.matching.match import Alignment, Coverage, Passage, Term
 from tests.matching.render.render_matches import COLLECTION, long_document, made, matched
+from tests.reuse.texts import random_words
 
 # Whether an element lies inside what its pane shows.
 IN_VIEW = """element => {
@@ -247,3 +248,35 @@ def test_headings_above_the_matrix_break_between_words_only(show, width):
     page = show(matched(made("A", {"Watering": ["Water the orchard at night."]}), other), width=width)
     assert page.locator(".matrix thead th").count() == len(headings)
     assert page.evaluate(BROKEN_WORDS) == []
+
+
+def test_text_that_stands_in_both_is_shown_where_it_stands(show):
+    filler, shared = ([" ".join(random_words(seed, 60)) + "." for seed in seeds] for seeds in (range(12), [50]))
+    a = made("A", {"One": [*filler[:6], *shared]}, "a")
+    b = made("B", {"Two": [*shared, *filler[6:]]}, "b")
+    page = show(matched(a, b))
+    page.locator(".reuse .show").click()
+    page.evaluate(AT_REST)
+    text = "() => [...CSS.highlights.get('chosen-part')].map(range => range.toString())"
+    assert page.evaluate(text) == [shared[0].rstrip("."), shared[0].rstrip(".")]
+    assert in_view(page, '[data-side="a"] p:last-child')
+    page.locator(".strongest .show").first.click()  # the other cards still lead to their passages
+    assert page.locator("mark.picked").count() >= 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_redline_can_be_read_in_light_and_dark_and_loads_nothing(browser, tmp_path, scheme):
+    one, two = " ".join(random_words(1, 80)) + ".", " ".join(random_words(2, 40)) + "."
+    match = matched(made("A", {"One": [one, two]}, "a"), made("B", {"One": [two, one, "A new end."]}, "b"))
+    page = browser.new_page(color_scheme=scheme)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(match.to_redline(tmp_path / "changes.html").as_uri())
+    assert len(asked) == 1
+    page.locator("del.moved a").first.click()
+    assert page.url.endswith("#here-1") and page.locator("#here-1").is_visible()
+    colours = page.locator("article ins").first.evaluate(
+        "e => [getComputedStyle(e).color, getComputedStyle(e).textDecorationLine]"
+    )
+    assert colours[1] == "underline"
+    page.close()

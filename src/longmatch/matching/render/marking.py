@@ -29,6 +29,22 @@ def mark_words(text: str, words: Iterable[str]) -> list[tuple[str, bool]]:
     return [(piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece]
 
 
+def mark_spans(text: str, whole: Span, marked: Iterable[Span], most: int) -> list[tuple[str, bool]]:
+    """Cut part of a text into pieces, each with whether it is one of the spans in it; after `most` characters it ends.
+
+    >>> mark_spans("one two three four", Span(0, 13), [Span(0, 3), Span(8, 13)], 100)
+    [('one', True), (' two ', False), ('three', True)]
+    """
+    end = min(whole.end, whole.start + most)
+    pieces, at = [], whole.start
+    for span in marked:
+        for place, is_marked in ((span.start, False), (span.end, True)):
+            if at < min(place, end):
+                pieces.append((text[at : min(place, end)], is_marked))
+                at = min(place, end)
+    return [*pieces, (" …", True)] if end < whole.end else pieces
+
+
 def _pattern(word: str) -> str:
     """A word or phrase as a whole; Chinese and Japanese characters need no space around them."""
     body = r"[\W_]+".join(re.escape(part) for part in word.split())

@@ -6,7 +6,7 @@ from longmatch.documents.brief import brief
 from longmatch.matching.match import Match
 from longmatch.matching.render.html import environment
 from longmatch.matching.render.marking import mark_words
-from longmatch.matching.render.wording import carried_by, remarks, verdict
+from longmatch.matching.render.wording import carried_by, remarks, shared_text, verdict
 
 if TYPE_CHECKING:
     from longmatch.matching.hits import Hits
@@ -28,7 +28,7 @@ def hits_html(hits: "Hits") -> str:
 def match_html(match: Match) -> str:
     """The score, what it means, and the passages that carry most of it."""
     within = match.a is match.b
-    sentences = [] if within else [f"{verdict(match)}.", *remarks(match), carried_by(match)]
+    sentences = [] if within else [f"{verdict(match)}.", *shared_text(match), *remarks(match), carried_by(match)]
     template = environment().get_template("notebook/match.html")
     shown = {"sentences": sentences, "pairs": match.best(PASSAGES), "within": within}
     return template.render(match=match, marked=marked, brief=brief, **shown)

@@ -1,25 +1,30 @@
 """A match arranged for the templates: everything a page shows, computed here, so that templates only place it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from longmatch.documents.document import Document, Span
-from longmatch.matching.match import Alignment, Grid, Level, Match, Term
-from longmatch.matching.render.marking import Run, cut, mark_words
+from longmatch.matching.match import Alignment, Grid, Level, Match, Term, heading_at
+from longmatch.matching.render.marking import Run, cut, mark_spans, mark_words
 from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.wording import (
     both_name,
     carried_by,
     caution,
     facts,
+    how_exactly,
     nothing_distinctive,
+    shared_text,
     shares,
     unread,
     verdict,
 )
+from longmatch.reuse.reuse import ReusedPassage
+from longmatch.reuse.revision import Revision
 
+QUOTED = 900  # characters of a passage that stands in both
 STRENGTHS = 5  # shades of a highlight
 TERMS = 18  # shared words and phrases shown
 TIERS = (0.5, 0.8)  # the strongest passages carry half of the score, most of them four fifths
@@ -47,6 +52,17 @@ class Block:
 
 
 @dataclass(frozen=True)
+class ReuseCard:
+    """A passage that stands in both documents."""
+
+    passage: ReusedPassage
+    how: str
+    sections: tuple[str, str]
+    a: list[tuple[str, bool]]  # text, and whether it is the same in the other
+    b: list[tuple[str, bool]]
+
+
+@dataclass(frozen=True)
 class Part:
     """A section."""
 
@@ -63,6 +79,7 @@ class Pane:
     side: Literal["a", "b"]
     document: Document
     highlights: list[Highlight]
+    verbatim: Sequence[Span] = field(default=(), kw_only=True)  # passages that stand in the other document too
 
     @property
     def facts(self) -> str:
@@ -73,7 +90,7 @@ class Pane:
     def parts(self) -> list[Part]:
         """The sections in order."""
         document = self.document
-        cuts = cut(document.readable, document.paragraphs, [h.span for h in self.highlights])
+        cuts = cut(document.readable, document.paragraphs, [*(h.span for h in self.highlights), *self.verbatim])
         scored = {p.start for p in document.running}
         return [
             Part(
@@ -85,11 +102,21 @@ class Pane:
             for section in document.sections
         ]
 
+    def aligned(self, run: Run) -> tuple[int, ...]:
+        """The highlights that a run belongs to."""
+        return tuple(number for number in run.passages if number < len(self.highlights))
+
+    def is_verbatim(self, run: Run) -> bool:
+        """Whether a run stands in the other document too."""
+        return len(self.aligned(run)) < len(run.passages)
+
     def look(self, run: Run) -> str:
         """The style classes of a run: kind, strength and tier of its strongest passage (numbers rise with weakness)."""
-        best = self.highlights[run.passages[0]]
-        also = any(self.highlights[n].also or self.highlights[n].kind != best.kind for n in run.passages)
-        return f"{best.kind}{' both' if also else ''} s{best.strength} t{best.tier}"
+        aligned = self.aligned(run)
+        best = self.highlights[aligned[0]]
+        also = any(self.highlights[n].also or self.highlights[n].kind != best.kind for n in aligned)
+        verbatim = " verbatim" if self.is_verbatim(run) else ""
+        return f"{best.kind}{' both' if also else ''}{verbatim} s{best.strength} t{best.tier}"
 
 
 @dataclass(frozen=True)
@@ -110,8 +137,12 @@ class MatchView:
         self.within = match.a is match.b
         self.matrix = matrix_view(match, level, grid)
         tiers, strengths = _tiers(match.alignments), _strengths(match.alignments)
+        whole = match.relation in ("copy", "version")  # nearly all stands in both: nothing to point at
+        self.reused = () if whole else match.reuse.passages
         self.a, a_numbers = _pane("a", match.a, match.alignments, tiers, strengths)
         self.b, b_numbers = _pane("b", match.b, match.alignments, tiers, strengths)
+        self.a = replace(self.a, verbatim=[passage.a for passage in self.reused])
+        self.b = replace(self.b, verbatim=[passage.b for passage in self.reused])
         self._pairs = list(zip(a_numbers, b_numbers, strict=True))
 
     @property
@@ -128,6 +159,29 @@ class MatchView:
     def nothing_distinctive(self) -> str:
         """That the passages say nothing about these two."""
         return nothing_distinctive(self.match)
+
+    @property
+    def shared_text(self) -> list[str]:
+        """What stands in both."""
+        return shared_text(self.match)
+
+    @property
+    def revision(self) -> Revision | None:
+        """What changed between the two, where they are versions of one text."""
+        return self.match.revision if self.match.relation == "version" else None
+
+    def reuse_cards(self, count: int = 10) -> list[ReuseCard]:
+        """The longest passages that stand in both."""
+        return [
+            ReuseCard(
+                passage,
+                "in many documents of the collection" if passage.common else how_exactly(passage.unchanged),
+                (heading_at(self.match.a, passage.a.start), heading_at(self.match.b, passage.b.start)),
+                mark_spans(self.match.a.readable, passage.a, passage.same_a, QUOTED),
+                mark_spans(self.match.b.readable, passage.b, passage.same_b, QUOTED),
+            )
+            for passage in self.reused[:count]
+        ]
 
     @property
     def carried_by(self) -> str:

@@ -1,10 +1,13 @@
 """How scores are put into words, the same in the terminal and on the page."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
 
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.matching.match import Match
+from longmatch.reuse.reuse import Reuse
+from longmatch.reuse.revision import Revision
 
 _MAY = 0.30  # the probability from which two documents may belong together
 _VERDICTS = (  # from this probability on, how sure, and whether they do
@@ -14,7 +17,9 @@ _VERDICTS = (  # from this probability on, how sure, and whether they do
     (0.05, "probably", False),
     (0.00, "almost certainly", False),
 )
+_WORD_FOR_WORD = 0.98  # share of the words of a passage that are the same
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
+_CHANGES: tuple[Literal["added", "removed", "moved"], ...] = ("added", "removed", "moved")
 _LANGUAGES = {
     **{
         "ar": "Arabic",
@@ -132,6 +137,50 @@ def language_remarks(languages: Iterable[str], known: Collection[str] | None) ->
 def _listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them."""
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def shared_text(match: Match) -> list[str]:
+    """Sentences on the text that stands in both documents; none where there is none."""
+    reuse, relation = match.reuse, match.relation
+    if relation == "copy":
+        return ["The two are copies: their text is the same, word for word."]
+    if relation == "version":
+        whole = [
+            (reuse.reused_a + reuse.common_a) / max(1, reuse.words_a),
+            (reuse.reused_b + reuse.common_b) / max(1, reuse.words_b),
+        ]
+        parts = f"{percent(whole[0])} of A stands in B, {percent(whole[1])} of B in A"
+        return [f"The two are versions of one text: {parts}.", revision_summary(match.revision)]
+    return [sentence for sentence in (_reused(reuse), _common(reuse)) if sentence]
+
+
+def _reused(reuse: Reuse) -> str:
+    if not reuse.reused_a:
+        return ""
+    shares = f"{percent(reuse.share_a)} of A ({count(reuse.reused_a, 'word')})"
+    return f"{shares} stands {how_exactly(reuse.unchanged)} in B, where it is {percent(reuse.share_b)}."
+
+
+def _common(reuse: Reuse) -> str:
+    if not reuse.common_a:
+        return ""
+    also = "A further " if reuse.reused_a else ""
+    return f"{also}{count(reuse.common_a, 'word')} of A stand in B and in many documents of the collection."
+
+
+def how_exactly(unchanged: float) -> str:
+    """How a passage stands in another document, by the share of its words that are the same.
+
+    >>> how_exactly(1.0), how_exactly(0.9)
+    ('word for word', 'nearly word for word')
+    """
+    return "word for word" if unchanged >= _WORD_FOR_WORD else "nearly word for word"
+
+
+def revision_summary(revision: Revision) -> str:
+    """One sentence on how many words changed between two versions."""
+    changes = [f"{count(number, 'word')} {name}" for name in _CHANGES if (number := revision.words(name))]
+    return f"From A to B: {_listed(changes)}." if changes else "No word was added, removed or moved."
 
 
 def shares(parts: Mapping[str, float], labels: Mapping[str, str]) -> list[tuple[str, float]]:

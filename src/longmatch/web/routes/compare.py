@@ -2,18 +2,21 @@
 
 import json
 import re
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
 
 from longmatch.matching.match import Level, Match
 from longmatch.matching.render.html import render_html
+from longmatch.matching.render.redline import render_redline
 from longmatch.web.routes.common import Document, Model, mistakes
 from longmatch.web.schema import Answer, Comparison, GridScores
 from longmatch.web.state import TheState, address_of
 
 router = APIRouter(tags=["compare"])
 
+Format = Literal["html", "json", "redline"]
 A_LEVEL = "sections, chunks (about 250 tokens) or sentences."
 
 
@@ -41,15 +44,13 @@ async def grid(
 
 
 @router.get("/compare/export", responses=mistakes(404, 422, 429, 503), response_class=Response)
-async def export(
-    state: TheState, a: Document, b: Document, format: Literal["html", "json"] = "html", model: Model = None
-) -> Response:
-    """The comparison as a file to keep: a page that works offline, or JSON."""
+async def export(state: TheState, a: Document, b: Document, format: Format = "html", model: Model = None) -> Response:
+    """The comparison as a file to keep: a page that works offline, JSON, or b with its changes against a."""
     match = await state.comparison(a, b, model)
-    make = render_html if format == "html" else _json
-    content = await state.work(make, match)
-    kind = "text/html" if format == "html" else "application/json"
-    named = {"Content-Disposition": f'attachment; filename="{file_name(match)}.{format}"'}
+    content = await state.work(MAKERS[format], match)
+    kind, ending = ("application/json", "json") if format == "json" else ("text/html", "html")
+    name = f"{file_name(match)}{'-changes' if format == 'redline' else ''}.{ending}"
+    named = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(content.encode("utf-8", "replace"), media_type=f"{kind}; charset=utf-8", headers=named)
 
 
@@ -66,6 +67,9 @@ def _sent(answer: Answer) -> Response:
 
 def _json(match: Match) -> str:
     return json.dumps(match.to_dict(), ensure_ascii=False, indent=2)
+
+
+MAKERS: dict[Format, Callable[[Match], str]] = {"html": render_html, "json": _json, "redline": render_redline}
 
 
 def file_name(match: Match) -> str:

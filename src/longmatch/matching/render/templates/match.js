@@ -105,13 +105,30 @@ function mountMatch(root, signal = new AbortController().signal) {
     else forget();
     threads({});
   });
-  root.querySelector(".cards")?.addEventListener("click", (event) => {
+  root.querySelector(".strongest .cards")?.addEventListener("click", (event) => {
     const card = event.target.closest(".show")?.closest(".card");
     if (!card) return;
     bringReading();
     pick(Number(card.dataset.link));
   });
+  root.querySelector(".reuse")?.addEventListener("click", (event) => {
+    const button = event.target.closest(".show");
+    if (button) chooseSpans({ a: button.dataset.a.split(" ").map(Number), b: button.dataset.b.split(" ").map(Number) });
+  });
   for (const chip of root.querySelectorAll(".chip")) chip.addEventListener("click", () => markWord(root, chip));
+
+  /* A passage that stands in both texts. */
+  function chooseSpans(spans) {
+    bringReading();
+    forget();
+    const parts = [];
+    for (const side of ["a", "b"]) {
+      const ranges = rangesOf(panes[side], spans[side]);
+      parts.push(...ranges);
+      if (ranges.length) reveal(panes[side], ranges[0], "start", false);
+    }
+    if ("highlights" in CSS) CSS.highlights.set("chosen-part", new Highlight(...parts));
+  }
 
   /* A cell of the matrix: bring both parts into view, light what links them, and step to the strongest of it. */
   function chooseCell(matrix, row, column) {

@@ -8,7 +8,17 @@ from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.terminal.matrix import print_matrix
 from longmatch.matching.render.terminal.passages import print_passages
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import both_name, carried_by, caution, chance, facts, unread, verdict
+from longmatch.matching.render.terminal.reuse import print_reuse, print_sections
+from longmatch.matching.render.wording import (
+    both_name,
+    carried_by,
+    caution,
+    chance,
+    facts,
+    shared_text,
+    unread,
+    verdict,
+)
 
 BAR = 30  # characters
 
@@ -19,13 +29,17 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
     _print_titles(match, console, within)
     if not within:
         _print_score(match, console)
-    about_two = ("", "") if within else (caution(match), carried_by(match))
+    about_two = () if within else (*shared_text(match), caution(match), carried_by(match))
     for sentence in (*about_two, _words(match), printable(both_name(match)), *unread(match)):
         if sentence:
             console.print(Text(sentence))
     console.print()
     print_matrix(Matrix(match.sections, match.a, match.b, within), console)
     console.print()
+    if match.relation == "version":
+        print_sections(match.revision, console)
+    elif match.relation != "copy" and match.reuse.passages:
+        print_reuse(match, console)
     print_passages(match, console, passages)
 
 

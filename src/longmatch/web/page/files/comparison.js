@@ -27,7 +27,7 @@ export async function comparison(outlet, { view, path, named, exported, paramete
   }
   const [root] = rendered(html);
   const message = h("p", { class: "hint said", role: "status" });
-  const head = h("section", { class: "compare-bar", "aria-label": "This comparison" }, levels(), view === "within" ? null : modelChoice(), message, h("div", { class: "ways" }, ...ways, copy(), save("html", "HTML"), save("json", "JSON")));
+  const head = h("section", { class: "compare-bar", "aria-label": "This comparison" }, levels(), view === "within" ? null : modelChoice(), message, h("div", { class: "ways" }, ...ways, copy(), save("html", "HTML"), save("json", "JSON"), view === "within" ? null : save("redline", "Changes", "What changed from A to B, word by word, as one page")));
   outlet.replaceChildren(head, root);
   const replaceMatrix = mountMatch(root, signal);
   document.title = `${title(root)} · longmatch`;
@@ -72,11 +72,11 @@ export async function comparison(outlet, { view, path, named, exported, paramete
       }
     } }, "Copy address");
   }
-  function save(format, name) {
-    return h("button", { type: "button", class: "button", title: `Save this comparison as ${name}`, onclick: async () => {
+  function save(format, name, hint = `Save this comparison as ${name}`) {
+    return h("button", { type: "button", class: "button", title: hint, onclick: async () => {
       try {
-        await download("compare/export", { ...exported, model, format }, `comparison.${format}`);
-        say(`Saved as ${name}.`);
+        await download("compare/export", { ...exported, model, format }, format === "redline" ? "changes.html" : `comparison.${format}`);
+        say(format === "redline" ? "The changes are saved as a page." : `Saved as ${name}.`);
       } catch (error) {
         say(error.message);
       }

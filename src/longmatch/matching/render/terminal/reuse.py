@@ -1,0 +1,44 @@
+"""Text that stands in both documents, and what changed between two versions, for a terminal."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from longmatch.documents.brief import brief
+from longmatch.matching.match import Match
+from longmatch.matching.render.terminal.printable import printable
+from longmatch.matching.render.wording import count, how_exactly, label
+from longmatch.reuse.revision import Revision
+
+PASSAGES = 3  # shown
+LONGEST = 300  # characters of a passage shown
+STYLES = {"unchanged": "dim", "changed": "yellow", "moved": "blue", "added": "green", "removed": "red"}
+
+
+def print_reuse(match: Match, console: Console) -> None:
+    """Print the longest passages that stand in both documents."""
+    passages = match.reuse.passages
+    left_out = len(passages) - PASSAGES
+    console.print(
+        Text("The same text in both", "bold"), Text(f"({left_out:,} more not shown)" if left_out > 0 else "", "dim")
+    )
+    for passage in passages[:PASSAGES]:
+        how = "in many documents" if passage.common else how_exactly(passage.unchanged)
+        text = printable(brief(passage.a.of(match.a.readable), LONGEST))
+        console.print(Text.assemble((f"  {count(passage.words, 'word')}, {how}: ", "yellow"), f"“{text}”"))
+    console.print()
+
+
+def print_sections(revision: Revision, console: Console) -> None:
+    """Print what happened to each section between two versions."""
+    console.print(Text("What changed, section by section", "bold"))
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("section", overflow="fold")
+    for name in ("", "same", "added", "removed", "moved"):
+        table.add_column(name, justify="right" if name else "left")
+    for section in revision.sections:
+        counts = (section.same, section.added, section.removed, section.moved)
+        name = printable(label(section.heading, section.opening))
+        table.add_row(name, Text(section.status, STYLES[section.status]), *(f"{n:,}" if n else "" for n in counts))
+    console.print(table)
+    console.print()

@@ -1,0 +1,176 @@
+"""How much of each of two documents stands in the other, word for word or nearly, and what that makes the two."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from longmatch.documents.document import Document, Span
+from longmatch.reuse.passages import Shared, shared_passages
+from longmatch.reuse.words import PER_WORD, Vocabulary, Words, running_words
+
+Relation = Literal["copy", "version", "reuse", "related", "unrelated"]
+IsCommon = Callable[[str], bool]
+"""Whether a passage stands in many documents of a collection, which makes it boilerplate."""
+
+COPY = 0.99  # share of the words of both that one passage holds unchanged
+VERSION = 0.5  # share of all words that stand in both
+REUSE_WORDS = 50  # that stand in both, from which one document reuses the other's text
+REUSE_SHARE = 0.1  # of the shorter document, from which fewer words are enough
+
+
+@dataclass(frozen=True)
+class ReusedPassage:
+    """A passage that stands in both documents, word for word or with small changes."""
+
+    a: Span
+    b: Span
+    words: int  # of the longer side
+    same: int  # words that are the same in both
+    same_a: tuple[Span, ...]  # where they stand
+    same_b: tuple[Span, ...]
+    common: bool = False  # stands in many documents of the collection
+
+    @property
+    def unchanged(self) -> float:
+        """The share of the words that are the same."""
+        return self.same / self.words
+
+    def to_dict(self, a: Document, b: Document) -> dict[str, Any]:
+        """For JSON, with the text of both documents."""
+        sides = (("a", self.a, a), ("b", self.b, b))
+        texts = {
+            name: {"text": span.of(document.text), "start": span.start, "end": span.end}
+            for name, span, document in sides
+        }
+        return {**texts, "words": self.words, "unchanged": round(self.unchanged, 4), "common": self.common}
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """The passages that stand in both documents, longest first, and how many words of each document they hold.
+
+    Words are those of the running text. Passages that stand in many documents of the collection are listed, but count
+    only for copies and versions.
+    """
+
+    passages: tuple[ReusedPassage, ...] = ()
+    words_a: int = 0
+    words_b: int = 0
+    reused_a: int = 0  # words in passages that are not common
+    reused_b: int = 0
+    common_a: int = 0  # words in common passages alone
+    common_b: int = 0
+    same_a: int = 0  # words in passages of either kind that are the same in the other
+    same_b: int = 0
+    short: int = REUSE_WORDS  # words from which there is reuse, whatever their share
+    copied: bool = False  # whether one holds the words of the other throughout
+
+    @property
+    def share_a(self) -> float:
+        """The share of a that stands in b."""
+        return self.reused_a / self.words_a if self.words_a else 0.0
+
+    @property
+    def share_b(self) -> float:
+        """The share of b that stands in a."""
+        return self.reused_b / self.words_b if self.words_b else 0.0
+
+    @property
+    def unchanged(self) -> float:
+        """The share of the words in reused passages that are the same."""
+        counted = [passage for passage in self.passages if not passage.common]
+        total = sum(passage.words for passage in counted)
+        return sum(passage.same for passage in counted) / total if total else 0.0
+
+    @property
+    def relation(self) -> Relation | None:
+        """What shared text makes the two: copies, versions, or one that reuses the other; else None."""
+        if self.copied:
+            return "copy"
+        words = self.words_a + self.words_b
+        if words and (self.same_a + self.same_b) / words >= VERSION:
+            return "version"
+        reused = min(self.reused_a, self.reused_b)
+        least = min(self.short, REUSE_SHARE * min(self.words_a, self.words_b))
+        return "reuse" if reused and reused >= least else None
+
+    def to_dict(self, a: Document, b: Document) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "share_a": round(self.share_a, 4),
+            "share_b": round(self.share_b, 4),
+            "words_a": self.reused_a,
+            "words_b": self.reused_b,
+            "common_words_a": self.common_a,
+            "common_words_b": self.common_b,
+            "unchanged": round(self.unchanged, 4),
+            "passages": [passage.to_dict(a, b) for passage in self.passages],
+        }
+
+
+def find_reuse(a: Document, b: Document, is_common: IsCommon | None = None) -> Reuse:
+    """The passages that two documents share; `is_common` tells those that many documents of a collection have."""
+    vocabulary = Vocabulary()
+    return reuse_of(running_words(a, vocabulary), running_words(b, vocabulary), a.readable, is_common)
+
+
+def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = None) -> Reuse:
+    """The same, from the words of both, numbered alike, and the text of the first."""
+    shared = shared_passages(own, other)
+    passages = [_passage(found, own, other, text, is_common) for found in shared]
+    counted = [found for found, passage in zip(shared, passages, strict=True) if not passage.common]
+    (all_a, reused_a, same_a), (all_b, reused_b, same_b) = (
+        (_covered(shared, side, size), _covered(counted, side, size), _same(shared, side, size))
+        for side, size in (("a", len(own)), ("b", len(other)))
+    )
+    return Reuse(
+        passages=tuple(sorted(passages, key=lambda passage: (-passage.same, passage.a.start, passage.b.start))),
+        words_a=len(own),
+        words_b=len(other),
+        reused_a=reused_a,
+        reused_b=reused_b,
+        common_a=all_a - reused_a,
+        common_b=all_b - reused_b,
+        same_a=same_a,
+        same_b=same_b,
+        short=REUSE_WORDS * (PER_WORD if own.characters and other.characters else 1),
+        copied=_is_copy(own, other, shared),
+    )
+
+
+def _is_copy(a: Words, b: Words, shared: Sequence[Shared]) -> bool:
+    if not len(a) or not len(b):
+        return False
+    longest = max((found.same for found in shared), default=0)
+    return longest >= COPY * max(len(a), len(b)) or np.array_equal(a.ids, b.ids)
+
+
+def _passage(found: Shared, a: Words, b: Words, text: str, is_common: IsCommon | None) -> ReusedPassage:
+    first = Span(int(a.starts[found.a0]), int(a.ends[found.a1 - 1]))
+    second = Span(int(b.starts[found.b0]), int(b.ends[found.b1 - 1]))
+    same_a = tuple(Span(int(a.starts[x.i]), int(a.ends[x.i + x.length - 1])) for x in found.blocks)
+    same_b = tuple(Span(int(b.starts[x.j]), int(b.ends[x.j + x.length - 1])) for x in found.blocks)
+    words = max(found.a1 - found.a0, found.b1 - found.b0)
+    common = is_common is not None and is_common(first.of(text))
+    return ReusedPassage(first, second, words, found.same, same_a, same_b, common)
+
+
+def _covered(passages: Iterable[Shared], side: str, words: int) -> int:
+    """How many words of a side lie in passages."""
+    mask = np.zeros(words, dtype=bool)
+    for found in passages:
+        start, end = (found.a0, found.a1) if side == "a" else (found.b0, found.b1)
+        mask[start:end] = True
+    return int(mask.sum())
+
+
+def _same(passages: Iterable[Shared], side: str, words: int) -> int:
+    """How many words of a side are the same in the other."""
+    mask = np.zeros(words, dtype=bool)
+    for found in passages:
+        for i, j, length in found.blocks:
+            start = i if side == "a" else j
+            mask[start : start + length] = True
+    return int(mask.sum())

@@ -1,0 +1,95 @@
+"""Passages that stand in two documents, and what they make of the two."""
+
+import numpy as np
+import pytest
+
+from longmatch.documents.document import Span
+from longmatch.reuse.reuse import find_reuse
+from longmatch.reuse.words import Vocabulary, Words
+from tests.reuse.texts import document, edited, random_words
+
+
+def pasted(share: float, length: int = 120):
+    """Two unrelated documents, one with a passage of the other."""
+    source, host = random_words(1, 900), random_words(2, 900)
+    passage = source[300 : 300 + length]
+    return document(source), document(host[:400], edited(passage, share), host[400:], id="b"), passage
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.15])
+def test_a_pasted_passage_is_found_where_it_stands(share):
+    a, b, passage = pasted(share)
+    (found,) = find_reuse(a, b).passages
+    assert set(found.a.of(a.text).split()[2:-2]) <= set(passage)
+    assert found.words == pytest.approx(120, abs=12)
+    assert found.unchanged >= 1 - 2 * share
+    paragraph = b.paragraphs[1]
+    assert paragraph.start - 30 <= found.b.start and found.b.end <= paragraph.end + 30
+
+
+def test_unrelated_documents_share_nothing():
+    found = find_reuse(document(random_words(1, 2000)), document(random_words(2, 2000)))
+    assert found.passages == () and found.relation is None and found.share_a == 0
+
+
+def test_the_shares_are_those_of_the_words():
+    a, b, _ = pasted(0.0)
+    found = find_reuse(a, b)
+    assert found.share_a == pytest.approx(120 / 900, abs=0.01)
+    assert found.share_b == pytest.approx(120 / 1020, abs=0.01)
+    assert found.unchanged == pytest.approx(1, abs=0.02)
+
+
+def test_case_punctuation_hyphens_and_line_breaks_do_not_matter():
+    words = random_words(3, 60)
+    a = document(random_words(1, 200), words)
+    noisy = [f"{word[:2]}-\n{word[2:]}" if n % 7 == 0 else word.upper() + "," for n, word in enumerate(words)]
+    b = document(random_words(2, 200), noisy, id="b")
+    (found,) = find_reuse(a, b).passages
+    assert found.same >= 60 and found.unchanged == 1
+
+
+def test_chinese_is_compared_by_characters():
+    chance = np.random.default_rng(0)
+    a, b, passage = ("".join(map(chr, chance.integers(0x4E00, 0x4E00 + 800, count))) for count in (900, 900, 150))
+    first = document([a[:300] + passage + a[300:]])
+    second = document([b[:500] + passage + b[500:]], id="b")
+    (found,) = find_reuse(first, second).passages
+    assert passage[2:-2] in found.a.of(first.text) and found.words == pytest.approx(150, abs=4)
+
+
+def test_copies_versions_and_reuse_are_told_apart():
+    text, other = random_words(1, 600), random_words(2, 600)
+    a = document(text)
+    assert find_reuse(a, document([word.upper() for word in text], id="b")).relation == "copy"
+    assert find_reuse(a, document(edited(text, 0.1), id="b")).relation == "version"
+    assert find_reuse(a, document(text[300:], text[:300], id="b")).relation == "version"
+    assert find_reuse(a, document(text[:450], other[:200], id="b")).relation == "version"
+    assert find_reuse(a, document(other, text[:90], id="b")).relation == "reuse"
+    assert find_reuse(a, document(other, text[:20], id="b")).relation is None
+
+
+def test_what_many_documents_share_is_told_and_does_not_count():
+    a, b, _ = pasted(0.0)
+    found = find_reuse(a, b, is_common=lambda text: True)
+    assert found.passages[0].common and found.relation is None
+    assert (found.share_a, found.common_a) == (0, pytest.approx(120, abs=4))
+
+
+def test_text_repeated_within_a_document_counts_once():
+    passage = random_words(5, 60)
+    a = document(random_words(1, 400), passage)
+    b = document(passage, random_words(2, 400), passage, id="b")
+    found = find_reuse(a, b)
+    assert found.reused_a == pytest.approx(60, abs=3) and found.reused_b == pytest.approx(120, abs=6)
+
+
+def test_empty_documents_are_nothing():
+    found = find_reuse(document(), document(id="b"))
+    assert found.relation is None and found.share_a == 0
+
+
+def test_spans_are_those_of_the_text():
+    text = "Ein Bei-\nspiel, groß."
+    words = Words.of(text, [Span(0, len(text))], Vocabulary())
+    assert [text[s:e] for s, e in zip(words.starts, words.ends, strict=True)] == ["Ein", "Bei-\nspiel", "groß"]
