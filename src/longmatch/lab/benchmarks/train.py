@@ -48,6 +48,7 @@ from longmatch.parallel import half_the_cores, use_processes
 ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained first
 ALONE = {"temporal": False, "views": 1}  # SST without aggregation
 BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were masked
+POOLED = {"block_pooling": "mean", "document_pooling": "mean", "centred": True}  # SMITH by means, not first tokens
 MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "colde": ("colde", {}),
     "colde-paper": ("colde", {"preset": "paper"}),
@@ -81,17 +82,24 @@ MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smith-2-layers": ("smith", {"pretrained": "@smith-pretrain-2-layers"}),  # SMITH's table 6
     "smith-4-layers": ("smith", {"pretrained": "@smith-pretrain-4-layers"}),
     "smith-short": ("smith", {"backbone": DEFAULT_NAME}),
+    "smith-mean": ("smith", BOTH | {"document_pooling": "mean", "centred": True}),
+    "smith-mean-parts": ("smith", BOTH | {"combine": "mean-concat", "normalise_parts": True}),
+    "smith-minilm": ("smith", {"backbone": DEFAULT_NAME, **POOLED}),
     "dssm": ("dssm", {}),
     "arc-i": ("arc-i", {}),
     "han": ("han", {}),
     "smash": ("smash", {}),
     "s-long": ("s-long", {}),
     "cross": ("cross", {}),
+    "cross-fresh": ("cross", {"readout": "fresh", "swap": True}),
+    "cross-mean": ("cross", {"readout": "mean", "swap": True}),
     "bert-pli": ("bert-pli", {}),
     "match-ignition": ("match-ignition", {}),
     "opt-match": ("opt-match", {}),
     "cig": ("cig", {}),
     "sst-clusters": ("sst-clusters", {}),
+    "sst-clusters-modularity": ("sst-clusters", {"modularity": 1.0}),  # with DMoN's own loss
+    "sst-modularity": ("sst", ADAPTIVE | {"clusters": "@sst-clusters-modularity"}),
     "sst-direct-hard": ("sst", {"sampling": "hard"}),  # SST's table 2
     "sst-direct-soft": ("sst", {}),
     "sst-adaptive-hard": ("sst", ADAPTIVE | {"sampling": "hard"}),
