@@ -11,6 +11,7 @@ from longmatch.lab.datasets.near_pairs import main, write_near_pairs
 from longmatch.lab.datasets.splits import DEFAULT, LEGAL
 from longmatch.lab.training.data.sources import find_sources
 
+DEPTH = 8  # of a subject's fifteen documents
 SUBJECTS = ("ferries cross the strait", "bakers knead the dough", "judges read the statutes", "miners wash the gold")
 
 
@@ -27,7 +28,7 @@ def folder(tmp_path):
 
 
 def test_each_match_stands_beside_a_similar_document_that_no_label_relates(folder):
-    near = DataFolder(write_near_pairs(folder))
+    near = DataFolder(write_near_pairs(folder, depth=DEPTH))
     matches = [(p.split, p.source, p.target) for p in near.pairs() if p.label]
     others = [(p.split, p.source, p.target) for p in near.pairs() if not p.label]
     assert matches == [(p.split, p.source, p.target) for p in folder.pairs() if p.label]
@@ -35,11 +36,11 @@ def test_each_match_stands_beside_a_similar_document_that_no_label_relates(folde
     cited = {frozenset((source, target)) for _, source, target in matches}
     assert not any(frozenset((source, target)) in cited or source == target for _, source, target in others)
     same_subject = [int(source[1:]) % 4 == int(target[1:]) % 4 for _, source, target in others]
-    assert sum(same_subject) >= 0.9 * len(others)  # a quarter of documents drawn at random
+    assert sum(same_subject) >= 0.9 * len(others)  # of documents drawn from all, a quarter
 
 
 def test_no_document_of_a_later_split_is_a_non_match_of_an_earlier_one(folder):
-    near = DataFolder(write_near_pairs(folder))
+    near = DataFolder(write_near_pairs(folder, depth=DEPTH))
     assert set(near.splits) == {"train", "validation", "test"}
     assert all(pair.split == DEFAULT.of_pair(pair.source, pair.target) for pair in near.pairs())
 
@@ -49,6 +50,8 @@ def test_the_same_command_writes_the_same_pairs(folder, capsys):
     first = (folder.path / "pairs-near.tsv").read_bytes()
     main([str(folder.path)])
     assert (folder.path / "pairs-near.tsv").read_bytes() == first
+    main([str(folder.path), "--seed", "1"])
+    assert (folder.path / "pairs-near.tsv").read_bytes() != first
     assert "subjects/pairs-near.tsv: train " in capsys.readouterr().out
 
 
@@ -58,7 +61,7 @@ def test_a_set_split_by_another_rule_is_refused(folder):
 
 
 def test_near_pairs_are_a_set_that_training_and_evaluation_know_by_one_name(folder):
-    path = write_near_pairs(folder)
+    path = write_near_pairs(folder, depth=DEPTH)
     near = DataFolder(path)
     (source,) = find_sources([path])
     assert (near.name, near.documents_name, source.name, source.documents) == ("subjects-near", "subjects") * 2
@@ -69,7 +72,7 @@ def test_near_pairs_are_a_set_that_training_and_evaluation_know_by_one_name(fold
 
 
 def test_evaluation_measures_near_pairs_on_the_encodings_of_the_folder(folder, tmp_path):
-    path, out = write_near_pairs(folder), tmp_path / "out"
+    path, out = write_near_pairs(folder, depth=1), tmp_path / "out"
     random = lm.evaluate(folder.path, "tfidf", out=out, protocol="pairs")
     near = lm.evaluate(path, "tfidf", out=out)
     assert {row.run.data for row in near} == {"subjects-near"}

@@ -1,17 +1,19 @@
 """Near pairs: the matches of a set against BM25's best documents that do not match.
 
-    python -m longmatch.lab.datasets.near_pairs DATA/acl DATA/papers
+    python -m longmatch.lab.datasets.near_pairs DATA/acl DATA/papers [--depth 40] [--seed 0]
 
-The non-matches of pairs.tsv are drawn at random, so most can be told by their subject alone. Here each match, in
-training, validation and test, stands beside the document most similar to its source by BM25 that no label relates to
-it and that keeps the pair in the same split. They are written to pairs-near.tsv in the same folder, which training and
-evaluation take in place of the folder (`--data DATA/acl/pairs-near.tsv`). BM25 itself cannot be compared there: its
-best guesses are the non-matches.
+The non-matches of pairs.tsv are drawn from all documents, so most can be told by their subject alone. Here each match,
+in training, validation and test, stands beside one of BM25's best 40 documents for its source, drawn at random from
+those that no label relates to it and that keep the pair in the same split; where none is left, beside the next best.
+They are written to pairs-near.tsv in the same folder, which training and evaluation take in place of the folder
+(`--data DATA/acl/pairs-near.tsv`). BM25 itself cannot be compared there: its best guesses are the non-matches. With
+`--depth 1` they are its very best, which on average resemble the source more than the matches do.
 """
 
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from random import Random
 
 import numpy as np
 
@@ -27,9 +29,10 @@ from longmatch.lexical.weights import TermMatrix, bm25, bm25_query
 
 NEAR = "-near"  # suffix of the name of a set with near pairs
 FILE = f"pairs{NEAR}.tsv"
+BEST = 40  # documents of BM25, as many as a reranker is given
 
 
-def write_near_pairs(folder: DataFolder, rule: SplitRule = DEFAULT) -> Path:
+def write_near_pairs(folder: DataFolder, rule: SplitRule = DEFAULT, depth: int = BEST, seed: int = 0) -> Path:
     """Write the near pairs of a set beside its pairs.tsv; `rule` is the one by which its splits were made."""
     folder.validate()
     if not folder.pairs():
@@ -37,19 +40,24 @@ def write_near_pairs(folder: DataFolder, rule: SplitRule = DEFAULT) -> Path:
     if any(pair.split != rule.of_pair(pair.source, pair.target) for pair in folder.pairs()):
         raise ReadError(folder.path / "pairs.tsv", f"has other splits than {rule} gives", "Name the set's own rule.")
     path = folder.path / FILE
-    write_table(path, PAIR_COLUMNS, sorted(near_pairs(folder, rule)))
+    write_table(path, PAIR_COLUMNS, sorted(near_pairs(folder, rule, depth, seed)))
     return path
 
 
-def near_pairs(folder: DataFolder, rule: SplitRule) -> Iterator[Pair]:
-    """The matches of a set, each followed by a non-match of the same source and split, as far as there are any."""
+def near_pairs(folder: DataFolder, rule: SplitRule, depth: int = BEST, seed: int = 0) -> Iterator[Pair]:
+    """The matches of a set, each followed by a non-match of the same source and split, as far as there are any.
+
+    What is drawn depends only on the seed and the source.
+    """
     matches: dict[str, list[Pair]] = {}
     for pair in folder.pairs():
         if pair.label:
             matches.setdefault(pair.source, []).append(pair)
     related = _related(folder)
     for source, best in _rankings(folder, sorted(matches)):
-        strangers = [id for id in best if id not in related.get(source, set())]
+        near = best[:depth]
+        Random(f"{seed}:{source}").shuffle(near)
+        strangers = [id for id in [*near, *best[depth:]] if id not in related.get(source, set())]
         splits = {id: rule.of_pair(source, id) for id in strangers}
         for match in sorted(matches[source]):
             yield match
@@ -88,8 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the near pairs of some sets."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path, help="data folders with documents and pairs.tsv")
-    for path in parser.parse_args(arguments).folders:
-        labels = DataFolder(write_near_pairs(DataFolder(path)))
+    parser.add_argument("--depth", type=int, default=BEST, help="of BM25's results that non-matches are drawn from")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    for path in options.folders:
+        labels = DataFolder(write_near_pairs(DataFolder(path), depth=options.depth, seed=options.seed))
         counts = (f"{split} {len(labels.pairs(split)):,}" for split in labels.splits)
         print(f"{labels.place}: {', '.join(counts)} pairs", flush=True)
 
