@@ -117,3 +117,12 @@ def test_a_row_is_trained_from_every_start_and_one_without_a_backbone_once(make_
         "tiny/smith-short-1": "all-MiniLM-L6-v2",
         "tiny/colde-raw-lm-1": "/models/raw-lm",
     }
+
+
+def test_a_set_of_near_pairs_is_trained_and_measured_by_its_label_file(make_data, tmp_path) -> None:
+    data = make_data(pairs=LABELS, name="tiny")
+    (data / "pairs-near.tsv").write_bytes((data / "pairs.tsv").read_bytes())
+    plan = BenchmarkPlan(data.parent, tmp_path / "out", ["tiny-near"], ["cross"], [1], {}, tmp_path / "rows")
+    jobs = {job.name: job.work for job in plan.jobs()}
+    assert jobs["tiny-near/cross-1"].data == data / "pairs-near.tsv"
+    assert jobs["tiny-near/cross-1: measured"].evaluation.folders == [data / "pairs-near.tsv"]

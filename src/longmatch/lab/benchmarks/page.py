@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.lab.benchmarks.stored_results import RESULTS, StoredResults, StoredRow
+from longmatch.lab.datasets.near_pairs import NEAR
 from longmatch.lab.evaluation.corpus import SHUFFLED
 from longmatch.lab.evaluation.measures import PAIR_DEFAULTS, RANKING_DEFAULTS, RankingMeasure, parse
 
@@ -31,6 +32,11 @@ Of some older rows only the numbers are available, not the runs; each set names 
 made at the time, and newer rows are not tested against them: where such a row is or may be the best other row, a newer
 row has no \\*, and where it is or may be the best untrained row, no ^.
 """
+REMARKS = {  # on sets whose names end like this
+    SHUFFLED: "The sections of every document are in random order.",
+    NEAR: "The non-matches are BM25's best documents that do not match, so BM25 stands outside the comparison: it is "
+    "below chance by construction, and rows that resemble it (tfidf, phrases) are held back too.",
+}
 GAINS = ("nDCG@10", "nDCG@20", "MRR", "MPR", "HR@10", "F1", "accuracy")  # measures in the table of what training gained
 ORDER = {name: number for number, name in enumerate((*RANKING_DEFAULTS, *PAIR_DEFAULTS))}  # of the columns
 KINDS = {True: "Ranking", False: "Pairs"}
@@ -126,7 +132,7 @@ def _weights(weights: Mapping[str, Any]) -> str:
 def _summary(rows: Sequence[StoredRow], ranking: bool) -> list[str]:
     """The first measure of every model on every set, and the mean over the sets."""
     first = {(row["data"], row["model"]): (names[0], row) for row in rows if (names := _names([row], ranking))}
-    sets = list(dict.fromkeys(data for data, _ in first if not data.endswith(SHUFFLED)))
+    sets = list(dict.fromkeys(data for data, _ in first if not data.endswith((SHUFFLED, NEAR))))
     models = list(dict.fromkeys(model for data, model in first if data in sets))
     if not sets:
         return []
@@ -163,8 +169,8 @@ def _set(rows: Sequence[StoredRow]) -> list[str]:
     first = rows[0]
     size = f"{first['queries']} queries" + (f", {first['pairs']} pairs" if first["pairs"] else "")
     summary = f"Split {first['split']}: {size}, {first['documents']} documents, seed {first['seed']}."
-    shuffled = " The sections of every document are in random order." if first["data"].endswith(SHUFFLED) else ""
-    lines = [f"## {first['data']}", "", summary + shuffled, ""]
+    remarks = [remark for ending, remark in REMARKS.items() if first["data"].endswith(ending)]
+    lines = [f"## {first['data']}", "", " ".join([summary, *remarks]), ""]
     studies = dict.fromkeys(row["study"]["name"] for row in rows if row.get("study"))
     kinds = [ranking for ranking in KINDS if _names(rows, ranking)]
     for ranking in kinds:

@@ -4,11 +4,12 @@
         [--only 'acl/*' '*-1'] [--set steps=60] [--set colde.documents=200] [--set papers/epochs=1] [--jobs 9]
         [--measure ROWS] [--also news/rprs news/lda]
 
-DATA holds the sets' folders. Each model is written to OUT/SET/ROW-SEED, the tokenised documents once to OUT/tokens;
-trained models are left as they are, and interrupted trainings resume. `--only` keeps those whose SET/ROW-SEED matches
-one of its patterns, in the patterns' order: `'acl/*' '*-1'` is every seed on acl, then the first elsewhere. `--set`
-applies to every row that has the setting, and overrides the row's own; prefixed with the name of a model, row or set,
-it applies to those alone. Rows that others need, such as SST's cluster networks, are added and trained first.
+DATA holds the sets' folders; the set acl-near is DATA/acl/pairs-near.tsv (`longmatch.lab.datasets.near_pairs`). Each
+model is written to OUT/SET/ROW-SEED, the tokenised documents once to OUT/tokens; trained models are left as they are,
+and interrupted trainings resume. `--only` keeps those whose SET/ROW-SEED matches one of its patterns, in the patterns'
+order: `'acl/*' '*-1'` is every seed on acl, then the first elsewhere. `--set` applies to every row that has the
+setting, and overrides the row's own; prefixed with the name of a model, row or set, it applies to those alone. Rows
+that others need, such as SST's cluster networks, are added and trained first.
 
 With `--jobs 9` nine processes run side by side and log to ROW-SEED.log, so that small models fill a GPU together; a
 failure does not stop the others. On an NVIDIA GPU start `nvidia-cuda-mps-control -d` first, or they take turns. With
@@ -37,7 +38,7 @@ from typing import Any, Literal
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
 from longmatch.lab.benchmarks.prepare import MODELS, TOKENS, restore_tokens
-from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.datasets.collection import DataFolder, find_set
 from longmatch.lab.evaluation.evaluate import Evaluation
 from longmatch.lab.evaluation.model_spec import WITHOUT_BACKBONE
 from longmatch.lab.training.settings import TrainingSettings, read_pairs
@@ -47,6 +48,7 @@ from longmatch.parallel import half_the_cores, use_processes
 ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained first
 ALONE = {"temporal": False, "views": 1}  # SST without aggregation
 BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were masked
+POOLED = {"block_pooling": "mean", "document_pooling": "mean", "centred": True}  # SMITH by means, not first tokens
 MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "colde": ("colde", {}),
     "colde-paper": ("colde", {"preset": "paper"}),
@@ -80,17 +82,24 @@ MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smith-2-layers": ("smith", {"pretrained": "@smith-pretrain-2-layers"}),  # SMITH's table 6
     "smith-4-layers": ("smith", {"pretrained": "@smith-pretrain-4-layers"}),
     "smith-short": ("smith", {"backbone": DEFAULT_NAME}),
+    "smith-mean": ("smith", BOTH | {"document_pooling": "mean", "centred": True}),
+    "smith-mean-parts": ("smith", BOTH | {"combine": "mean-concat", "normalise_parts": True}),
+    "smith-minilm": ("smith", {"backbone": DEFAULT_NAME, **POOLED}),
     "dssm": ("dssm", {}),
     "arc-i": ("arc-i", {}),
     "han": ("han", {}),
     "smash": ("smash", {}),
     "s-long": ("s-long", {}),
     "cross": ("cross", {}),
+    "cross-fresh": ("cross", {"readout": "fresh", "swap": True}),
+    "cross-mean": ("cross", {"readout": "mean", "swap": True}),
     "bert-pli": ("bert-pli", {}),
     "match-ignition": ("match-ignition", {}),
     "opt-match": ("opt-match", {}),
     "cig": ("cig", {}),
     "sst-clusters": ("sst-clusters", {}),
+    "sst-clusters-modularity": ("sst-clusters", {"modularity": 1.0}),  # with DMoN's own loss
+    "sst-modularity": ("sst", ADAPTIVE | {"clusters": "@sst-clusters-modularity"}),
     "sst-direct-hard": ("sst", {"sampling": "hard"}),  # SST's table 2
     "sst-direct-soft": ("sst", {}),
     "sst-adaptive-hard": ("sst", ADAPTIVE | {"sampling": "hard"}),
@@ -288,8 +297,9 @@ class BenchmarkPlan:
         """Unpack the tokens of sets that `benchmarks.prepare` wrote."""
         stores = [self.out / "tokens", *([self.runs / "encodings"] if self.runs else [])]
         for name in self.sets:
-            if (self.data / name / TOKENS).is_file():
-                restore_tokens(self.data / name, stores)
+            folder = DataFolder(find_set(self.data, name)).path
+            if (folder / TOKENS).is_file():
+                restore_tokens(folder, stores)
 
     def models(self, name: str) -> list[str]:
         """All models of a set's evaluation."""
@@ -305,10 +315,10 @@ class BenchmarkPlan:
 
     def evaluation(self, name: str) -> Evaluation:
         """All models on a set, both protocols where it has both kinds of labels."""
-        folder = DataFolder(self.data / name)
+        folder = DataFolder(find_set(self.data, name))
         both: Literal["both", "auto"] = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
         out = self.runs or Path()
-        return Evaluation([folder.path], self.models(name), out, protocol=both, processes=self.readers)
+        return Evaluation([folder.place], self.models(name), out, protocol=both, processes=self.readers)
 
     def _combinations(self) -> list[tuple[str, str, str, int]]:
         """Set, row, start and seed of every model, in the order of the patterns; the first seed of all sets first."""
@@ -336,7 +346,7 @@ class BenchmarkPlan:
         settings: dict[str, Any] = {"cache": str(self.out / "tokens")} | start_settings(row, start, self.data)
         settings |= resolve_folders(changed, self.out, name, seed, Path(start).name)
         settings |= settings_for(row, name, self.overrides) | {"seed": 1 if model == PRETRAINED else seed}
-        work = Training(model, self.data / Path(place).parent, self.out / place, settings, self.readers)
+        work = Training(model, find_set(self.data, Path(place).parent.name), self.out / place, settings, self.readers)
         needs = tuple(_path(other, name, seed, start) for other in prerequisites([row]))
         return QueuedJob(place, work, self.out / f"{place}.log", needs, model in LARGE)
 

@@ -3,6 +3,7 @@
     documents.jsonl.xz   one document per line: id, title, sections [{heading, text}] (also .jsonl, .jsonl.gz)
     qrels.tsv            split, query, document, grade
     pairs.tsv            split, source, target, label
+    pairs-KIND.tsv       the same with other non-matches: a set of its own, NAME-KIND (see `near_pairs`)
     candidates.tsv       document: only these are ranked for any query
     pools.tsv            query, document: only these are ranked for the query
 
@@ -24,13 +25,20 @@ PAIR_COLUMNS = ("split", "source", "target", "label")
 QREL_COLUMNS = ("split", "query", "document", "grade")
 CANDIDATE_COLUMNS = ("document",)
 POOL_COLUMNS = ("query", "document")
+LABEL_FILES = ("qrels.tsv", "pairs.tsv", "candidates.tsv", "pools.tsv")
 
 
 class DataFolder:
-    """A data set on disk. Documents are streamed; labels and ids are read once, on first use."""
+    """A data set on disk. Documents are streamed; labels and ids are read once, on first use.
+
+    Opened by the path of a label file, `acl/pairs-near.tsv`, the set has those pairs alone and is called acl-near.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.place = Path(path)  # as given: what names the set to training and evaluation
+        of_pairs = self.place.suffix == ".tsv"
+        self.path = self.place.parent if of_pairs else self.place
+        self.label_files = (self.place.name,) if of_pairs else LABEL_FILES
         files = [self.path / name for name in DOCUMENT_FILES if (self.path / name).is_file()]
         if not files:
             raise ReadError(
@@ -42,7 +50,12 @@ class DataFolder:
 
     @property
     def name(self) -> str:
-        """The set's name in tables: the folder's name."""
+        """The set's name in tables: the folder's name, or acl-near for acl/pairs-near.tsv."""
+        return set_name(self.place)
+
+    @property
+    def documents_name(self) -> str:
+        """The folder's name: sets that differ in their pairs alone share what is computed from the documents."""
         return self.path.resolve().name
 
     def documents(self) -> Iterator[Document]:
@@ -95,7 +108,7 @@ class DataFolder:
         """Raise ReadError if a label, candidate or pool names a missing document."""
         known = set(self.ids)
         named = {
-            "pairs.tsv": (id for pair in self._pairs for id in (pair.source, pair.target)),
+            self._pairs_file: (id for pair in self._pairs for id in (pair.source, pair.target)),
             "qrels.tsv": (id for row in self._judgements for id in (row.query, row.document)),
             "candidates.tsv": iter(self._candidates),
             "pools.tsv": (id for query, pool in self._pools.items() for id in (query, *pool)),
@@ -108,8 +121,12 @@ class DataFolder:
 
     @cached_property
     def _pairs(self) -> tuple[Pair, ...]:
-        rows = self._rows("pairs.tsv", PAIR_COLUMNS)
-        return tuple(Pair(split, a, b, number) for split, a, b, number in self._typed("pairs.tsv", rows, (0, 1)))
+        rows = self._rows(self._pairs_file, PAIR_COLUMNS)
+        return tuple(Pair(split, a, b, number) for split, a, b, number in self._typed(self._pairs_file, rows, (0, 1)))
+
+    @property
+    def _pairs_file(self) -> str:
+        return next(name for name in self.label_files if name.startswith("pairs"))
 
     @cached_property
     def _judgements(self) -> tuple[Judgement, ...]:
@@ -129,7 +146,7 @@ class DataFolder:
 
     def _rows(self, name: str, columns: tuple[str, ...]) -> list[list[str]]:
         path = self.path / name
-        return read_table(path, columns) if path.is_file() else []
+        return read_table(path, columns) if name in self.label_files and path.is_file() else []
 
     def _typed(
         self, name: str, rows: list[list[str]], allowed: tuple[int, ...] | None
@@ -144,3 +161,22 @@ class DataFolder:
                 expected = "0 or 1" if allowed else "a whole number from 0 up"
                 raise ReadError(self.path / name, f"has a row that ends in {number!r}", f"That should be {expected}.")
             yield split_of[split], first, second, value
+
+
+def set_name(place: Path) -> str:
+    """The name of a set, given its folder, the documents file in it, or a file with other pairs.
+
+    >>> set_name(Path("data/acl")), set_name(Path("data/acl/pairs-near.tsv"))
+    ('acl', 'acl-near')
+    """
+    resolved = place.resolve()
+    if resolved.suffix == ".tsv":
+        return resolved.parent.name + resolved.stem.removeprefix("pairs")
+    return resolved.parent.name if resolved.name in DOCUMENT_FILES and resolved.parent.name else resolved.name
+
+
+def find_set(data: Path, name: str) -> Path:
+    """The folder of a set below `data`, or the label file behind a name such as acl-near: data/acl/pairs-near.tsv."""
+    collection, _, kind = name.rpartition("-")
+    labels = data / collection / f"pairs-{kind}.tsv"
+    return labels if not (data / name).is_dir() and labels.is_file() else data / name

@@ -102,13 +102,7 @@ class CollectionWriter:
 
     def table(self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
         """Write another tab-separated file next to the labels; no file if there are no rows."""
-        rows = iter(rows)
-        first = next(rows, None)
-        if first is None:
-            return
-        with (self._partial / name).open("w", encoding="utf-8", newline="\n") as file:
-            for row in chain([columns, first], rows):
-                file.write("\t".join(str(cell) for cell in row) + "\n")
+        write_table(self._partial / name, columns, rows)
 
     def finish(self) -> Summary:
         """Write the labels and move the folder into place."""
@@ -136,3 +130,16 @@ class CollectionWriter:
             unreadable=self.unreadable,
             dropped=len(self._pairs) - len(pairs) + len(self._judgements) - len(judgements),
         )
+
+
+def write_table(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
+    """Write a tab-separated file with a header; no file if there are no rows."""
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is None:
+        return
+    part = path.with_name(f"{path.name}.part")
+    with part.open("w", encoding="utf-8", newline="\n") as file:
+        for row in chain([columns, first], rows):
+            file.write("\t".join(str(cell) for cell in row) + "\n")
+    part.replace(path)

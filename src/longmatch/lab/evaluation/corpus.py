@@ -45,7 +45,10 @@ class Corpus:
     @property
     def name(self) -> str:
         """The set's name in tables."""
-        return self.folder.name + ("" if self.shuffle is None else SHUFFLED)
+        return self._suffixed(self.folder.name)
+
+    def _suffixed(self, name: str) -> str:
+        return name + ("" if self.shuffle is None else SHUFFLED)
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
@@ -68,7 +71,7 @@ class Corpus:
     @property
     def source(self) -> DocumentSource["_Line"]:
         """The documents for a store of what is derived from them."""
-        return DocumentSource(self.name, self.fingerprint, self._lines, _read)
+        return DocumentSource(self._suffixed(self.folder.documents_name), self.fingerprint, self._lines, _read)
 
     def words(self, ids: Iterable[str]) -> dict[str, int]:
         """The lengths of these documents in words (for Chinese and Japanese: in characters)."""

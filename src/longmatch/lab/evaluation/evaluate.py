@@ -57,7 +57,8 @@ def evaluate(
     The lexical baselines tfidf, phrases and bm25 are always included.
 
     Args:
-        data: one or several data folders, with documents and `qrels.tsv` or `pairs.tsv`.
+        data: one or several data folders, with documents and `qrels.tsv` or `pairs.tsv`; or `acl/pairs-near.tsv`, a
+            file of other pairs of a folder's documents.
         models: names (`default`, `sdr`), folders of trained models, or `rule@FOLDER`; folders that differ only in the
             seed make one row.
         out: the folder for encodings, runs, results.json, results.md and plots.
@@ -154,7 +155,7 @@ class Evaluation:
         rows: list[ResultRow] = []
         evaluated: set[str] = set()
         for folder in folders:
-            studied = (spec for study in self.studies for spec in study.train_models(self.out, folder.path))
+            studied = (spec for study in self.studies for spec in study.train_models(self.out, folder.place))
             specs = [*named, *studied]
             for corpus in self._corpora(folder):
                 setup = self._setup(corpus)
@@ -188,7 +189,7 @@ class Evaluation:
     @property
     def command(self) -> str:
         """The equivalent command; data folders by name, other paths in portable form."""
-        words = ["longmatch", "evaluate", "--data", *(folder.resolve().name for folder in self.folders)]
+        words = ["longmatch", "evaluate", "--data", *map(_shown, self.folders)]
         words += ["--models", ",".join(map(portable_source, self.models))] if self.models else []
         options = {
             "--split": self.split,
@@ -210,7 +211,7 @@ class Evaluation:
         for folder in folders:
             folder.validate()
             if not self._protocols(folder):
-                raise ReadError(folder.path, f"has no labels to measure on in {self.split}", "Name another --split.")
+                raise ReadError(folder.place, f"has no labels to measure on in {self.split}", "Name another --split.")
         return folders
 
     def _of_sets(self, rows: Sequence[ResultRow], names: set[str]) -> list[ResultRow]:
@@ -252,3 +253,9 @@ class Evaluation:
 
     def _show_progress(self, what: str, total: int | None) -> AbstractContextManager[Progress]:
         return self.show_progress(what, total) if self.show_progress else nullcontext(lambda steps: None)
+
+
+def _shown(folder: Path) -> str:
+    """A data folder by its name, a label file with that of its folder."""
+    resolved = folder.resolve()
+    return f"{resolved.parent.name}/{resolved.name}" if resolved.suffix == ".tsv" else resolved.name

@@ -9,7 +9,7 @@ from typing import Any
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
-from longmatch.lab.datasets.collection import DOCUMENT_FILES
+from longmatch.lab.datasets.collection import set_name
 from longmatch.lab.evaluation.corpus import SHUFFLED
 from longmatch.loading import LEXICAL, RECORD
 from longmatch.registry import MODELS, TRAINED
@@ -50,7 +50,7 @@ class TrainingRecord:
             record = json.loads(path.read_text(encoding="utf-8"))
             model, seed = str(record["model"]), int(record["seed"])
             data = record.get("data", ())
-            names = tuple(_set_name(Path(place)) for place in ([data] if isinstance(data, str) else data))
+            names = tuple(set_name(Path(place)) for place in ([data] if isinstance(data, str) else data))
             changed = changed_settings(model, record.get("settings", {}))
             return TrainingRecord(model, seed, names, changed, str(record.get("rule", "")))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -193,11 +193,6 @@ def default_settings(model: str, preset: str | None = None) -> dict[str, Any]:
 
 def _field_defaults(kind: Any) -> dict[str, Any]:
     return {field.name: field.default for field in fields(kind)} if is_dataclass(kind) else {}
-
-
-def _set_name(place: Path) -> str:
-    """The name of a data folder, given itself or the documents file in it."""
-    return place.parent.name if place.name in DOCUMENT_FILES and place.parent.name else place.name
 
 
 def _formatted(value: Any) -> str:

@@ -111,7 +111,7 @@ def _is_current(stored: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
 
 def _labels_digest(folder: DataFolder) -> str:
     digest = hashlib.sha256()
-    for name in ("qrels.tsv", "pairs.tsv", "candidates.tsv", "pools.tsv"):
+    for name in folder.label_files:
         path = folder.path / name
         digest.update(name.encode() + (path.read_bytes() if path.is_file() else b""))
     return digest.hexdigest()[:16]

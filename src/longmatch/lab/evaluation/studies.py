@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.errors import LongmatchError
+from longmatch.lab.datasets.collection import set_name
 from longmatch.lab.evaluation.model_spec import ModelSpec, StudyPoint, portable_path
 from longmatch.loading import RECORD
 
@@ -66,7 +67,7 @@ class Study:
         from longmatch.lab.training.train import train
 
         for value, seed in product(self.values, self.seeds):
-            folder = self.folder(out, data.resolve().name, value, seed)
+            folder = self.folder(out, set_name(data), value, seed)
             if not (folder / RECORD).is_file():
                 settings = {"cache": str(out / "studies" / "tokens"), **self.fixed, self.key: value, "seed": seed}
                 train(self.model, [data], folder, **settings)

@@ -94,8 +94,9 @@ def test_blocks_read_by_length_have_the_vectors_of_blocks_read_one_by_one(docume
     with torch.no_grad():
         fast = model.encode_batch_blocks(batch)
         slow = [
-            model.block_vectors(model.encode_tokens(block[None], torch.ones(1, len(block), dtype=torch.long)))
+            model.block_vectors(model.encode_tokens(block[None], ones), ones)
             for block in batch.text.ids.split(batch.text.lengths.tolist())
+            for ones in [torch.ones(1, len(block), dtype=torch.long)]
         ]
     assert torch.allclose(fast, torch.cat(slow), atol=1e-5)
 

@@ -29,7 +29,7 @@ def test_the_paper_s_sizes_are_the_default():
 
 def test_a_block_s_vector_is_the_start_token_s_through_a_dense_layer_of_length_one():
     model, hidden = tiny_smith(), torch.randn(3, 5, 16)
-    found = model.block_vectors(hidden)
+    found = model.block_vectors(hidden, torch.ones(3, 5))
     assert torch.allclose(found, normalize(model.block(hidden[:, 0]), dim=1))
     assert (found < 0).any()  # no ReLU: a cosine may be negative
 

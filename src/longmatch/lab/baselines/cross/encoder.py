@@ -10,6 +10,7 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.cross.config import CrossConfig
+from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.positions import max_positions
 
 SPECIALS = 3  # [CLS] a [SEP] b [SEP]
@@ -28,7 +29,11 @@ class CrossOutput(ModelOutput):  # type: ignore[misc]
 
 
 class CrossModel(PreTrainedModel):  # type: ignore[misc]
-    """Any BERT-like encoder, a dense layer with tanh on the start token's state, and a classifier with two classes."""
+    """Any BERT-like encoder, a dense layer with tanh on the start token's state, and a classifier with two classes.
+
+    A backbone that was trained on single texts has a pooler that never was: its outputs stay close to 0, and so do the
+    gradients of what lies below. `readout` starts the dense layer at random instead, large enough to matter.
+    """
 
     config_class = CrossConfig
     base_model_prefix = "cross"
@@ -49,13 +54,15 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
     def from_backbone(cls, name: str | None = None, **settings: Any) -> Self:
         """A new model around a pretrained backbone, by folder or hub id; the packaged MiniLM by default.
 
-        The dense layer is initialised with the backbone's own pooler, if it has one.
+        The dense layer is initialised with the backbone's own pooler, if it has one and `readout` says so.
         """
         backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
         model = cls(cls.config_class(backbone=backbone.config.to_dict(), **settings))
         model.backbone.load_state_dict(backbone.state_dict(), strict=False)
         dense = getattr(getattr(backbone, "pooler", None), "dense", None)
-        if dense is not None:
+        if model.config.readout != "pooler":
+            nn.init.xavier_uniform_(model.pooler.weight)
+        elif dense is not None:
             model.pooler.load_state_dict(dense.state_dict())
         return model
 
@@ -79,7 +86,8 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
         """One vector per pair: (pairs, width)."""
         hidden = self._last(ids, mask, types)
         with torch.autocast(hidden.device.type, enabled=False):
-            return torch.tanh(self.pooler(hidden[:, 0].to(self.pooler.weight.dtype)))
+            read = mean_pool(hidden, mask) if self.config.readout == "mean" else hidden[:, 0]
+            return torch.tanh(self.pooler(read.to(self.pooler.weight.dtype)))
 
     def classify(self, vectors: Tensor) -> Tensor:
         """(pairs, width) -> (pairs, 2), in full precision."""

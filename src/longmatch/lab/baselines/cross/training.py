@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.lab.baselines.cross.batch import CrossBatch, Pair
+from longmatch.lab.baselines.cross.config import Readout
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.scoring import layout_for, margins, match_probabilities, read
 from longmatch.lab.baselines.cross.selection import Opening, Selection
@@ -19,6 +20,7 @@ from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe
 from longmatch.lab.training.limits import at_least, below_one
+from longmatch.lab.training.samplers import step_rng
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.validation import pair_measures, validation_rows
 from longmatch.units.tokens import Ints
@@ -32,6 +34,8 @@ class CrossSettings:
     side_tokens: int = 256  # read of each document, at most what the backbone's positions allow
     dropout: float = 0.1  # of the pair's vector
     validation_pairs: int | None = None  # sampled once; all by default
+    readout: Readout = "pooler"  # the backbone's own pooler; fresh: a new one; mean: a new one over all states
+    swap: bool = False  # in training, exchange the two documents of a random half of the pairs
 
     def __post_init__(self) -> None:
         at_least(self, side_tokens=1, validation_pairs=2)
@@ -39,7 +43,8 @@ class CrossSettings:
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
         """The settings that go into the model's config."""
-        return {"side_tokens": min(self.side_tokens, max_tokens or self.side_tokens), "dropout": self.dropout}
+        side_tokens = min(self.side_tokens, max_tokens or self.side_tokens)
+        return {"side_tokens": side_tokens, "dropout": self.dropout, "readout": self.readout}
 
 
 @dataclass(frozen=True)
@@ -98,8 +103,20 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     def draw(self, step: int) -> LabelledRows:
         """The pairs of a step, in the view of its epoch."""
         chosen = self._batch_rows(step)
-        rows = self.layout.lay_out(self._tokens(self.pairs, chosen), self._views(step), self.model.joined_views)
+        pairs = self._swapped(self._tokens(self.pairs, chosen), step)
+        rows = self.layout.lay_out(pairs, self._views(step), self.model.joined_views)
         return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
+
+    def _swapped(self, pairs: Iterator[Pair], step: int) -> Iterator[Pair]:
+        """The pairs, some of them with source and target exchanged if `swap` is set."""
+        random = step_rng(self.settings.seed, step)
+        for a, b in pairs:
+            yield (b, a) if self.options.swap and random.random() < 0.5 else (a, b)
+
+    def is_new(self, parameter: str) -> bool:
+        """All layers above the backbone, but a pooler that came with it."""
+        pretrained = ("backbone.", "pooler.") if self.options.readout == "pooler" else ("backbone.",)
+        return not parameter.startswith(pretrained)
 
     def _views(self, step: int) -> Sequence[int]:
         """The views that a step reads: that of its epoch."""

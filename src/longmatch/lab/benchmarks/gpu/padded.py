@@ -85,7 +85,7 @@ class PaddedBlocks:
     def vectors(self, model: SmithModel) -> Tensor:
         """Document vectors; padding goes through the sentence level like everything else and is dropped after it."""
         mask = self.mask.flatten(0, 1)
-        blocks = model.block_vectors(model.encode_tokens(self.ids.flatten(0, 1), _attended(mask)))
+        blocks = model.block_vectors(model.encode_tokens(self.ids.flatten(0, 1), _attended(mask)), _attended(mask))
         real = self.mask.any(2)
         position = torch.arange(real.shape[1], device=DEVICE).expand_as(real)[real]
         documents: Tensor = model.aggregate(blocks[real.flatten()], position, real.sum(1).cpu()).documents

@@ -5,6 +5,8 @@ from typing import Any, Literal
 from transformers import AutoConfig, BertConfig, PretrainedConfig
 
 Combine = Literal["normal", "sum-concat", "mean-concat", "attention"]
+BlockPooling = Literal["start", "mean"]
+DocumentPooling = Literal["first", "mean"]
 
 SIZES = {  # layers of the sentence level and the document level, width, heads
     "base": (6, 3, 256, 4),
@@ -25,6 +27,10 @@ class SmithConfig(PretrainedConfig):  # type: ignore[misc]
     the document level's output are those before positions are added, and a dense layer reduces both to one width; the
     dense layers have no activation, so a cosine can be negative.
 
+    Three settings are not the paper's: `block_pooling=mean` reads a block by the mean of its tokens' states instead of
+    its start token, `document_pooling=mean` a document by the mean of its blocks instead of the first, and
+    `normalise_parts` gives both parts of a combination length 1 before they are concatenated.
+
     `cut_long` truncates a sentence longer than a block, as the paper does; otherwise it continues in the next block.
     `scale` and `bias` are the initial values of the learned ones in sigmoid(scale * cos + bias).
     """
@@ -44,12 +50,17 @@ class SmithConfig(PretrainedConfig):  # type: ignore[misc]
         scale: float = 10.0,
         bias: float = -5.0,
         threshold: float | None = None,
+        block_pooling: BlockPooling = "start",
+        document_pooling: DocumentPooling = "first",
+        normalise_parts: bool = False,
         **others: Any,
     ) -> None:
         self.sentence_level = sentence_level
         self.document_layers, self.document_heads, self.dropout = document_layers, document_heads, dropout
         self.block_tokens, self.max_blocks, self.cut_long = block_tokens, max_blocks, cut_long
         self.combine, self.scale, self.bias = combine, scale, bias
+        self.block_pooling, self.document_pooling = block_pooling, document_pooling
+        self.normalise_parts = normalise_parts
         self.threshold = threshold  # pairs with at least this score match; chosen on validation pairs
         super().__init__(**others)
 

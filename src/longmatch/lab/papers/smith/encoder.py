@@ -13,7 +13,7 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.flat import FlatTokens, mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.positions import max_positions
 from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_max, segment_mean, segment_sum
@@ -24,25 +24,30 @@ from longmatch.lab.papers.smith.config import Combine, SmithConfig
 
 
 class CombinedLevels(nn.Module):
-    """Section 4.1.4: the document vector, from the document level's first output and, unless `combine` is normal,
-    the sum, mean or attention-weighted sum of the block vectors; a dense layer and L2 normalisation follow.
+    """Section 4.1.4: the document vector, from the document level's output and, unless `combine` is normal, the sum,
+    mean or attention-weighted sum of the block vectors; a dense layer and L2 normalisation follow.
+
+    The output of the document level is sqrt(width) long, a mean of block vectors at most 1: with `normalised` both
+    parts have length 1.
     """
 
-    def __init__(self, combine: Combine, width: int) -> None:
+    def __init__(self, combine: Combine, width: int, normalised: bool = False) -> None:
         super().__init__()
         if combine not in get_args(Combine):
             raise LongmatchError(
                 f"The setting combine is {combine!r}; it must be one of {', '.join(get_args(Combine))}."
             )
-        self.combine = combine
+        self.combine, self.normalised = combine, normalised
         self.dense = nn.Linear(width if combine == "normal" else 2 * width, width)
         if combine == "attention":
             self.projection = nn.Linear(width, width, bias=False)  # W
             self.question = nn.Linear(width, 1, bias=False)  # v
 
-    def forward(self, blocks: Tensor, first: Tensor, offsets: Tensor) -> Tensor:
-        """From block vectors (blocks, width) and the document level's first outputs: (documents, width)."""
-        inputs = [first] if self.combine == "normal" else [self._summary(blocks, offsets), first]
+    def forward(self, blocks: Tensor, output: Tensor, offsets: Tensor) -> Tensor:
+        """From block vectors (blocks, width) and the document level's output of each document: (documents, width)."""
+        inputs = [output] if self.combine == "normal" else [self._summary(blocks, offsets), output]
+        if self.normalised:
+            inputs = [nn.functional.normalize(part, dim=1) for part in inputs]
         return nn.functional.normalize(self.dense(torch.cat(inputs, dim=1)), dim=1)
 
     def _summary(self, blocks: Tensor, offsets: Tensor) -> Tensor:
@@ -96,7 +101,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
             self.sentence_level.pooler = None  # replaced by the dense layer below
         self.block = nn.Linear(width, width)
         self.document_level = BertModel(config.document_config(), add_pooling_layer=False)
-        self.combined = CombinedLevels(config.combine, width)
+        self.combined = CombinedLevels(config.combine, width, config.normalise_parts)
         self.scale = nn.Parameter(torch.tensor(float(config.scale)))
         self.bias = nn.Parameter(torch.tensor(float(config.bias)))
         self.post_init()
@@ -146,7 +151,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
         """Encode padded blocks (blocks, tokens), given their positions (blocks,) and the number of blocks of each
         document (documents,).
         """
-        return self.aggregate(self.block_vectors(self.encode_tokens(ids, mask)), position, counts)
+        return self.aggregate(self.block_vectors(self.encode_tokens(ids, mask), mask), position, counts)
 
     def encode_batch(self, batch: BlockBatch) -> SmithOutput:
         """The vectors of a batch's documents."""
@@ -155,26 +160,41 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
     def encode_batch_blocks(self, batch: BlockBatch) -> Tensor:
         """One unit vector per block, in the batch's order (blocks, width): without padding, or padded by length."""
         if uses_packing(self.sentence_level):
-            states = forward_packed(self.sentence_level, batch.text)
-            return self.block_vectors(pool_packed(states, batch.text, "cls")[:, None])
-        return batch.text.encode_each(lambda ids, mask, _: self.block_vectors(self.encode_tokens(ids, mask.long())))
+            return self.packed_block_vectors(forward_packed(self.sentence_level, batch.text), batch.text)
+        return batch.text.encode_each(
+            lambda ids, mask, _: self.block_vectors(self.encode_tokens(ids, mask.long()), mask)
+        )
 
     def encode_tokens(self, ids: Tensor, mask: Tensor) -> Tensor:
         """The sentence level: token vectors of blocks, (blocks, tokens, width)."""
         hidden: Tensor = self.sentence_level(input_ids=ids, attention_mask=mask).last_hidden_state
         return hidden
 
-    def block_vectors(self, hidden: Tensor) -> Tensor:
-        """One unit vector per block, from its start token through a dense layer: (blocks, width)."""
+    def block_vectors(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """One unit vector per block, from its start token or the mean of its tokens: (blocks, width)."""
         with torch.autocast(hidden.device.type, enabled=False):
-            return nn.functional.normalize(self.block(hidden[:, 0].to(self.block.weight.dtype)), dim=1)
+            return self._projected(mean_pool(hidden, mask) if self._reads_mean else hidden[:, 0])
+
+    def packed_block_vectors(self, states: Tensor, text: FlatTokens) -> Tensor:
+        """The same from token vectors without padding: (tokens, width) -> (blocks, width)."""
+        with torch.autocast(states.device.type, enabled=False):
+            return self._projected(pool_packed(states, text, "mean" if self._reads_mean else "cls"))
+
+    @property
+    def _reads_mean(self) -> bool:
+        return bool(self.config.block_pooling == "mean")
+
+    def _projected(self, pooled: Tensor) -> Tensor:
+        """A dense layer, then length 1."""
+        return nn.functional.normalize(self.block(pooled.to(self.block.weight.dtype)), dim=1)
 
     def aggregate(self, blocks: Tensor, position: Tensor, counts: Tensor) -> SmithOutput:
         """Document vectors from block vectors (blocks, width); the levels are combined in full precision."""
         context, offsets = self.contextualise(blocks, position, counts), to_device(offsets_of(counts), blocks.device)
         with torch.autocast(blocks.device.type, enabled=False):
-            first = context.index_select(0, offsets[:-1])
-            return SmithOutput(documents=self.combined(blocks, first, offsets), context=context)
+            mean = self.config.document_pooling == "mean"
+            output = segment_mean(context, offsets) if mean else context.index_select(0, offsets[:-1])
+            return SmithOutput(documents=self.combined(blocks, output, offsets), context=context)
 
     def contextualise(self, blocks: Tensor, position: Tensor, counts: Tensor) -> Tensor:
         """The document level: contextual block vectors (blocks, width). `counts` is on the CPU.

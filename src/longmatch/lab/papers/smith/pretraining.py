@@ -45,11 +45,14 @@ class PretrainSettings(SmithModelSettings):
     masked_blocks: int = 2  # per document; at least one stays unmasked
     anywhere: bool = False  # true: blocks from a random position of longer documents, another each step
     validation_documents: int = 512
+    word_weight: float = 1.0  # of the masked-word loss; the paper adds both losses as they are
+    block_weight: float = 1.0  # of the masked-block loss
+    block_head: bool = False  # true: a dense layer between the document level and equation 4
 
     def __post_init__(self) -> None:
         super().__post_init__()
         below_one(self, "masked_words")
-        at_least(self, masked_blocks=0, validation_documents=1)
+        at_least(self, masked_blocks=0, validation_documents=1, word_weight=0, block_weight=0)
         if not self.masked_words and not self.masked_blocks:
             raise LongmatchError("With masked_words=0 and masked_blocks=0 nothing is left to learn; drop one of them.")
 
@@ -90,7 +93,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         """A new model; labels are not used."""
         model, tokenizer = options.new_model(settings.max_tokens)
         documents = TrainingData.open(data, tokenizer.backend_tokenizer, cache, seed=settings.seed)
-        return cls(documents, SmithForPretraining(model), tokenizer, settings, options)
+        return cls(documents, SmithForPretraining(model, options.block_head), tokenizer, settings, options)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -138,7 +141,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
                 "block_accuracy": totals["blocks_right"] / blocks,
                 "block_chance": totals["blocks_by_chance"] / blocks,
             }
-        measures["loss"] = measures.get("masked_word_loss", 0.0) + measures.get("masked_block_loss", 0.0)
+        measures["loss"] = self._total(measures.get("masked_word_loss", 0.0), measures.get("masked_block_loss", 0.0))
         return measures
 
     def save(self, folder: Path) -> None:
@@ -182,7 +185,11 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         words = self.model.word_loss(predictions.words, batch.word_labels)
         with torch.autocast(words.device.type, enabled=False):
             blocks = masked_block_loss(predictions.predicted, predictions.original)
-        return {"loss": words + blocks, "masked_word_loss": words, "masked_block_loss": blocks}
+        return {"loss": self._total(words, blocks), "masked_word_loss": words, "masked_block_loss": blocks}
+
+    def _total(self, words: Any, blocks: Any) -> Any:
+        """Both losses, weighted."""
+        return self.options.word_weight * words + self.options.block_weight * blocks
 
     @torch.no_grad()
     def _totals(self, batch: MaskedBatch) -> dict[str, float]:

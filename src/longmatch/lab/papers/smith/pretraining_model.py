@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
-from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.packed import forward_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of
 from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.papers.smith.batch import BlockBatch
@@ -99,17 +99,23 @@ class Predictions:
 
 
 class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
-    """The encoder with a head for masked words and a vector for masked blocks; only the encoder is kept."""
+    """The encoder with a head for masked words and a vector for masked blocks; only the encoder is kept.
+
+    With `block_head` the document level's predictions go through a head as BERT's word predictions do, so that its
+    outputs need not resemble the sentence level's vectors themselves.
+    """
 
     config_class = SmithConfig
     base_model_prefix = "smith"
 
-    def __init__(self, smith: SmithModel) -> None:
+    def __init__(self, smith: SmithModel, block_head: bool = False) -> None:
         super().__init__(smith.config)
         self.smith = smith
         inner: Any = smith.sentence_level.config
         embeddings = smith.sentence_level.get_input_embeddings().weight
         self.words = WordHead(inner.hidden_size, embeddings, getattr(inner, "hidden_act", "gelu"))
+        layers = (nn.Linear(smith.width, smith.width), nn.GELU(), nn.LayerNorm(smith.width)) if block_head else ()
+        self.block_head = nn.Sequential(*layers)
         self.hidden_block = nn.Parameter(nn.functional.normalize(torch.randn(smith.width), dim=0))
 
     def predict(self, batch: MaskedBatch) -> Predictions:
@@ -128,7 +134,10 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
         `masked` are the rows of `blocks` to mask: (masked blocks,).
         """
         visible = blocks.index_copy(0, masked, self.hidden_block.to(blocks.dtype).expand(len(masked), -1))
-        return self.smith.contextualise(visible, position, counts).index_select(0, masked)
+        predicted = self.smith.contextualise(visible, position, counts).index_select(0, masked)
+        with torch.autocast(predicted.device.type, enabled=False):
+            headed: Tensor = self.block_head(predicted)
+            return headed
 
     def word_logits(self, hidden: Tensor) -> Tensor:
         """Logits over the vocabulary for token vectors: (tokens, width) -> (tokens, vocabulary)."""
@@ -153,7 +162,7 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
         text = batch.blocks.text
         states = forward_packed(self.smith.sentence_level, text)
         words = states.index_select(0, batch.word_rows).float()
-        return self.smith.block_vectors(pool_packed(states, text, "cls")[:, None]), words
+        return self.smith.packed_block_vectors(states, text), words
 
     def _encode_padded(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
         """The same, with blocks of similar length padded together."""
@@ -163,7 +172,7 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
             states = self.smith.encode_tokens(text.ids[places] * mask, mask.long())
             is_masked = mask & (labels[places] != IGNORED)
             block_order.append(rows)
-            blocks.append(self.smith.block_vectors(states))
+            blocks.append(self.smith.block_vectors(states, mask))
             word_order.append(places[is_masked])
             words.append(states[is_masked])
         vectors = torch.cat(blocks)[to_device(torch.cat(block_order).argsort(), batch.blocks.device)]

@@ -6,10 +6,11 @@ from typing import Any, Literal
 from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors, locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.tokenizer import open_tokenizer
-from longmatch.lab.papers.smith.config import SIZES, Combine, SmithConfig, sentence_level
+from longmatch.lab.papers.smith.config import SIZES, BlockPooling, Combine, DocumentPooling, SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
 from longmatch.lab.training.limits import at_least
 
+CHANGEABLE = ("max_blocks", "cut_long", "combine", "block_pooling", "document_pooling", "normalise_parts")
 FIXED_BY_PRETRAINING = (
     "size",
     "layers",
@@ -39,6 +40,9 @@ class SmithModelSettings:
     max_blocks: int | None = None  # per document; 64, with a backbone 4
     cut_long: bool | None = None  # true: truncate sentences longer than a block, as in the paper
     combine: Combine | None = None  # how the levels are combined; normal: the document level alone
+    block_pooling: BlockPooling | None = None  # how a block's tokens are read; start: by its start token
+    document_pooling: DocumentPooling | None = None  # how a document's blocks are read; first: by the first
+    normalise_parts: bool | None = None  # true: both parts that `combine` concatenates have length 1
     dropout: float | None = None
     backbone: str | None = None  # a folder or hub id
     tokenizer: str | None = None  # a folder or hub id; by default the backbone's or the packaged MiniLM's
@@ -54,7 +58,7 @@ class SmithModelSettings:
     @property
     def overrides(self) -> dict[str, Any]:
         """The settings that may differ from a pre-trained model's, where they are set."""
-        values = {key: getattr(self, key) for key in ("max_blocks", "cut_long", "combine")}
+        values = {key: getattr(self, key) for key in CHANGEABLE}
         return {key: value for key, value in values.items() if value is not None}
 
     def new_model(self, max_tokens: int | None) -> tuple[SmithModel, Any]:

@@ -14,6 +14,7 @@ from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
 from longmatch.lab.papers.smith.encoder import SmithModel, open_smith
 from longmatch.lab.papers.smith.settings import FIXED_BY_PRETRAINING, SmithModelSettings, blocks_within
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
+from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings
@@ -24,12 +25,13 @@ class SmithSettings(SmithModelSettings):
     """Settings of fine-tuning, in addition to those of the model.
 
     Without `pretrained` all weights start untrained (SMITH-NP), or with a `backbone` those above it (SMITH-Short). With
-    it the encoder's settings are the folder's; only max_blocks, cut_long and combine may differ.
+    it the encoder's settings are the folder's; only those of blocks, pooling and combining may differ.
     """
 
     pretrained: str | None = None  # a folder written by smith-pretrain or smith
     scale: float = 10.0  # initial values of the learned scale and bias
     bias: float = -5.0
+    centred: bool = False  # true: the first batch's mean cosine, not `bias`, is where the probability starts as 0.5
     validation_pairs: int | None = None  # a fixed sample of them; all by default
     contrastive: ClassVar[bool] = False
 
@@ -64,6 +66,26 @@ class SmithRecipe(BiEncoderRecipe[BlockBatch]):
     defaults: ClassVar[Mapping[str, Any]] = {"documents": 64, "epochs": 10, "patience": 5}
     model: SmithModel
     options: SmithSettings
+
+    def __init__(
+        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
+    ) -> None:
+        super().__init__(data, model, tokenizer, settings, options)
+        if options.centred:
+            self._centre()
+
+    def _centre(self) -> None:
+        """Where all cosines are alike at first (0.99 on average), a fixed bias leaves every probability at one end."""
+        numbers, (source, target) = self.pairs.documents(self._batch_rows(0))
+        self.model.eval()  # no dropout
+        vectors = self._document_vectors(numbers)
+        cosine = (vectors[source] * vectors[target]).sum(1).mean().item()
+        self.model.config.bias = -self.options.scale * cosine
+        nn.init.constant_(self.model.bias, self.model.config.bias)
+
+    def is_new(self, parameter: str) -> bool:
+        """Scale and bias: at the encoder's rate they would hardly move."""
+        return parameter in ("scale", "bias")
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: SmithSettings) -> tuple[SmithModel, Any]:

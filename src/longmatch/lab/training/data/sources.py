@@ -11,7 +11,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.jsonl import parse_line
 from longmatch.documents.read import JSONL_SUFFIXES, find_files, is_readable, read
 from longmatch.errors import LongmatchError, ReadError
-from longmatch.lab.datasets.collection import DOCUMENT_FILES
+from longmatch.lab.datasets.collection import DOCUMENT_FILES, set_name
 from longmatch.lab.datasets.prepared import documents_digest, require_text
 from longmatch.lab.datasets.records import iterate_lines
 from longmatch.lab.store.documents import DocumentSource
@@ -41,6 +41,7 @@ class Source:
     files: tuple[Path, ...]
     labels: tuple[Path, ...]
     prefix: str = ""
+    documents: str = ""  # the name of the documents' folder, where the labels give the source another
 
     def items(self) -> Iterator[Item]:
         """The documents, not yet read, one at a time."""
@@ -70,7 +71,7 @@ def document_source(sources: Sequence[Source]) -> DocumentSource[Item]:
     fingerprints = [source.fingerprint() for source in sources]
     several = hashlib.sha256(" ".join(fingerprints).encode()).hexdigest()[:16]
     return DocumentSource(
-        "+".join(source.name for source in sources)[:60],
+        "+".join(source.documents or source.name for source in sources)[:60],
         several if len(sources) > 1 else fingerprints[0],
         lambda: (item for source in sources for item in source.items()),
         read_item,
@@ -123,7 +124,8 @@ def find_sources(paths: Iterable[str | Path]) -> list[Source]:
             kept = found[-1].labels if own_labels[-1] else ()
             found[-1], own_labels[-1] = replace(found[-1], labels=(*kept, path)), True
         else:
-            found.append(replace(_source(path.parent), labels=(path,)))
+            beside = _source(path.parent)
+            found.append(replace(beside, name=set_name(path), labels=(path,), documents=beside.name))
             own_labels.append(True)
     if not found:
         raise LongmatchError("There is nothing to learn from. Name a data folder, a JSON Lines file or a folder.")
