@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal, cast
+from typing import Literal
 
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
@@ -107,7 +107,7 @@ def draft_styled(blocks: list[StyledBlock], core_title: str) -> Draft:
         elif place in unstyled:
             draft.heading(block.text, numbered_level(block.text) or 1)
         elif block.role != "skip":
-            kind: Kind = "text" if block.role == "title" else cast(Kind, block.role)
+            kind: Kind = "text" if block.role == "title" else block.role
             draft.paragraph(block.text, "caption" if kind == "text" and is_caption(block.text) else kind)
     first = blocks[0] if blocks else None
     if not draft.title and not (first is not None and (first.role == "heading" or first.emphasis == "bold")):

@@ -136,8 +136,8 @@ TABLES = {
             RANKING | {"average_precision": "AP", "F1": "F1"},
             ("nDCG@10", "average_precision"),
             {
-                "`longmatch train sdr`, scored as `sdr`": ["sdr on trained sdr pairs=256 steps=500"],
-                "the same, by sections": ["trained sdr pairs=256 steps=500"],
+                "`longmatch train sdr`": ["trained sdr pairs=256 steps=500"],
+                "the same, by sections": ["sdr-section on trained sdr pairs=256 steps=500"],
                 "the same, `sdr-paragraph`": ["sdr-paragraph on trained sdr pairs=256 steps=500"],
                 "the same, `mean`": ["mean on trained sdr pairs=256 steps=500"],
                 "the same, `first`": ["first on trained sdr pairs=256 steps=500"],
