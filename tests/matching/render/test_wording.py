@@ -52,6 +52,7 @@ def test_a_kind_of_document_without_statistics_is_said_to_be_less_certain(pair):
         "index a folder of such documents to be surer."
     ]
     assert remarks(replace(unknown, probability=None)) == []  # then there is nothing to be sure of
+    assert remarks(replace(unknown, b=replace(unknown.a, id="copy"))) == []  # the same words are certain
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,8 @@ def verdict(match: Match) -> str:
 
 
 def caution(match: Match) -> str:
-    """Why the verdict is less certain than others; empty where it is not."""
-    if match.known_kind or match.probability is None:
+    """Why the verdict is less certain than others; empty where it is not, as where the texts themselves are the same."""
+    if match.known_kind or match.probability is None or match.relation in {"copy", "version"}:
         return ""
     return (
         "longmatch does not know this kind of document well, so this is less certain; "
