@@ -9,7 +9,7 @@ export OMP_WAIT_POLICY = PASSIVE
 export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests need not compile the same files again
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-slow lint clean
+.PHONY: demo test test-slow fuzz lint clean
 
 demo: $(PRODUCT)
 	@$(BIN)/python examples/demo.py
@@ -19,6 +19,10 @@ test: lint
 
 test-slow: $(READY)  # kill tests at length, soak, large property runs, fuzzing
 	EXAMPLES_TIMES=5 $(PYTEST) -m slow
+
+MINUTES ?= 10
+fuzz: $(READY)  # damaged files of every format; what goes wrong is kept in out/fuzz
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 lint: $(READY)
 	$(BIN)/ruff check .
