@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmatch.lexical.frequencies import Floats
+from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import Hashes, Ints, Stream, lookup
 from longmatch.lexical.weights import Weighted
 from longmatch.ragged import ranges
@@ -72,10 +73,11 @@ class _Occurrences:
         """The terms of all kinds are numbered one after another."""
         parts = []
         for stream, terms in zip(streams, shared, strict=True):
-            places, position = stream.places, np.searchsorted(stream.counts.ids, terms.ids)
-            first, last = places.offsets[position], places.offsets[position + 1]
-            here = ranges(first, last)
-            parts.append((places.sentence[here], places.count[here].astype(np.float64), last - first))
+            sentences = max(1, len(stream.offsets) - 1)
+            where, number = TermTable.of(terms.ids).find(stream.ids)
+            found, count = np.unique(number * sentences + stream.sentence[where], return_counts=True)
+            term, sentence = np.divmod(found, sentences)
+            parts.append((sentence, count.astype(np.float64), np.bincount(term, minlength=len(terms.ids))))
         sentence, count, per_term = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         term = np.repeat(np.arange(len(per_term)), per_term)
         return _Occurrences(len(streams[0].offsets) - 1, term, sentence, count, per_term)

@@ -68,15 +68,6 @@ def words_in(title: str) -> Counts:
 
 
 @dataclass(frozen=True)
-class Places:
-    """How often each distinct term stands in each sentence; those of term t are at offsets[t]:offsets[t + 1]."""
-
-    sentence: Ints
-    count: Ints
-    offsets: Ints
-
-
-@dataclass(frozen=True)
 class Stream:
     """The terms of consecutive sentences: sentence s is ids[offsets[s]:offsets[s + 1]]."""
 
@@ -87,15 +78,6 @@ class Stream:
     def counts(self) -> Counts:
         """The counts over all sentences."""
         return Counts.of(self.ids)
-
-    @cached_property
-    def places(self) -> Places:
-        """The sentences of each distinct term, in the order of `counts`."""
-        sentences, distinct = max(1, len(self.offsets) - 1), self.counts.ids
-        keys = np.searchsorted(distinct, self.ids) * sentences + self.sentence
-        found, count = np.unique(keys, return_counts=True)
-        term, sentence = np.divmod(found, sentences)
-        return Places(sentence, count.astype(np.int64), np.searchsorted(term, np.arange(len(distinct) + 1)))
 
     def sentence_counts(self) -> list[Counts]:
         """The counts of each sentence."""

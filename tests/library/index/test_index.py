@@ -16,16 +16,19 @@ from longmatch.lexical.terms import KINDS, Counts
 from longmatch.library import store
 from longmatch.library.index import merge
 from longmatch.library.index.index import FORMAT, Index
+from longmatch.library.index.records import record_files
 from longmatch.library.index.segment import DTYPES, TITLE_WORDS
 from longmatch.library.index.terms import Occurrences
 from longmatch.library.library import Library
+from longmatch.library.rows import ENCODING_COLUMNS
 from tests.library.tiny import made_up_text, write_texts
 
 
 def assert_true(library: Library) -> None:
     """The index holds what is counted from the documents themselves."""
     searcher = library._searcher()
-    index, encodings = searcher.index, searcher.encodings(list(library))
+    rows = library._store.fetch(list(library), ENCODING_COLUMNS)
+    index, encodings = searcher.index, [row.encoding() for row in rows]
     assert set(index.content_hashes()) == set(library)
     for kind in KINDS:
         counted = Frequencies.of(e.terms.of(kind).counts for e in encodings)
@@ -35,8 +38,8 @@ def assert_true(library: Library) -> None:
     for encoding in encodings:
         assert_holds(index, encoding)
     for segment in index.segments:
-        positions = [path.name for path in segment.folder.iterdir() if path.name not in {*DTYPES, "segment.json"}]
-        assert not positions
+        named = {*DTYPES, "segment.json", *record_files(segment.folder)}
+        assert not [path.name for path in segment.folder.iterdir() if path.name not in named]
 
 
 def assert_holds(index: Index, encoding: Encoding) -> None:
@@ -52,7 +55,11 @@ def assert_holds(index: Index, encoding: Encoding) -> None:
         assert held.ids.tolist() == counts.ids.tolist() and held.counts.tolist() == counts.counts.tolist()
     for kind in KINDS:
         counts = encoding.terms.of(kind).counts
-        assert index.frequencies_in(id, kind, counts.ids).tolist() == index.frequencies(kind)(counts.ids).tolist()
+        counted = index.counted_terms(id, kind)
+        assert counted.counts.ids.tolist() == counts.ids.tolist()
+        assert counted.counts.counts.tolist() == counts.counts.tolist()
+        assert counted.documents.tolist() == index.frequencies(kind)(counts.ids).tolist()
+        assert counted.background.tolist() == index.statistics.terms.frequencies(kind)(counts.ids).tolist()
         weights = (1 + np.log(counts.counts)) * index.blend(kind).idf(counts.ids)
         assert selected.column(f"{kind}.norms") == pytest.approx([np.linalg.norm(weights)], rel=1e-5)
     assert selected.column("lengths").tolist() == [encoding.words]
