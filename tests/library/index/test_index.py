@@ -88,7 +88,9 @@ def test_a_term_of_removed_documents_only_is_forgotten(library: Library, texts: 
     assert library._searcher().index.frequencies("words")(term).tolist() == [0]
 
 
-@pytest.mark.parametrize("harm", ["missing", "behind", "cut short", "other statistics", "older format"])
+@pytest.mark.parametrize(
+    "harm", ["missing", "behind", "cut short", "record cut short", "other statistics", "older format"]
+)
 def test_an_index_that_does_not_fit_is_made_again(
     library: Library, texts: Path, opened: Callable[[], Library], harm: str
 ) -> None:
@@ -103,11 +105,13 @@ def test_an_index_that_does_not_fit_is_made_again(
         manifest.write_text(json.dumps(facts | {"version": 1, "segments": [], "dead": []}))
     elif harm == "cut short":
         (place / facts["segments"][0] / "phrases.terms").write_bytes(b"12345678")
+    elif harm == "record cut short":
+        (place / facts["segments"][0] / "records.0").write_bytes(b"12345678")
     elif harm == "older format":
         for name in DTYPES:
             if name.endswith((".held", ".counts", ".offsets")):
                 (place / facts["segments"][0] / name).unlink()
-        manifest.write_text(json.dumps({name: x for name, x in facts.items() if name != "unrelated"} | {"format": 5}))
+        manifest.write_text(json.dumps({name: x for name, x in facts.items() if name != "unrelated"} | {"format": 6}))
     else:
         manifest.write_text(json.dumps(facts | {"background": "other"}))
     again = opened()
