@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from longmatch.default.encoding import Encoding
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.terms import KINDS, Counts
+from longmatch.lexical.terms import KINDS, Counts, Kind
 from longmatch.library import store
 from longmatch.library.index import merge
+from longmatch.library.index import segment as segment_module
 from longmatch.library.index.index import FORMAT, Index
 from longmatch.library.index.records import record_files
 from longmatch.library.index.segment import DTYPES, TITLE_WORDS
@@ -165,3 +166,17 @@ def test_a_reader_goes_on_when_a_writer_joins_commits_and_drops_old_ones(
     assert files - set(data.iterdir())
     assert reader.show("d001.txt").text == made_up_text(1)
     assert set(before) < {hit.id for hit in reader.rank("d001.txt", k=20)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_postings_give_the_same_cosines_in_small_and_large_segments(
+    library: Library, texts: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(texts)
+    index = library._searcher().index
+    query = index.query_terms(kind, index.select(["d003.txt"]).counts(kind))
+    small = [segment.scores(kind, query) for segment in index.segments]
+    monkeypatch.setattr(segment_module, "MANY", 0)
+    large = [segment.scores(kind, query) for segment in index.segments]
+    assert np.concatenate(large) == pytest.approx(np.concatenate(small), rel=1e-5, abs=1e-6)
+    assert np.concatenate(small).max() == pytest.approx(1.0, rel=1e-3)  # with the query itself
