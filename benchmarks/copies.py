@@ -4,7 +4,8 @@
 
 Encoding and storing a hundred thousand documents takes hours; their index can be had in a minute: every document of a
 library's index is repeated under ids of its own, with its postings, and term frequencies are multiplied. Records are
-linked, so more of them are in the system's cache than would be, and no new terms come in. Questions are asked of the
+linked, so more of them are in the system's cache than would be, and no new terms come in. The best hits are copies of
+the query, which are longer than usual hits. Questions are asked of the
 library and of the copies, each in a process of its own; seconds are processor time on one thread.
 """
 
