@@ -98,7 +98,7 @@ def renamed(encode: Callable[[Segment, int], Encoding | None]) -> Callable[[Segm
 
 def ask(place: Path, count: int) -> None:
     """Print the documents and the median processor seconds of a question, the ten best with passages."""
-    Segment.encoding = renamed(Segment.encoding)  # type: ignore[method-assign]
+    Segment.encoding = renamed(Segment.encoding)  # type: ignore[method-assign, assignment]
     library = Library(place, create=False)
     library.preload()
     ids = sorted(id for id in library._searcher().scope().ids if "^" not in id and "~" not in id)

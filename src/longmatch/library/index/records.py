@@ -29,7 +29,7 @@ FIELDS = ("file", "start", "end", "sentences", "number_bytes", "unpacked_bytes")
 """The columns of a segment's table of records: the file's number is -1 where the document has none."""
 FULL = 64 << 20  # bytes from which a file is linked instead of copied, while half of it is in use
 CODEC = "zstd"
-VECTOR_TYPES = {1: np.dtype(np.int8), 2: np.dtype(np.float16)}  # by the bytes of a number
+VECTOR_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype(np.int8), 2: np.dtype(np.float16)}  # by the bytes of a number
 SCHEMA = pa.schema([field for field in schema_for(1) if field.name in RECORD_COLUMNS])
 
 
