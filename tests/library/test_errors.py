@@ -105,6 +105,8 @@ def test_a_damaged_file_is_said_and_the_other_documents_stay_readable(
         opened().show("d001.txt")
     assert "is damaged" in sentence(error)
     assert opened().show("d040.txt").text == (other / "d040.txt").read_text()
+    assert "d001.txt" in {hit.id for hit in opened().rank("d040.txt")}  # from its record in the index
+    shutil.rmtree(Path(filled.address) / "index")
     with pytest.raises(LongmatchError) as error:
         opened().rank("d040.txt")  # its candidates are damaged
     assert "is damaged" in sentence(error)

@@ -10,10 +10,19 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import KINDS, Flags, Hashes, Kind
+from longmatch.lexical.terms import KINDS, Counts, Flags, Kind
 from longmatch.lexical.weights import Weighted, tfidf_values
 
 BOILERPLATE = 0.012  # share of documents that have a phrase, from which it distinguishes nothing
+
+
+@dataclass(frozen=True)
+class CountedTerms:
+    """A document's words or phrases, and in how many documents of its collection and of background text they occur."""
+
+    counts: Counts
+    documents: Floats
+    background: Floats
 
 
 @dataclass(frozen=True)
@@ -22,8 +31,8 @@ class WeighedDocument:
 
     encoding: Encoding
     rarity: Rarity
-    frequencies: Callable[[Kind, Hashes], Floats] | None = None
-    """In how many documents of the collection its words or phrases occur, where that is found sooner than by rarity."""
+    counted: Callable[[Kind], CountedTerms] | None = None
+    """Its words or phrases, where they are counted already."""
 
     @property
     def id(self) -> str:
@@ -38,9 +47,7 @@ class WeighedDocument:
 
     def weigh(self) -> None:
         """Work out now what comparisons need."""
-        for kind in KINDS:
-            _ = self.weights[kind], self.encoding.terms.of(kind).places
-        _ = self.distinctive
+        _ = self.weights, self.distinctive
 
     @cached_property
     def weights(self) -> dict[Kind, Weighted]:
@@ -48,18 +55,21 @@ class WeighedDocument:
         return {kind: self._weights(kind) for kind in KINDS}
 
     def _weights(self, kind: Kind) -> Weighted:
-        counts = self.encoding.terms.of(kind).counts
-        return Weighted(counts.ids, tfidf_values(counts.counts, self.rarity.idf(kind).idf_of(self._shares[kind])))
+        counts, shares = self._shares[kind]
+        return Weighted(counts.ids, tfidf_values(counts.counts, self.rarity.idf(kind).idf_of(shares)))
 
     @cached_property
-    def _shares(self) -> dict[Kind, Floats]:
-        """The share of documents that have each distinct word and phrase."""
-        shares = {}
-        for kind in KINDS:
-            terms = self.encoding.terms.of(kind).counts.ids
-            counts = self.frequencies(kind, terms) if self.frequencies else None
-            shares[kind] = self.rarity.idf(kind).share(terms, counts)
-        return shares
+    def _shares(self) -> dict[Kind, tuple[Counts, Floats]]:
+        """The distinct words and phrases, and the share of documents that have each."""
+        return {kind: self._share(kind) for kind in KINDS}
+
+    def _share(self, kind: Kind) -> tuple[Counts, Floats]:
+        rarity = self.rarity.idf(kind)
+        if self.counted is not None:
+            known = self.counted(kind)
+            return known.counts, rarity.share_of(known.documents, known.background)
+        counts = self.encoding.terms.of(kind).counts
+        return counts, rarity.share(counts.ids)
 
     @cached_property
     def distinctive(self) -> Flags:
@@ -69,7 +79,8 @@ class WeighedDocument:
         "the rest of this paper is organised as follows".
         """
         phrases, sentences = self.encoding.terms.phrases, len(self.encoding)
-        common = phrases.counts.ids[self._shares["phrases"] >= BOILERPLATE]
+        counts, shares = self._shares["phrases"]
+        common = counts.ids[shares >= BOILERPLATE]
         found = np.diff(phrases.offsets)
         found -= np.bincount(phrases.sentence[TermTable.of(common).find(phrases.ids)[0]], minlength=sentences)
         return found > 0 if found.any() else np.ones(sentences, dtype=bool)

@@ -40,7 +40,8 @@ def sentence_cosines(mine: Stream, theirs: Stream, i: Ints, j: Ints, idf: Idf) -
 
 def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, int], text: str) -> tuple[str, ...]:
     """The words two sentences share, the heaviest first; `text` is that of the first."""
-    both = np.intersect1d(_terms_at(mine, pair[0]), _terms_at(theirs, pair[1]))
+    common = set(_terms_at(mine, pair[0]).tolist()).intersection(_terms_at(theirs, pair[1]).tolist())
+    both = np.array(sorted(common), dtype=np.uint64)
     mass = shared.mass[np.searchsorted(shared.ids, both)]
     heavy = int((mass > mass.max() / 5).sum()) if len(mass) else 0  # the rest are words found everywhere
     best = both[np.argsort(-mass, kind="stable")][:heavy][:8]

@@ -72,16 +72,15 @@ class Blend:
     power: float = 1.0
     scale: float | None = None  # documents among which a term is rare; by default those of both
 
-    def share(self, terms: Hashes, counts: Floats | None = None) -> Floats:
-        """The share of documents that each term occurs in: of collection and prior, or of the background if larger.
-
-        `counts` are the numbers of the collection's documents that have each term, where they are known.
-        """
-        if counts is not None:
-            return self._share(terms, counts)
+    def share(self, terms: Hashes) -> Floats:
+        """The share of documents that each term occurs in: of collection and prior, or of the background if larger."""
         ids, shares = self._own
         position, present = lookup(ids, terms)
         return shares[position] if present.all() else self._share(terms, self.collection(terms))
+
+    def share_of(self, counts: Floats, background: Floats) -> Floats:
+        """The same for terms that so many documents of the collection, and of the background, are known to have."""
+        return self._blended(counts, background / max(1.0, self.background.documents))
 
     @cached_property
     def _own(self) -> tuple[Hashes, Floats]:
@@ -91,7 +90,9 @@ class Blend:
         return self.collection.ids, self._share(self.collection.ids, self.collection.counts)
 
     def _share(self, terms: Hashes, counts: Floats) -> Floats:
-        background = self.background.share(terms)
+        return self._blended(counts, self.background.share(terms))
+
+    def _blended(self, counts: Floats, background: Floats) -> Floats:
         documents = self.collection.documents + self.worth
         return np.maximum(background, (counts + self.worth * background) / documents)
 

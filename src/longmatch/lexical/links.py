@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from longmatch.lexical.frequencies import Floats
-from longmatch.lexical.terms import Hashes, Ints, Stream, lookup
+from longmatch.lexical.table import TermTable
+from longmatch.lexical.terms import Hashes, Ints, Places, Stream, lookup
 from longmatch.lexical.weights import Weighted
 from longmatch.ragged import ranges
 
@@ -39,15 +40,23 @@ def shared_terms(a: Weighted, b: Weighted) -> Shared:
     return Shared(a.ids[present], a.values[present] * b.values[position[present]])
 
 
+def find_places(terms: Hashes, stream: Stream) -> Places:
+    """As `Stream.places_among`, for a stream that few questions are asked of: nothing but these terms is looked at."""
+    where, number = TermTable.of(terms).find(stream.ids)
+    return Places.of(number, stream.sentence[where], len(terms), len(stream.offsets) - 1)
+
+
 def link_sentences(
     streams: Sequence[tuple[Stream, Stream]], shared: Sequence[Shared], weights: Sequence[float]
 ) -> tuple[Links, Links]:
     """Spread each shared term's mass over the sentences it stands in, and link those that share most.
 
     Each entry of `streams` and `shared` is one kind of term (words, phrases); `weights` is what a unit of it is worth.
+    The first document may be compared with many others: where its terms stand is kept.
     """
     mass = np.concatenate([terms.mass * weight for terms, weight in zip(shared, weights, strict=True)])
-    a, b = (_Occurrences.of([pair[side] for pair in streams], shared) for side in (0, 1))
+    a = _Occurrences.of([mine.places_among(terms.ids) for (mine, _), terms in zip(streams, shared, strict=True)])
+    b = _Occurrences.of([find_places(terms.ids, theirs) for (_, theirs), terms in zip(streams, shared, strict=True)])
     pairs = a.per_term * b.per_term
     order = np.argsort(pairs, kind="stable")
     kept = np.zeros(len(pairs), dtype=bool)
@@ -68,17 +77,14 @@ class _Occurrences:
     per_term: Ints  # sentences that have each term
 
     @staticmethod
-    def of(streams: Sequence[Stream], shared: Sequence[Shared]) -> "_Occurrences":
+    def of(kinds: Sequence[Places]) -> "_Occurrences":
         """The terms of all kinds are numbered one after another."""
-        parts = []
-        for stream, terms in zip(streams, shared, strict=True):
-            places, position = stream.places, np.searchsorted(stream.counts.ids, terms.ids)
-            first, last = places.offsets[position], places.offsets[position + 1]
-            here = ranges(first, last)
-            parts.append((places.sentence[here], places.count[here].astype(np.float64), last - first))
-        sentence, count, per_term = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        sentence, count = (
+            np.concatenate([getattr(places, name) for places in kinds]) for name in ("sentence", "count")
+        )
+        per_term = np.concatenate([np.diff(places.offsets) for places in kinds])
         term = np.repeat(np.arange(len(per_term)), per_term)
-        return _Occurrences(len(streams[0].offsets) - 1, term, sentence, count, per_term)
+        return _Occurrences(kinds[0].sentences, term, sentence, count.astype(np.float64), per_term)
 
     @property
     def total(self) -> Floats:

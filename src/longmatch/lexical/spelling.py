@@ -1,6 +1,7 @@
 """From hashes back to the words as they are written."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,10 +25,15 @@ def spell(wanted: Hashes, sentences: list[str]) -> dict[int, str]:
 
 def _readings(sentence: str) -> Iterator[tuple[int, str]]:
     """The words of a sentence, then its phrases: the default's terms, then the baselines' terms."""
-    for split in (content_words, words_of):
+    for split in (_content_words, words_of):
         words = split(sentence)
         yield from ((hash_word(word), word) for word in words)
         yield from _phrases(words)
+
+
+@lru_cache(maxsize=1 << 10)  # a query's sentences are asked for with every hit
+def _content_words(sentence: str) -> list[str]:
+    return content_words(sentence)
 
 
 def written(first: int, last: int, sentence: str) -> str:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from longmatch.documents.document import Document
 from longmatch.lexical.form import content_words, title_words
+from longmatch.ragged import offsets_of, ranges
 
 Hashes = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
@@ -69,11 +70,19 @@ def words_in(title: str) -> Counts:
 
 @dataclass(frozen=True)
 class Places:
-    """How often each distinct term stands in each sentence; those of term t are at offsets[t]:offsets[t + 1]."""
+    """How often each of some terms stands in each sentence; those of term t are at offsets[t]:offsets[t + 1]."""
 
     sentence: Ints
     count: Ints
     offsets: Ints
+    sentences: int  # of the document
+
+    @staticmethod
+    def of(term: Ints, sentence: Ints, terms: int, sentences: int) -> "Places":
+        """From the number and the sentence of every occurrence of some `terms`."""
+        found, count = np.unique(term * max(1, sentences) + sentence, return_counts=True)
+        number, home = np.divmod(found, max(1, sentences))
+        return Places(home, count.astype(np.int64), np.searchsorted(number, np.arange(terms + 1)), sentences)
 
 
 @dataclass(frozen=True)
@@ -91,11 +100,15 @@ class Stream:
     @cached_property
     def places(self) -> Places:
         """The sentences of each distinct term, in the order of `counts`."""
-        sentences, distinct = max(1, len(self.offsets) - 1), self.counts.ids
-        keys = np.searchsorted(distinct, self.ids) * sentences + self.sentence
-        found, count = np.unique(keys, return_counts=True)
-        term, sentence = np.divmod(found, sentences)
-        return Places(sentence, count.astype(np.int64), np.searchsorted(term, np.arange(len(distinct) + 1)))
+        distinct = self.counts.ids
+        return Places.of(np.searchsorted(distinct, self.ids), self.sentence, len(distinct), len(self.offsets) - 1)
+
+    def places_among(self, terms: Hashes) -> Places:
+        """The sentences of some of its terms, which must be sorted."""
+        places, position = self.places, np.searchsorted(self.counts.ids, terms)
+        first, last = places.offsets[position], places.offsets[position + 1]
+        here = ranges(first, last)
+        return Places(places.sentence[here], places.count[here], offsets_of(last - first), places.sentences)
 
     def sentence_counts(self) -> list[Counts]:
         """The counts of each sentence."""

@@ -406,7 +406,7 @@ class Library:
         """An index in a temporary folder, for a library that cannot be written."""
         index = self._open_index(self._folder / INDEX)
         self._scratch = tempfile.TemporaryDirectory(prefix="longmatch-")
-        index.folder = Path(self._scratch.name)
+        index.folder, index.keeps_records = Path(self._scratch.name), False
         with storage_errors(self.address):
             update_index(index, self._store)
         return index
@@ -425,7 +425,7 @@ class Library:
         background = background_digest(statistics.sentences) + statistics.terms.digest
         made_by = f"{background}{statistics.prior}{self._store.model.to_json()}{self._store.lacks_columns}"
         fingerprint = sha256(made_by.encode()).hexdigest()[:16]
-        return Index.open(folder, self.statistics, fingerprint)
+        return Index.open(folder, self.statistics, fingerprint, keeps_records=self._is_local)
 
     def reencoder(self) -> Reencoder:
         """An object that encodes all documents again with any model; also used to adapt the library's model."""

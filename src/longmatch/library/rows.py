@@ -66,7 +66,9 @@ DOCUMENT_COLUMNS = [
 ENCODING_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "vectors", "expectations", "title_vector", *STREAM_COLUMNS]
 SENTENCE_COLUMNS = ["id", "vectors", "expectations"]
 INDEX_COLUMNS = ["id", "hash", "title", "mean", "title_vector", *STREAM_COLUMNS]
-"""The columns that are needed to restore a document or its encoding, to compare its sentences, and to index it."""
+RECORD_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "stream", "offsets"]
+"""The columns that are needed to restore a document or its encoding, to compare its sentences, to index it, and those
+of its record in the index besides the vectors."""
 
 
 def schema_for(width: int, vector_type: VectorType = "float16") -> pa.Schema:
@@ -234,9 +236,10 @@ class DocumentRow:
         """The text with its markup blanked; empty if it has none."""
         return str(self.value("plain"))
 
-    def terms(self) -> Terms:
-        """The hashed words, sentence by sentence."""
-        ids = self.array("vocabulary").astype(np.uint64, copy=False)[self.array("stream")]
+    def terms(self, vocabulary: Hashes | None = None) -> Terms:
+        """The hashed words, sentence by sentence; `vocabulary` is the distinct ones, where the row lacks them."""
+        distinct = self.array("vocabulary").astype(np.uint64, copy=False) if vocabulary is None else vocabulary
+        ids = distinct[self.array("stream")]
         return Terms(Stream(ids, self.array("offsets").astype(np.int64)))
 
     def title_words(self) -> Counts:
@@ -272,13 +275,18 @@ class DocumentRow:
 
     def _records(self, name: str) -> list[tuple[Any, ...]]:
         """A list of structs as tuples, in the order of their fields."""
-        return list(zip(*(column.to_pylist() for column in self._structs(name).flatten()), strict=True))
+        return list(zip(*map(_values, self._structs(name).flatten()), strict=True))
 
     def encoding(self) -> Encoding:
         """The document's encoding."""
         return Encoding(
             Sentences(self.document(), *self.pieces()), self.sentence_vectors(), self.terms(), self.title_vector()
         )
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """The values of a column; numbers come sooner by way of numpy."""
+    return list(column.to_numpy().tolist()) if pa.types.is_integer(column.type) else list(column.to_pylist())
 
 
 def rows_of(table: pa.Table) -> list[DocumentRow]:

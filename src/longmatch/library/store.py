@@ -51,6 +51,7 @@ class Store:
         self.address, self.model = address, model
         self._database = database
         self._documents = database.open_table(table)
+        self._version: int | None = None  # as it was read last; None after a change
         self._opened_version = self.version
         self.kept_sentences: RowCache[StoredSentences] = RowCache(SENTENCE_BYTES)
 
@@ -96,14 +97,20 @@ class Store:
 
     @property
     def version(self) -> int:
-        """A number that changes with every commit."""
-        return int(self._documents.version)
+        """A number that changes with every commit: that of the last refresh, or of an own change since."""
+        if self._version is None:
+            self._version = int(self._documents.version)
+        return self._version
+
+    def _checkout_latest(self) -> None:
+        self._documents.checkout_latest()
+        self._version = None
 
     def refresh(self) -> None:
         """Read the latest commit of any process; it may have encoded all documents with another model."""
         with storage_errors(self.address):
             before = self.version
-            self._documents.checkout_latest()
+            self._checkout_latest()
             if self.version != before:
                 self.model = _model_of(self._documents, self.address)
             self._reopen_if_old()
@@ -112,7 +119,7 @@ class Store:
         """Reopen the tables after many commits, as the caches of every version would stay in memory."""
         if self.version - self._opened_version >= MAX_VERSIONS:
             self._database = _connect(self.address, create=False)
-            self._documents = self._database.open_table(self._documents.name)
+            self._documents, self._version = self._database.open_table(self._documents.name), None
             self._opened_version = self.version
 
     def __len__(self) -> int:
@@ -125,7 +132,7 @@ class Store:
             try:
                 return _query(self._documents, columns, where).to_arrow()
             except (OSError, RuntimeError):  # another process may have compacted and dropped old versions
-                self._documents.checkout_latest()
+                self._checkout_latest()
                 return _query(self._documents, columns, where).to_arrow()
 
     def ids_where(self, where: str) -> set[str]:
@@ -165,6 +172,7 @@ class Store:
         """Add documents, or replace those of the same id, in one commit; returns them as stored."""
         with storage_errors(self.address):
             stored = _merge(self._documents, "id", rows)
+            self._version = None
             self._reopen_if_old()
         return stored
 
@@ -172,6 +180,7 @@ class Store:
         """Remove documents in one commit."""
         with storage_errors(self.address):
             self._documents.delete(sql_in("id", ids))
+            self._version = None
 
     def files(self) -> dict[str, dict[str, Any]]:
         """The record of each indexed file, by path."""
@@ -242,6 +251,7 @@ class Store:
                     warnings.simplefilter("ignore", UserWarning)  # readers of old versions retry: see `read`
                     for table in (self._documents, self._files):
                         table.optimize(cleanup_older_than=timedelta(0) if local else None, delete_unverified=local)
+            self._version = None
 
     def nearest(self, vector: Any, count: int, where: str | None) -> list[str]:
         """The ids of the `count` documents nearest to a vector, by the approximate index."""

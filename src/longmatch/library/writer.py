@@ -14,7 +14,7 @@ from longmatch.default.unrelated import drawn_documents
 from longmatch.documents.document import Document
 from longmatch.library.errors import LibraryError, storage_errors
 from longmatch.library.index.index import BATCH, Index
-from longmatch.library.rows import ENCODING_COLUMNS, INDEX_COLUMNS, DocumentRow, rows_of, to_table
+from longmatch.library.rows import ENCODING_COLUMNS, DocumentRow, rows_of, to_table
 from longmatch.library.store import Store
 from longmatch.units import Tokens
 
@@ -87,21 +87,22 @@ def update_index(index: Index, store: Store) -> None:
     indexed = index.content_hashes()
     if any(stored.get(id) != hash for id, hash in indexed.items()):
         index.segments, index.deleted, indexed = [], [], {}
-    for rows in _fetch_or_scan(store, [id for id in stored if id not in indexed], len(stored)):
+    for rows in _fetch_or_scan(store, index.columns, [id for id in stored if id not in indexed], len(stored)):
         index.add(rows)
     if index.stale > MAX_STALE * len(stored):
+        index.merge()
         index.refresh_norms()
         refresh_unrelated(index, store)
     index.version = store.version
 
 
-def _fetch_or_scan(store: Store, ids: Sequence[str], total: int) -> Iterator[list[DocumentRow]]:
+def _fetch_or_scan(store: Store, columns: Sequence[str], ids: Sequence[str], total: int) -> Iterator[list[DocumentRow]]:
     """Documents in batches: fetched by id, or picked from a scan of all `total` if that is quicker."""
     if len(ids) < total // 4:
-        yield from (store.fetch(ids[start : start + BATCH], INDEX_COLUMNS) for start in range(0, len(ids), BATCH))
+        yield from (store.fetch(ids[start : start + BATCH], columns) for start in range(0, len(ids), BATCH))
         return
     wanted = set(ids)
-    for rows in store.batches(INDEX_COLUMNS, BATCH) if ids else ():
+    for rows in store.batches(columns, BATCH) if ids else ():
         if selected := [row for row in rows if row.id in wanted]:
             yield selected
 

@@ -5,8 +5,10 @@ What a pair contributes to the score has no part in this: the strongest pairs ar
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import IntEnum
+from functools import lru_cache
 from itertools import islice
 from typing import TypeVar
 
@@ -44,6 +46,7 @@ class Quality(IntEnum):
     SENTENCE = 2
 
 
+@lru_cache(maxsize=4096)  # a query's passages are judged with every hit
 def quality(text: str) -> Quality:
     """How well a passage reads by itself.
 
@@ -74,16 +77,23 @@ def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], tuple[str,
 
 
 def _is_debris(text: str) -> bool:
-    words, signs = text.split(), [c for c in text if not c.isspace()]
-    if not signs or sum(map(str.isalpha, signs)) < 0.6 * len(signs):
+    words, signs = text.split(), Counter(text)  # few characters are distinct
+    spaces, letters = _number(signs, str.isspace), _number(signs, str.isalpha)
+    if not letters or letters < 0.6 * (len(text) - spaces):
         return True
-    mathematical = sum(_is_mathematical(c) for c in signs)
-    numeric = sum(any(map(str.isdigit, word)) for word in words)
-    lone = sum(len(word) == 1 and word.isalpha() and word.isascii() for word in map(_bare, words))
-    lone -= sum(_bare(word).lower() in _WORDS_OF_ONE_LETTER for word in words)
+    numeric = sum(not word.isalpha() and any(map(str.isdigit, word)) for word in words)
+    short = [word for word in map(_bare, words) if len(word) == 1]
+    lone = sum(word.isalpha() and word.isascii() for word in short)
+    lone -= sum(word.lower() in _WORDS_OF_ONE_LETTER for word in short)
+    mathematical = _number(signs, _is_mathematical)
     if mathematical > 1 + len(text) / 150 or 3 * numeric > len(words) > 2 or lone > 2 + len(words) / 20:
         return True
     return _is_citations(text)
+
+
+def _number(signs: Counter[str], kind: Callable[[str], bool]) -> int:
+    """How many characters of a text are of a kind."""
+    return sum(count for character, count in signs.items() if kind(character))
 
 
 def _bare(word: str) -> str:

@@ -12,20 +12,24 @@ from hypothesis import strategies as st
 
 from longmatch.default.encoding import Encoding
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.terms import KINDS, Counts
+from longmatch.lexical.terms import KINDS, Counts, Kind
 from longmatch.library import store
 from longmatch.library.index import merge
+from longmatch.library.index import segment as segment_module
 from longmatch.library.index.index import FORMAT, Index
+from longmatch.library.index.records import record_files
 from longmatch.library.index.segment import DTYPES, TITLE_WORDS
 from longmatch.library.index.terms import Occurrences
 from longmatch.library.library import Library
+from longmatch.library.rows import ENCODING_COLUMNS
 from tests.library.tiny import made_up_text, write_texts
 
 
 def assert_true(library: Library) -> None:
     """The index holds what is counted from the documents themselves."""
     searcher = library._searcher()
-    index, encodings = searcher.index, searcher.encodings(list(library))
+    rows = library._store.fetch(list(library), ENCODING_COLUMNS)
+    index, encodings = searcher.index, [row.encoding() for row in rows]
     assert set(index.content_hashes()) == set(library)
     for kind in KINDS:
         counted = Frequencies.of(e.terms.of(kind).counts for e in encodings)
@@ -35,8 +39,8 @@ def assert_true(library: Library) -> None:
     for encoding in encodings:
         assert_holds(index, encoding)
     for segment in index.segments:
-        positions = [path.name for path in segment.folder.iterdir() if path.name not in {*DTYPES, "segment.json"}]
-        assert not positions
+        named = {*DTYPES, "segment.json", *record_files(segment.folder)}
+        assert not [path.name for path in segment.folder.iterdir() if path.name not in named]
 
 
 def assert_holds(index: Index, encoding: Encoding) -> None:
@@ -52,7 +56,11 @@ def assert_holds(index: Index, encoding: Encoding) -> None:
         assert held.ids.tolist() == counts.ids.tolist() and held.counts.tolist() == counts.counts.tolist()
     for kind in KINDS:
         counts = encoding.terms.of(kind).counts
-        assert index.frequencies_in(id, kind, counts.ids).tolist() == index.frequencies(kind)(counts.ids).tolist()
+        counted = index.counted_terms(id, kind)
+        assert counted.counts.ids.tolist() == counts.ids.tolist()
+        assert counted.counts.counts.tolist() == counts.counts.tolist()
+        assert counted.documents.tolist() == index.frequencies(kind)(counts.ids).tolist()
+        assert counted.background.tolist() == index.statistics.terms.frequencies(kind)(counts.ids).tolist()
         weights = (1 + np.log(counts.counts)) * index.blend(kind).idf(counts.ids)
         assert selected.column(f"{kind}.norms") == pytest.approx([np.linalg.norm(weights)], rel=1e-5)
     assert selected.column("lengths").tolist() == [encoding.words]
@@ -81,7 +89,9 @@ def test_a_term_of_removed_documents_only_is_forgotten(library: Library, texts: 
     assert library._searcher().index.frequencies("words")(term).tolist() == [0]
 
 
-@pytest.mark.parametrize("harm", ["missing", "behind", "cut short", "other statistics", "older format"])
+@pytest.mark.parametrize(
+    "harm", ["missing", "behind", "cut short", "record cut short", "other statistics", "older format"]
+)
 def test_an_index_that_does_not_fit_is_made_again(
     library: Library, texts: Path, opened: Callable[[], Library], harm: str
 ) -> None:
@@ -96,11 +106,13 @@ def test_an_index_that_does_not_fit_is_made_again(
         manifest.write_text(json.dumps(facts | {"version": 1, "segments": [], "dead": []}))
     elif harm == "cut short":
         (place / facts["segments"][0] / "phrases.terms").write_bytes(b"12345678")
+    elif harm == "record cut short":
+        (place / facts["segments"][0] / "records.0").write_bytes(b"12345678")
     elif harm == "older format":
         for name in DTYPES:
             if name.endswith((".held", ".counts", ".offsets")):
                 (place / facts["segments"][0] / name).unlink()
-        manifest.write_text(json.dumps({name: x for name, x in facts.items() if name != "unrelated"} | {"format": 5}))
+        manifest.write_text(json.dumps({name: x for name, x in facts.items() if name != "unrelated"} | {"format": 6}))
     else:
         manifest.write_text(json.dumps(facts | {"background": "other"}))
     again = opened()
@@ -154,3 +166,17 @@ def test_a_reader_goes_on_when_a_writer_joins_commits_and_drops_old_ones(
     assert files - set(data.iterdir())
     assert reader.show("d001.txt").text == made_up_text(1)
     assert set(before) < {hit.id for hit in reader.rank("d001.txt", k=20)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_postings_give_the_same_cosines_in_small_and_large_segments(
+    library: Library, texts: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(texts)
+    index = library._searcher().index
+    query = index.query_terms(kind, index.select(["d003.txt"]).counts(kind))
+    small = [segment.scores(kind, query) for segment in index.segments]
+    monkeypatch.setattr(segment_module, "MANY", 0)
+    large = [segment.scores(kind, query) for segment in index.segments]
+    assert np.concatenate(large) == pytest.approx(np.concatenate(small), rel=1e-5, abs=1e-6)
+    assert np.concatenate(small).max() == pytest.approx(1.0, rel=1e-3)  # with the query itself

@@ -27,7 +27,7 @@ def document_columns(
         **held_columns(TITLE_WORDS, titles),
     }
     for kind in KINDS:
-        columns |= frequency_columns(kind, held[kind]) | held_columns(kind, held[kind])
+        columns |= frequency_columns(kind, held[kind], background.frequencies(kind)) | held_columns(kind, held[kind])
     return columns, held
 
 

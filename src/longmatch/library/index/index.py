@@ -6,7 +6,7 @@ process killed at any moment leaves a consistent index, though perhaps one behin
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from longmatch.default.rarity import Rarity, blend, trust_in, usual_words
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import Unrelated
+from longmatch.default.weighed import CountedTerms
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS, Titles
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind
@@ -23,6 +24,7 @@ from longmatch.lexical.weights import tfidf_values
 from longmatch.library.index.documents import document_columns
 from longmatch.library.index.frequencies import SegmentFrequencies
 from longmatch.library.index.merge import merge_segments
+from longmatch.library.index.records import without_records, write_records
 from longmatch.library.index.segment import (
     Array,
     Segment,
@@ -34,9 +36,9 @@ from longmatch.library.index.segment import (
 )
 from longmatch.library.index.selection import Selection
 from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
-from longmatch.library.rows import DocumentRow
+from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, SENTENCE_COLUMNS, DocumentRow
 
-FORMAT = 6
+FORMAT = 7
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
@@ -64,11 +66,12 @@ class Roster:
 
 @dataclass
 class Index:
-    """Words and phrases of each document, their postings and document frequencies, document vectors and titles."""
+    """Words and phrases of each document, their postings and document frequencies, vectors, titles and records."""
 
     folder: Path
     statistics: Statistics
     fingerprint: str  # of the statistics and the model, on which norms and vectors depend
+    keeps_records: bool = False  # of the documents added from now on
     segments: list[Segment] = field(default_factory=list)
     deleted: list[frozenset[int]] = field(default_factory=list)  # numbers of each segment's deleted documents
     version: int = -1  # of the store
@@ -80,7 +83,7 @@ class Index:
     _rarity: tuple[tuple[Roster, Unrelated | None], Rarity] | None = None  # with what it was made from
 
     @classmethod
-    def open(cls, folder: Path, statistics: Statistics, fingerprint: str) -> "Index":
+    def open(cls, folder: Path, statistics: Statistics, fingerprint: str, keeps_records: bool = False) -> "Index":
         """Open an index; an empty one if there is none, or none that is complete and has this fingerprint."""
         for _ in range(3):  # a merge may remove segments between reading the manifest and opening them
             try:
@@ -91,10 +94,10 @@ class Index:
                 deleted = [frozenset(numbers) for numbers in manifest["dead"]]
                 drawn = Unrelated.from_dict(manifest["unrelated"]) if manifest.get("unrelated") else None
                 state = manifest["version"], manifest["stale"], drawn
-                return cls(folder, statistics, fingerprint, segments, deleted, *state)
+                return cls(folder, statistics, fingerprint, keeps_records, segments, deleted, *state)
             except (OSError, ValueError, KeyError, TypeError):
                 continue
-        return cls(folder, statistics, fingerprint)
+        return cls(folder, statistics, fingerprint, keeps_records)
 
     def save(self, version: int) -> None:
         """Write the manifest: the index covers this version of the store."""
@@ -159,16 +162,24 @@ class Index:
             if number not in deleted
         }
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the store that are needed to add documents."""
+        recorded = [*RECORD_COLUMNS, *SENTENCE_COLUMNS] if self.keeps_records else []
+        return list(dict.fromkeys([*INDEX_COLUMNS, *recorded]))
+
     def add(self, rows: Sequence[DocumentRow]) -> None:
         """Add documents of the store as a segment."""
+        folder = self._new_folder()
         columns, held = document_columns(rows, self.statistics.terms)
+        columns["records"] = write_records(folder, rows) if self.keeps_records else without_records(len(rows))
         for kind in KINDS:
             terms, frequencies = columns[f"{kind}.terms"], columns[f"{kind}.frequencies"]
             idf = self._idf(kind, held[kind], Frequencies(len(rows), terms, frequencies.astype(float)))
             columns[f"{kind}.norms"] = held[kind].norms(idf)
             columns |= posting_columns(kind, held[kind], held[kind].heaviest(idf, HEAVIEST[kind]))
         hashes = [str(row.value("hash")) for row in rows]
-        self._append(write_segment(self._new_folder(), [row.id for row in rows], hashes, columns), len(rows))
+        self._append(write_segment(folder, [row.id for row in rows], hashes, columns), len(rows))
 
     def remove(self, ids: Sequence[str]) -> None:
         """Delete documents and subtract their terms from the document frequencies; unknown ids are skipped."""
@@ -176,7 +187,8 @@ class Index:
             if len(removed := self.select(ids[start : start + BATCH])):
                 columns = columns_without_documents()
                 for kind in KINDS:
-                    columns |= frequency_columns(kind, removed.occurrences(kind), sign=-1)
+                    background = self.statistics.terms.frequencies(kind)
+                    columns |= frequency_columns(kind, removed.occurrences(kind), background, sign=-1)
                 for part in removed.parts:
                     number = self.segments.index(part.segment)
                     self.deleted[number] = self.deleted[number].union(part.documents.tolist())
@@ -208,14 +220,13 @@ class Index:
         """The document frequencies of all terms; `more` are added to them."""
         return SegmentFrequencies(tuple(self.segments), kind, len(self), more)
 
-    def frequencies_in(self, id: str, kind: Kind, terms: Hashes) -> Floats:
-        """The document frequencies of the terms of a document: in its segment it is known where they are."""
-        for part in self.select([id]).parts:
-            held, counts = part.segment.held_frequencies(kind, int(part.documents[0]))
-            if np.array_equal(held, terms):  # else another process has replaced it in the store
-                others = [segment for segment in self.segments if segment is not part.segment]
-                return np.asarray(counts + sum(segment.frequencies(kind, terms) for segment in others))
-        return self.frequencies(kind)(terms)
+    def counted_terms(self, id: str, kind: Kind) -> CountedTerms:
+        """The words or phrases of a document with their document frequencies: its segment knows where they are."""
+        (part,) = self.select([id]).parts
+        counted = part.segment.counted_terms(kind, int(part.documents[0]))
+        others = [segment for segment in self.segments if segment is not part.segment]
+        elsewhere = sum(segment.frequencies(kind, counted.counts.ids) for segment in others)
+        return replace(counted, documents=counted.documents + elsewhere)
 
     def familiarity(self) -> tuple[float, float]:
         """The share of the running words of a language that the backbone knows, and of words of the background text."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from longmatch.lexical.terms import KINDS, Ints
+from longmatch.library.index.records import FIELDS, RecordWriter, file_name
 from longmatch.library.index.segment import DTYPES, PER_DOCUMENT, TITLE_WORDS, Array, Segment, memory_map, seal
 from longmatch.ragged import offsets_of
 
@@ -30,6 +31,7 @@ def merge_segments(
     for name in PER_DOCUMENT:
         parts = [s[name][keep] for s, keep in zip(segments, live, strict=True) if len(s)]
         _write(folder, name, parts or [np.empty(0)], "wb")
+    _merge_records(folder, segments, live)
     for kind in KINDS:
         positions = _merge_frequencies(folder, kind, segments, complete)
         _merge_postings(folder, kind, segments, numbers)
@@ -53,21 +55,37 @@ def _renumber(live: Sequence[Array]) -> list[Ints]:
     return numbers
 
 
+def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Array]) -> None:
+    merged = [np.zeros((0, len(FIELDS)), dtype=np.int64)]
+    with RecordWriter(folder) as writer:
+        for segment, keep in zip(segments, live, strict=True):
+            table = segment["records"][keep]
+            moved = table.copy()
+            for number in np.unique(table[:, 0][table[:, 0] >= 0]).tolist():
+                here = table[:, 0] == number
+                source = segment.folder / file_name(number), segment.record_file(number)
+                moved[here] = writer.take(*source, table[here])
+            merged.append(moved)
+    _write(folder, "records", merged, "wb")
+
+
 def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], complete: bool) -> list[Path]:
     """Also writes, for each segment, the new position of each of its terms; those of dropped terms mean nothing."""
-    names = (f"{kind}.terms", f"{kind}.frequencies")
+    names = [f"{kind}.{part}" for part in ("terms", "frequencies", "background")]
     positions = [folder / f"{kind}.positions.{number}" for number in range(len(segments))]
     _clear(folder, [*names, *(path.name for path in positions)])
     written = 0
     for parts in _slices([s[names[0]] for s in segments]):
-        terms, position = np.unique(
-            np.concatenate([s[names[0]][p] for s, p in zip(segments, parts, strict=True)]), return_inverse=True
+        found, counts, known = (
+            np.concatenate([s[name][p] for s, p in zip(segments, parts, strict=True)]) for name in names
         )
-        counts = np.concatenate([s[names[1]][p] for s, p in zip(segments, parts, strict=True)])
+        terms, position = np.unique(found, return_inverse=True)
+        background = np.zeros(len(terms))
+        background[position] = known  # the same in every segment
         total = np.bincount(position, counts, len(terms)).astype(np.int64)
         kept = (total != 0) | (not complete)
-        _write(folder, names[0], [terms[kept]])
-        _write(folder, names[1], [total[kept]])
+        for name, column in zip(names, (terms, total, background), strict=True):
+            _write(folder, name, [column[kept]])
         new = (written + np.cumsum(kept) - 1)[position]
         ends = np.cumsum([part.stop - part.start for part in parts])
         for path, moved in zip(positions, np.split(new, ends[:-1]), strict=True):

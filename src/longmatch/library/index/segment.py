@@ -14,9 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.default.encoding import Encoding
+from longmatch.default.weighed import CountedTerms
+from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import KINDS, Hashes, Ints, lookup
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, lookup
+from longmatch.library.index.records import FIELDS, Record, file_name, record_files
 from longmatch.library.index.terms import Floats, Occurrences, Postings, QueryTerms
 from longmatch.ragged import offsets_of, ranges
 
@@ -34,9 +38,11 @@ DTYPES = {
     "lengths": "int64",  # running words
     "familiar": "int64",  # running words of a language that the backbone knows
     "known": "int64",  # running words that the background text has
+    "records": "int64",  # (documents, FIELDS): where the document's record is
     **{f"{kind}.norms": "float32" for kind in KINDS},
     **{f"{kind}.terms": "uint64" for kind in KINDS},  # every term, ascending ...
-    **{f"{kind}.frequencies": "int32" for kind in KINDS},  # ... and its document frequency
+    **{f"{kind}.frequencies": "int32" for kind in KINDS},  # ... its document frequency ...
+    **{f"{kind}.background": "uint16" for kind in KINDS},  # ... and that in the background text
     **{f"{kind}.kept": "uint64" for kind in KINDS},  # terms with postings, ascending ...
     **{f"{kind}.starts": "int32" for kind in KINDS},  # ... and the offsets of their postings, and the end
     **{f"{kind}.documents": "int32" for kind in KINDS},
@@ -48,6 +54,8 @@ DTYPES = {
 }
 VECTORS = ("means", "title_vectors")
 PER_DOCUMENT = (*VECTORS, "titles", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
+"""Columns that are merged by stringing them together; records move when they are."""
+MANY = 10_000  # documents: from there on SciPy, which sums postings four times as fast, is worth the time to load it
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,34 @@ class Segment:
         for name in VECTORS:
             arrays[name] = arrays[name].reshape(len(self), -1) if len(self) else arrays[name].reshape(0, 0)
         arrays["titles"] = arrays["titles"].reshape(len(self), TITLE_TERMS)
+        arrays["records"] = arrays["records"].reshape(len(self), len(FIELDS))
         return arrays
+
+    @cached_property
+    def _record_files(self) -> dict[int, Array]:
+        return {}
+
+    def record_file(self, number: int) -> Array:
+        """The bytes of a file of records."""
+        if number not in self._record_files:
+            self._record_files[number] = memory_map(self.folder / file_name(number), "uint8")
+        return self._record_files[number]
+
+    def record(self, document: int) -> Record | None:
+        """The record of a document, if it has one."""
+        fields = self["records"][document].tolist()
+        if fields[0] < 0:
+            return None
+        return Record.of(self.ids[document], self.record_file(fields[0]), fields, self["means"].shape[1])
+
+    def encoding(self, document: int) -> Encoding | None:
+        """The encoding of a document, if it has a record."""
+        record = self.record(document)
+        if record is None:
+            return None
+        start, end = self["words.offsets"][document : document + 2]
+        vocabulary = self["words.terms"][self["words.held"][start:end]]
+        return record.encoding(vocabulary, self["title_vectors"][document])
 
     def occurrences(self, name: str, documents: Ints) -> Occurrences:
         """What some documents hold: their words, their phrases, or the words of their titles."""
@@ -113,23 +148,34 @@ class Segment:
         counts[present] = self[f"{kind}.frequencies"][position[present]]
         return counts
 
-    def held_frequencies(self, kind: str, document: int) -> tuple[Hashes, Floats]:
+    def counted_terms(self, kind: str, document: int) -> CountedTerms:
         """The terms of a document, and in how many of the segment's documents each occurs."""
         start, end = self[f"{kind}.offsets"][document : document + 2]
-        held = self[f"{kind}.held"][start:end]
-        return self[f"{kind}.terms"][held], self[f"{kind}.frequencies"][held].astype(np.float64)
+        held, counts = self[f"{kind}.held"][start:end], self[f"{kind}.counts"][start:end].astype(np.int64)
+        documents, background = (self[f"{kind}.{name}"][held] for name in ("frequencies", "background"))
+        return CountedTerms(
+            Counts(self[f"{kind}.terms"][held], counts), documents.astype(np.float64), background.astype(np.float64)
+        )
 
     def scores(self, kind: str, query: QueryTerms) -> Floats:
         """The cosine of a query with every document, from the documents' heaviest terms alone."""
         position, present = lookup(self[f"{kind}.kept"], query.ids)
         if not present.any():
             return np.zeros(len(self))
-        starts, norms = self[f"{kind}.starts"], self[f"{kind}.norms"]
-        first, last = starts[position[present]].astype(np.int64), starts[position[present] + 1].astype(np.int64)
-        postings = ranges(first, last)
-        weights = np.repeat((query.idf * query.weights)[present], last - first)
-        mass = np.bincount(self[f"{kind}.documents"][postings], self[f"{kind}.weights"][postings] * weights, len(self))
+        place, weights, norms = position[present], (query.idf * query.weights)[present], self[f"{kind}.norms"]
+        if len(self) < MANY:
+            mass = self._sum_postings(kind, place, weights)
+        else:
+            mass = weights.astype(np.float32) @ self.postings(kind)[place]
         return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
+
+    def _sum_postings(self, kind: str, place: Ints, weights: Floats) -> Floats:
+        """The sum of some terms' postings by document, each term weighted; `place` is that of each among the kept."""
+        starts = self[f"{kind}.starts"]
+        first, last = starts[place].astype(np.int64), starts[place + 1].astype(np.int64)
+        where = ranges(first, last)
+        mass = self[f"{kind}.weights"][where] * np.repeat(weights, last - first)
+        return np.asarray(np.bincount(self[f"{kind}.documents"][where], mass, len(self)), dtype=np.float64)
 
     def postings(self, kind: str) -> Any:
         """The weight of each posted term in each document: (terms, documents)."""
@@ -147,8 +193,8 @@ def memory_map(path: Path, dtype: str) -> Array:
 
 
 def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], columns: Columns) -> Segment:
-    """Write a segment with these arrays."""
-    folder.mkdir(parents=True)
+    """Write a segment with these arrays; the records, if it has any, must be in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name, dtype in DTYPES.items():
         np.ascontiguousarray(columns[name], dtype=dtype or None).tofile(folder / name)
     return seal(folder, ids, hashes)
@@ -156,7 +202,7 @@ def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], colum
 
 def seal(folder: Path, ids: Sequence[str], hashes: Sequence[str]) -> Segment:
     """Turn a folder of arrays into a segment by writing its `segment.json`."""
-    sizes = {name: (folder / name).stat().st_size for name in DTYPES}
+    sizes = {name: (folder / name).stat().st_size for name in (*DTYPES, *record_files(folder))}
     info = {"ids": list(ids), "hashes": list(hashes), "sizes": sizes}
     (folder / "segment.json").write_text(json.dumps(info), encoding="utf-8")
     return Segment.open(folder)
@@ -167,10 +213,14 @@ def drop_segment(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def frequency_columns(kind: str, occurrences: Occurrences, sign: int = 1) -> dict[str, Array]:
+def frequency_columns(kind: str, occurrences: Occurrences, background: Frequencies, sign: int = 1) -> dict[str, Array]:
     """The columns of document frequencies; `sign` is -1 for removed documents."""
     terms, position = occurrences.distinct
-    return {f"{kind}.terms": terms, f"{kind}.frequencies": sign * np.bincount(position, minlength=len(terms))}
+    return {
+        f"{kind}.terms": terms,
+        f"{kind}.frequencies": sign * np.bincount(position, minlength=len(terms)),
+        f"{kind}.background": background(terms),
+    }
 
 
 def held_columns(name: str, occurrences: Occurrences) -> dict[str, Array]:

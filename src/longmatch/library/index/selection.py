@@ -1,7 +1,8 @@
 """Some documents of an index, in the order asked for, wherever in its segments they lie."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from longmatch.lexical.terms import Counts, Ints, Kind
 from longmatch.library.index.segment import Array, Segment
 from longmatch.library.index.terms import Occurrences, Postings, QueryTerms
 from longmatch.ragged import offsets_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,15 @@ class Selection:
         """An entry per document; there must be a document."""
         values = np.concatenate([part.segment[name][part.documents] for part in self.parts])
         return values[np.argsort(np.concatenate([part.places for part in self.parts]))]
+
+    def each(self, read: Callable[[Segment, int], T]) -> list[T]:
+        """What `read` gives of each document, by its segment and its number there."""
+        found = {
+            place: read(part.segment, document)
+            for part in self.parts
+            for place, document in zip(part.places.tolist(), part.documents.tolist(), strict=True)
+        }
+        return [found[place] for place in range(len(self))]
 
     def find(self, kind: Kind, query: QueryTerms) -> Postings:
         """How often the documents hold the terms of a query."""

@@ -10,9 +10,10 @@ from longmatch.default.sides import Floats, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
 from longmatch.lexical.terms import KINDS, Ints, Kind
-from longmatch.library.index.segment import TITLE_WORDS
+from longmatch.library.index.segment import TITLE_WORDS, Segment
 from longmatch.library.index.selection import Selection
 from longmatch.library.index.terms import Postings
+from longmatch.library.row_cache import StoredSentences
 from longmatch.library.search.encode import Query
 from longmatch.library.store import Store
 from longmatch.matching.levels import SentenceVectors, collection_scores
@@ -69,10 +70,20 @@ class StoredComparison:
     def meaning_of(self, candidates: Ints) -> tuple[Ints, Floats]:
         """The sentence scores of some candidates, without those that another process has removed from the store."""
         ids = self.candidates.ids
-        stored = {document.id: document for document in self.store.sentences([ids[i] for i in candidates])}
+        stored = {document.id: document for document in self._sentences([ids[i] for i in candidates])}
         sentences = [document.unpacked() for document in stored.values()]
         present = np.array([ids[i] in stored for i in candidates], dtype=bool)
         return candidates[present], sentence_scores(self.query.encoding.sentence_vectors, sentences)
+
+    def _sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
+        """From the index, or from the store what has no record there; all from the store if it has changed since."""
+        if self.index.version != self.store.version:
+            return self.store.sentences(ids)
+        records = self.index.select(ids).each(Segment.record)
+        missing = [id for id, record in zip(ids, records, strict=True) if record is None]
+        fetched = {document.id: document for document in self.store.sentences(missing)} if missing else {}
+        found = (record.sentences if record else fetched.get(id) for id, record in zip(ids, records, strict=True))
+        return [sentences for sentences in found if sentences]
 
     def title_cosines(self) -> Floats:
         """The titles with the query's words."""

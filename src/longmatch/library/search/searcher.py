@@ -15,6 +15,7 @@ from longmatch.default.statistics import Statistics
 from longmatch.default.weighed import WeighedDocument
 from longmatch.library.filters import condition
 from longmatch.library.index.index import Index
+from longmatch.library.index.segment import Segment
 from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.search.candidates import Nearest, Scope, find_candidates
@@ -107,22 +108,33 @@ class Searcher:
         return [document.encoding for document in self.weighed(ids)]
 
     def preload(self) -> None:
-        """Read as many documents as are kept between questions, for scoring and for showing."""
+        """Read as many documents as are kept between questions, for showing and, without records, for scoring."""
         ids = self.scope().ids
-        for cache, read in ((self.store.kept_sentences, self.store.sentences), (self.kept, self.weighed)):
-            for start in range(0, len(ids), PRELOADED):
-                for document in read(ids[start : start + PRELOADED]):
-                    if isinstance(document, WeighedDocument):
-                        document.weigh()
-                if cache.is_full:
-                    break
+        steps = [ids[start : start + PRELOADED] for start in range(0, len(ids), PRELOADED)]
+        for step in steps:
+            for document in self.weighed(step):
+                document.weigh()
+            if self.kept.is_full:
+                break
+        for step in () if self.index.keeps_records else steps:
+            self.store.sentences(step)
+            if self.store.kept_sentences.is_full:
+                break
 
     def weighed(self, ids: Sequence[str]) -> list[WeighedDocument]:
         """Documents with their terms weighed by the whole library; kept for the next question."""
         rarity = self.index.rarity
 
         def read(unread: Sequence[str]) -> list[WeighedDocument]:
-            rows = self.store.fetch(unread, ENCODING_COLUMNS)
-            return [WeighedDocument(row.encoding(), rarity, partial(self.index.frequencies_in, row.id)) for row in rows]
+            """From the index, or from the store what has no record there, and all if the store has changed since."""
+            indexed = self.index.select(unread if self.index.version == self.store.version else [])
+            encodings = zip(indexed.ids, indexed.each(Segment.encoding), strict=True)
+            found = {
+                id: WeighedDocument(encoding, rarity, partial(self.index.counted_terms, id))
+                for id, encoding in encodings
+                if encoding is not None
+            }
+            rows = self.store.fetch([id for id in unread if id not in found], ENCODING_COLUMNS)
+            return [*found.values(), *(WeighedDocument(row.encoding(), rarity) for row in rows)]
 
         return self.kept.get(ids, self.store.version, read)

@@ -1,0 +1,140 @@
+"""What a question reads of a document besides its terms: sentence vectors, text and structure, in one record.
+
+Fetching documents from the store takes tens of milliseconds; a record is mapped into memory. The records of many
+documents lie one after another in a file of a segment. Merging copies those of small files and links large ones into
+the new segment, so a document is copied a few times at most, however large the index grows.
+"""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from longmatch.default.encoding import Encoding
+from longmatch.lexical.terms import Hashes
+from longmatch.library.row_cache import StoredSentences
+from longmatch.library.rows import RECORD_COLUMNS, DocumentRow, schema_for
+from longmatch.matching.chance import SIZES
+from longmatch.matching.sentences import Sentences
+
+Array = npt.NDArray[Any]
+
+FIELDS = ("file", "start", "end", "sentences", "number_bytes", "unpacked_bytes")
+"""The columns of a segment's table of records: the file's number is -1 where the document has none."""
+FULL = 64 << 20  # bytes from which a file is linked instead of copied, while half of it is in use
+CODEC = "zstd"
+VECTOR_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype(np.int8), 2: np.dtype(np.float16)}  # by the bytes of a number
+SCHEMA = pa.schema([field for field in schema_for(1) if field.name in RECORD_COLUMNS])
+
+
+@dataclass(frozen=True)
+class Record:
+    """The record of one document; nothing of it is decoded before it is asked for."""
+
+    sentences: StoredSentences
+    packed: Array  # bytes
+    unpacked_bytes: int
+
+    @staticmethod
+    def of(id: str, data: Array, fields: Sequence[int], width: int) -> "Record":
+        """Of the bytes of a file; `fields` is a row of the segment's table, `width` that of the vectors."""
+        _, start, end, sentences, number_bytes, unpacked_bytes = fields
+        after_vectors = start + sentences * width * number_bytes
+        after_expectations = after_vectors + sentences * len(SIZES) * 2
+        vectors = data[start:after_vectors].view(VECTOR_TYPES[number_bytes])
+        expectations = data[after_vectors:after_expectations].view(np.float16).reshape(sentences, len(SIZES))
+        return Record(StoredSentences(id, vectors, expectations), data[after_expectations:end], unpacked_bytes)
+
+    def row(self) -> DocumentRow:
+        """The text and structure, as the store has them."""
+        unpacked = pa.decompress(pa.py_buffer(self.packed), self.unpacked_bytes, codec=CODEC)
+        return DocumentRow(pa.Table.from_batches([pa.ipc.read_record_batch(unpacked, SCHEMA)]), 0)
+
+    def encoding(self, vocabulary: Hashes, title_vector: Array) -> Encoding:
+        """The document's encoding; `vocabulary` is its distinct words, ascending."""
+        row = self.row()
+        sentences = Sentences(row.document(), *row.pieces())
+        return Encoding(sentences, self.sentences.unpacked(), row.terms(vocabulary), title_vector.astype(np.float32))
+
+
+def file_name(number: int) -> str:
+    """The name of a file of records."""
+    return f"records.{number}"
+
+
+def record_files(folder: Path) -> list[str]:
+    """The names of a segment's files of records."""
+    return sorted(path.name for path in folder.glob(file_name(0)[:-1] + "*"))
+
+
+def without_records(documents: int) -> Array:
+    """The table of records of documents that have none."""
+    return np.tile(np.array([-1, 0, 0, 0, 0, 0], dtype=np.int64), (documents, 1))
+
+
+def write_records(folder: Path, rows: Sequence[DocumentRow]) -> Array:
+    """Write the records of documents to a new segment's folder; returns its table of records."""
+    folder.mkdir(parents=True)
+    with RecordWriter(folder) as writer:
+        return np.array([writer.add(*_packed(row)) for row in rows], dtype=np.int64)
+
+
+class RecordWriter:
+    """Writes records to files of a folder, and begins another when one is full."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._files, self._written = folder, 0, FULL
+        self._open: Any = None
+
+    def __enter__(self) -> "RecordWriter":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._open is not None:
+            self._open.close()
+
+    def add(self, parts: Sequence[Any], fields: Sequence[int]) -> tuple[int, ...]:
+        """Write a record, given as arrays or bytes; returns its fields, of which `fields` are those after the end."""
+        if self._open is None or self._written >= FULL:
+            self.__exit__()
+            self._number, self._written = self._next(), 0
+            self._open = (self._folder / file_name(self._number)).open("wb")
+        start = self._written
+        end = start + sum(self._open.write(part) for part in parts)
+        self._written = end + self._open.write(bytes(-end % 8))  # numbers are read where they lie
+        return self._number, start, end, *fields
+
+    def take(self, path: Path, data: Array, table: Array) -> Array:
+        """Take over records of another segment's file: the whole file if it is full and half in use."""
+        if len(data) >= FULL and 2 * int((table[:, 2] - table[:, 1]).sum()) >= len(data):
+            number = self._next()
+            _link(path, self._folder / file_name(number))
+            return np.column_stack([np.full(len(table), number), table[:, 1:]])
+        return np.array([self.add([data[start:end]], rest) for _, start, end, *rest in table.tolist()], dtype=np.int64)
+
+    def _next(self) -> int:
+        self._files += 1
+        return self._files - 1
+
+
+def _link(path: Path, new: Path) -> None:
+    try:
+        os.link(path, new)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(path, new)
+
+
+def _packed(row: DocumentRow) -> tuple[list[Any], tuple[int, ...]]:
+    """A document's record, and its fields after the end."""
+    vectors, expectations = row.array("vectors"), row.expectations()
+    columns = [row.table[field.name].chunk(0).slice(row.position, 1).take([0]) for field in SCHEMA]
+    message = pa.RecordBatch.from_arrays(columns, schema=SCHEMA).serialize()
+    packed = pa.compress(message, codec=CODEC, asbytes=True)
+    fields = len(expectations), vectors.itemsize, message.size
+    return [np.ascontiguousarray(vectors), np.ascontiguousarray(expectations), packed], fields
