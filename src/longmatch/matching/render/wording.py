@@ -83,7 +83,7 @@ def verdict(match: Match) -> str:
 
 
 def caution(match: Match) -> str:
-    """Why the verdict is less certain than others; empty where it is not, as where the texts themselves are the same."""
+    """Why the verdict is less certain than others; empty where it is not, as where the texts are the same."""
     if match.known_kind or match.probability is None or match.relation in {"copy", "version"}:
         return ""
     return (
