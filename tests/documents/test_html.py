@@ -118,3 +118,9 @@ def test_entities_and_the_declared_encoding_are_understood(opened):
 
 def test_a_page_of_unclosed_elements_nested_very_deep_is_read(opened):
     assert kinds(opened("a.html", "<div>a" * 50_000)) == [("text", "a")] * 50_000
+
+
+@pytest.mark.parametrize("source", ["<![odd[x]]>", "<![ ", "<![%a;[b", "<![odd"])
+def test_a_marked_section_of_an_unknown_kind_is_passed_over(opened, source):
+    document = opened("a.html", f"<p>Before.</p>{source}><p>After.</p>")
+    assert "Before." in document.text

@@ -1,5 +1,7 @@
 """LaTeX: what a reader of the printed page would see, from the source."""
 
+import time
+
 import pytest
 
 from longmatch.documents import read
@@ -137,3 +139,9 @@ def test_a_paper_of_nothing_but_commands_holds_no_sentences(opened):
 )
 def test_unbalanced_source_is_read_all_the_same(opened, source):
     assert "a" in opened("a.tex", source).text
+
+
+def test_braces_that_are_never_closed_do_not_take_the_square_of_the_time(opened):
+    began = time.process_time()
+    opened("a.tex", "Words. " + "\\bibitem{a " * 5_000 + "{" * 5_000)
+    assert time.process_time() - began < 5

@@ -120,6 +120,13 @@ class Page(HTMLParser):
         self._skips = 0  # open elements that are skipped
         self._counts: dict[str, int] = {}  # open elements of each tag
 
+    def parse_marked_section(self, i: int, report: int = 1) -> int:
+        """Pass over a section as <![if ...]>; one of an unknown kind is a comment to browsers, an error to Python."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
     @property
     def main_title(self) -> str:
         """The title that its meta tags or its <title> state, without the site name that often follows; else that of its

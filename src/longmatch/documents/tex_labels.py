@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from longmatch.documents.tex_source import group
 
+_LONGEST_KEY = 500  # characters: a brace that is never closed must not be looked for to the end of the file
 _BIBITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
 _NAME_AND_YEAR = re.compile(r"(.+?)\((\d{4}[a-z]?)\).*", re.DOTALL)
 _COUNTED = re.compile(
@@ -71,5 +72,5 @@ def citation_texts(source: str) -> dict[str, str]:
         label, position = group(source, item.end(), "[")
         match = _NAME_AND_YEAR.fullmatch(re.sub(r"\\protect|\\[a-z]+|[{}]", "", label.replace("~", " ")))
         text = f"{' '.join(match[1].split())} ({match[2]})" if match else f"[{number}]"
-        texts[group(source, position)[0].strip()] = text
+        texts[group(source[position : position + _LONGEST_KEY], 0)[0].strip()] = text
     return texts
