@@ -10,6 +10,7 @@ from shutil import copy
 import pytest
 
 from longmatch.library.library import Library
+from longmatch.matching.hits import Hits
 
 every_model = pytest.mark.parametrize("model", ["default", "tfidf"])
 
@@ -99,7 +100,7 @@ def test_a_condition_on_metadata_that_some_document_has_is_just_not_met(longmatc
 def test_words_that_no_document_holds_are_named(longmatch, folder):
     longmatch("rank", folder / "bank.md", folder)
     ran = longmatch("show", folder, "--find", "submarine")
-    assert ran.out == f"No document of {folder} holds these words: submarine\n"
+    assert ran.out == f"No document of {folder} contains all of this: submarine\n"
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def likely(monkeypatch):
     def set_to(*probabilities: float | None) -> None:
         def ranked(*asked, **more):
             hits = rank(*asked, **more)
-            return [replace(hit, probability=p) for hit, p in zip(hits, probabilities, strict=True)]
+            return Hits(replace(hit, probability=p) for hit, p in zip(hits, probabilities, strict=True))
 
         monkeypatch.setattr(Library, "rank", ranked)
 
@@ -185,3 +186,36 @@ def test_a_model_that_cannot_search_a_library_says_so_whatever_the_query(longmat
 def test_a_text_in_place_of_a_file_name_hears_of_the_option_for_texts(longmatch, folder, model, times):
     complaint = longmatch("rank", "depositors in the rain " * times, folder, "-m", model).complaint
     assert "is neither a file nor the id" in complaint and "--text" in complaint and len(complaint) < 500
+
+
+def test_sections_are_ranked_for_a_question(longmatch, folder):
+    found = longmatch("rank", "--by", "section", "--text", "Who closed the doors of the bank?", folder, "--json").json
+    best = found["sections"][0]
+    assert (best["id"], best["section"]) == ("bank.md", "After") and "regulator" in best["passage"]["text"]
+    assert found["stands_out"] and found["remarks"] == []
+    out = longmatch("rank", "--by", "section", "--text", "Who closed the doors of the bank?", folder).out
+    assert out.splitlines()[0].endswith("After") and "bank.md" in out
+    table = longmatch("rank", "--by", "section", "--text", "Who closed the doors?", folder, "--csv", "-", "-k", 2).out
+    rows = list(csv.DictReader(StringIO(table)))
+    assert len(rows) == 2 and rows[0]["id"] == "bank.md"
+
+
+def test_a_question_that_nothing_answers_is_said_to_have_no_answer(longmatch, folder):
+    question = "How do electric guitars amplify sound?"
+    for more in ((), ("--by", "section")):
+        assert longmatch("rank", "--text", question, folder, *more).out.startswith("Nothing here stands out")
+        assert "stands out" in longmatch("rank", "--text", question, folder, *more, "--json").json["remarks"][0]
+
+
+def test_sections_are_ranked_by_the_default_model_alone(longmatch, folder):
+    said = longmatch("rank", "--by", "section", "--text", "bank", folder, "--model", "bm25").complaint
+    assert "--by section" in said and "--model" in said
+
+
+def test_found_documents_show_the_sentences_that_have_the_words(longmatch, folder):
+    longmatch("rank", folder / "bank.md", folder)
+    out = longmatch("show", folder, "--find", '"failed bank" queued').out
+    assert "queue.txt" in out and "bank.md" not in out and "queued in the rain" in out
+    found = longmatch("show", folder, "--find", "depositors queued", "--json").json["documents"]
+    assert {row["id"] for row in found} == {"bank.md", "queue.txt"}
+    assert all("queued" in row["snippets"][0]["words"] for row in found)

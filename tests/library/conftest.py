@@ -7,12 +7,21 @@ import pytest
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
+from tests.conftest import EXAMPLES
 from tests.library.tiny import tiny_matcher, write_texts
 
 
 @pytest.fixture(scope="session")
 def tiny(tiny_bert: Path) -> HybridMatcher:
     return tiny_matcher(tiny_bert)
+
+
+@pytest.fixture(scope="session")
+def example_library(tmp_path_factory: pytest.TempPathFactory, matcher: HybridMatcher) -> Library:
+    """The example collection, not to be changed."""
+    made = Library(tmp_path_factory.mktemp("examples") / "library", matcher)
+    made.add(EXAMPLES / "collection")
+    return made
 
 
 @pytest.fixture

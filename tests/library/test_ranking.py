@@ -24,13 +24,6 @@ QUERIES = ("the-stream-that-turned.md", "tower-repair-report.pdf", "cranes-over-
 
 
 @pytest.fixture(scope="module")
-def example_library(tmp_path_factory: pytest.TempPathFactory, matcher: HybridMatcher) -> Library:
-    made = Library(tmp_path_factory.mktemp("examples") / "library", matcher)
-    made.add(EXAMPLES / "collection")
-    return made
-
-
-@pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory, tiny: HybridMatcher) -> Library:
     """Sixty documents, of which only the best four of each side are scored."""
     place = tmp_path_factory.mktemp("many")

@@ -34,18 +34,16 @@ class Answer:
         """Print for people."""
         from longmatch.matching.render.terminal import print_ranking
 
-        print_ranking(self.hits, Console())
+        print_ranking(self.hits, Console(), self.hits.remarks)
 
     def print_json(self, rerank: str | None, remarks: Sequence[str] = ()) -> None:
         """Print for programs; `rerank` is the model that read the best results."""
-        from longmatch.matching.render.wording import ranking_remarks
-
         found = {
             "query": {"id": self.query.id, "title": self.query.title, "words": self.query.words},
             "model": self.model,
             **({"rerank": rerank} if rerank else {}),
             "documents": self.documents,
-            "remarks": [*remarks, *ranking_remarks(hit.probability for hit in self.hits)],
+            "remarks": [*remarks, *self.hits.remarks],
             "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],
             "hits": [hit.to_dict() for hit in self.hits],
         }

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from longmatch.cli.options import AsJson, Model
 from longmatch.cli.progress import load_model, progress, report, warn
 from longmatch.cli.rank_each import rank_each
 from longmatch.cli.rank_in_memory import rank_in_memory
+from longmatch.cli.rank_sections import rank_sections
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError, ReadError
 
@@ -35,6 +36,10 @@ def rank(
         ),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", help="Rank for this text instead of a query document.")] = None,
+    by: Annotated[
+        Literal["document", "section"],
+        typer.Option("--by", help="What to rank: whole documents, or the sections that answer a question best."),
+    ] = "document",
     k: Annotated[int, typer.Option("-k", min=1, help="Number of results.")] = 10,
     where: Annotated[
         str | None, typer.Option("--where", help='Only documents that match a condition, as in SQL: "year > 2019".')
@@ -61,8 +66,12 @@ def rank(
     worker_cpus: WorkerCpus = 1.0,
     worker_gpus: WorkerGpus = None,
 ) -> None:
-    """Rank documents by how well they match a query document, or each of many."""
+    """Rank documents, or their sections, by how well they match a query document, or each of many."""
     query, folder = query_and_folder(query, folder, text)
+    if by == "section" and (each or rerank or ray or model != "default"):
+        raise LongmatchError(
+            "--by section ranks with the default model. Leave out --each, --rerank, --ray and --model."
+        )
     if each:
         if rerank or csv or text is not None:
             raise LongmatchError(
@@ -76,6 +85,9 @@ def rank(
     typed = typed_query(query, text)
     if typed is None:
         refuse_missing(query, folder)
+    if by == "section":
+        rank_sections(typed or query, folder, k, where, as_json, csv)
+        return
     second = load_model(rerank) if rerank else None
     library, unreadable = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is not None:

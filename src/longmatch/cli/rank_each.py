@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str, backend: "RayBackend | None") -> None:
     """Print one line of JSON per query, in order; files that cannot be read are named and skipped."""
     from longmatch.documents.read import read_all
-    from longmatch.matching.render.wording import ranking_remarks
 
     library, _ = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is None:
@@ -38,7 +37,7 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
             facts = {"id": query.id, "title": query.title, "words": query.words}
             answer = {
                 "query": facts,
-                "remarks": library.language_remarks(query.language) + ranking_remarks(hit.probability for hit in hits),
+                "remarks": library.language_remarks(query.language) + hits.remarks,
                 "hits": [hit.to_dict() for hit in hits],
             }
             typer.echo(json.dumps(answer, ensure_ascii=False))

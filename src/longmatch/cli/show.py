@@ -25,7 +25,12 @@ FOUND = 50  # documents that --find lists
 def show(
     library: Annotated[str, typer.Argument(help="The library.")],
     id: Annotated[str | None, typer.Argument(help="Id of a document; without it, all documents are listed.")] = None,
-    find: Annotated[str | None, typer.Option("--find", help="List the documents that contain these words.")] = None,
+    find: Annotated[
+        str | None,
+        typer.Option(
+            "--find", help='List the documents that contain all these words and "exact phrases", with sentences.'
+        ),
+    ] = None,
     where: Annotated[
         str | None,
         typer.Option(
@@ -52,8 +57,10 @@ def show(
                 _export(records, form, file)
     elif id is not None:
         _show_document(opened, id, as_json)
+    elif find:
+        _print_found(opened, library, find, where, as_json)
     else:
-        _list(opened, library, _selected(opened, None, find, where), find, where, as_json)
+        _list(opened, library, opened.records(where), where, as_json)
 
 
 def _selected(opened: "Library", id: str | None, find: str | None, where: str | None) -> list[dict[str, Any]]:
@@ -90,17 +97,38 @@ def _show_document(opened: "Library", id: str, as_json: bool) -> None:
         print_structure(document, Console())
 
 
-def _list(
-    opened: "Library", library: str, listed: list[dict[str, Any]], find: str | None, where: str | None, as_json: bool
-) -> None:
+def _print_found(opened: "Library", library: str, find: str, where: str | None, as_json: bool) -> None:
+    """The documents that contain what was searched for, each with the sentences that have most of it."""
+    from longmatch.library.finding import Wanted, snippets
+    from longmatch.matching.render.terminal.printable import printable
+    from longmatch.matching.render.terminal.sections import print_snippet
+
+    wanted, listed = Wanted.of(find), _selected(opened, None, find, where)
+    for record in listed:
+        record["snippets"] = snippets(opened.show(record["id"]), wanted)
+    if as_json:
+        for record in listed:
+            record["snippets"] = [snippet.to_dict() for snippet in record["snippets"]]
+        typer.echo(json.dumps({"facts": opened.summary(), "documents": listed}, ensure_ascii=False, indent=2))
+        return
+    if not listed:
+        typer.echo(f"No document of {library} contains all of this: {find}")
+    console = Console()
+    for number, record in enumerate(listed, 1):
+        console.print(Text(f"{number}. {printable(record['title'])}", "bold"))
+        console.print(Text(f"   {printable(record['id'])}", "dim"))
+        for snippet in record["snippets"]:
+            print_snippet(snippet.passage, snippet.page, snippet.words, console)
+
+
+def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: str | None, as_json: bool) -> None:
     from longmatch.matching.render.terminal.printable import printable
 
     if as_json:
         typer.echo(json.dumps({"facts": opened.summary(), "documents": listed}, ensure_ascii=False, indent=2))
         return
-    if not listed and (find or where):
-        asked = f"holds these words: {find}" if find else f"matches the condition {where}"
-        typer.echo(f"No document of {library} {asked}")
+    if not listed and where:
+        typer.echo(f"No document of {library} matches the condition {where}")
         return
     known = [name for name in ("author", "year") if any(row["metadata"].get(name) for row in listed)]
     table = Table("id", "title", *known, "language", "words")

@@ -90,6 +90,10 @@ class Document:
         """The paragraphs models read; all paragraphs if the document has only tables and references."""
         return tuple(p for p in self.paragraphs if p.kind in RUNNING_KINDS) or self.paragraphs
 
+    def page_at(self, position: int) -> int | None:
+        """The page that a character stands on, where the format has pages."""
+        return next((p.page for p in reversed(self.paragraphs) if p.page is not None and p.start <= position), None)
+
     @property
     def sentences(self) -> Iterator[Sentence]:
         """All sentences of the running text, in order."""

@@ -7,7 +7,7 @@ import numpy as np
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.links import Shared
 from longmatch.lexical.spelling import spell
-from longmatch.lexical.terms import Counts, Ints, Stream
+from longmatch.lexical.terms import Counts, Ints, Stream, lookup
 from longmatch.lexical.weights import Idf, TermMatrix, Weighted, tfidf
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Groups, Sentences
@@ -24,6 +24,24 @@ def group_cosines(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, i
     """The TF-IDF cosines of groups of sentences: (rows, columns)."""
     matrix = TermMatrix.of(_group_weights(theirs, columns, idf))
     return np.vstack([matrix.scores(row) for row in _group_weights(mine, rows, idf)])
+
+
+def group_coverage(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, idf: Idf, doubt: float) -> Floats:
+    """The share of the weight of each row's distinct words that each column has: (rows, columns).
+
+    `doubt` is a weight that nobody has: few or common words found tell less than many rare ones.
+    """
+    bounds, places = mine.offsets[rows.offsets].tolist(), np.diff(theirs.offsets[columns.offsets])
+    column = np.repeat(np.arange(len(places)), places)
+    found = np.zeros((len(rows.labels), len(places)))
+    for row, (start, end) in enumerate(pairwise(bounds)):
+        ids = np.unique(mine.ids[start:end])
+        weights = idf.idf(ids)
+        position, present = lookup(ids, theirs.ids)
+        held = np.unique(column[present] * max(1, len(ids)) + position[present])
+        which, term = np.divmod(held, max(1, len(ids)))
+        found[row] = np.bincount(which, weights[term], len(places)) / (weights.sum() + doubt)
+    return found
 
 
 def _group_weights(stream: Stream, groups: Groups, idf: Idf) -> list[Weighted]:

@@ -23,6 +23,7 @@ from longmatch.library.common_passages import CommonPassages
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
 from longmatch.library.files import DescribedFile, SourcePaths
 from longmatch.library.filters import has_key, metadata_keys
+from longmatch.library.finding import Wanted, find_ids
 from longmatch.library.index.index import Index
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
@@ -35,6 +36,7 @@ from longmatch.library.search.encode import Query, QueryEncoder, QueryLike
 from longmatch.library.search.explain import Ranking
 from longmatch.library.search.hierarchical import rank_by_sdr
 from longmatch.library.search.searcher import Searcher
+from longmatch.library.search.sections import QUESTION_WORDS, rank_sections
 from longmatch.library.store import Store, limit_malloc_arenas
 from longmatch.library.writer import Writer, try_write_lock, update_index, write_lock
 from longmatch.matching.hits import Hits
@@ -42,6 +44,7 @@ from longmatch.matching.match import Match
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.render.wording import language_remarks
 from longmatch.matching.reranking import DEPTH
+from longmatch.matching.section_hits import SectionHits
 from longmatch.sdr.matcher import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | DescribedFile]
@@ -205,13 +208,13 @@ class Library:
         return find_pairs(self._searcher(), minimum, progress, k)
 
     def find(self, words: str, k: int = 10) -> list[Document]:
-        """The k documents that best match some words, by full-text search."""
+        """The k documents that best match a full-text search: all of the words, and "phrases" as they stand."""
         rows = self._store.fetch(self.find_ids(words, k), DOCUMENT_COLUMNS)
         return [self._with_path(row.document()) for row in rows]
 
     def find_ids(self, words: str, k: int = 10) -> list[str]:
-        """The ids of the k documents that best match some words, by full-text search."""
-        return self._store.find(words, k)
+        """The ids of what `find` finds."""
+        return find_ids(self._store, Wanted.of(words), k)
 
     def absent_keys(self, where: str) -> list[str]:
         """The metadata keys in a condition that no document has."""
@@ -324,7 +327,19 @@ class Library:
         ranking = self._ranking(searcher, encoded, max(k, depth) if rerank else k, where, by)
         if rerank:
             ranking = ranking.reranked(rerank, k, progress)
-        return ranking.hits(self._with_path)
+        hits = ranking.hits(self._with_path)
+        if by == "default" and not rerank and encoded.stored_id is None and encoded.words <= QUESTION_WORDS:
+            hits.stands_out = rank_sections(searcher, encoded, 1, where).stands_out
+        return hits
+
+    def rank_sections(self, query: QueryLike, k: int = 10, where: str | None = None) -> SectionHits:
+        """The k sections of the library's documents that answer a query best, such as a question, best first.
+
+        `where` is a condition as in `rank`. `stands_out` of what it returns says whether any has more to do with the
+        query than unrelated documents of the library.
+        """
+        searcher, encoded = self._encoded(query)
+        return rank_sections(searcher, encoded, k, where, self._with_path)
 
     def _ranking(self, searcher: Searcher, query: Query, k: int, where: str | None, by: By) -> Ranking:
         if by == "sdr":

@@ -267,9 +267,12 @@ class Store:
             return any(index.columns == ["mean"] for index in self._documents.list_indices())
 
     def find(self, words: str, count: int) -> list[str]:
-        """The ids of the `count` documents that contain words, best first, by the full-text index."""
+        """The ids of the `count` documents that contain all of some words, best first, by the full-text index."""
+        from lancedb.query import FullTextOperator, MatchQuery
+
         with storage_errors(self.address):
-            matches = self._documents.search(words, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
+            query = MatchQuery(words, "text", operator=FullTextOperator.AND)
+            matches = self._documents.search(query, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
             return [str(id) for id in matches["id"].to_pylist()]
 
 

@@ -7,7 +7,7 @@ from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment
-from longmatch.matching.render.wording import likelihood
+from longmatch.matching.render.wording import likelihood, ranking_remarks
 from longmatch.matching.spreadsheet import write_csv
 
 if TYPE_CHECKING:
@@ -72,6 +72,13 @@ class Hit:
 
 class Hits(list[Hit]):
     """The documents found for a query, best first: a list that a notebook shows as a table."""
+
+    stands_out: bool | None = None  # for a question, whether any document has more to do with it than the others
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know before reading them: that none may belong with the query."""
+        return ranking_remarks((hit.probability for hit in self), self.stands_out)
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Hit: ...

@@ -86,9 +86,14 @@ def group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Array, b_off
 
     Groups are runs of sentences: sections, paragraphs or chunks.
     """
-    forward = segment_mean(_corrected_group_best(a, b, b_offsets), a_offsets)  # (groups a, groups b)
-    backward = segment_mean(_corrected_group_best(b, a, a_offsets), b_offsets)  # (groups b, groups a)
+    forward = directed_group_scores(a, b, a_offsets, b_offsets)  # (groups a, groups b)
+    backward = directed_group_scores(b, a, b_offsets, a_offsets)  # (groups b, groups a)
     return (forward + backward.T) / 2
+
+
+def directed_group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Array, b_offsets: Array) -> Array:
+    """How well the sentences of each group of a find partners in each group of b: (groups of a, groups of b)."""
+    return segment_mean(_corrected_group_best(a, b, b_offsets), a_offsets)
 
 
 def _corrected_group_best(a: SentenceVectors, b: SentenceVectors, b_offsets: Array) -> Array:

@@ -9,7 +9,6 @@ import numpy.typing as npt
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
-from longmatch.matching.render.wording import ranking_remarks
 from longmatch.web.jobs import Job
 from longmatch.web.schema import Found, Ranking, RankRequest
 from longmatch.web.state import State
@@ -57,7 +56,7 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
         query=described,
         by=asked.rerank or asked.by,
         documents=len(rows),
-        remarks=library.language_remarks(described.language) + ranking_remarks(hit.probability for hit in hits),
+        remarks=library.language_remarks(described.language) + hits.remarks,
         hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
     )
 

@@ -18,6 +18,7 @@ _VERDICTS = (  # from this probability on, how sure, and whether they do
     (0.00, "almost certainly", False),
 )
 _WORD_FOR_WORD = 0.98  # share of the words of a passage that are the same
+NOTHING_STANDS_OUT = "Nothing here stands out for this question; the closest are listed."
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _CHANGES: tuple[Literal["added", "removed", "moved"], ...] = ("added", "removed", "moved")
 _LANGUAGES = {
@@ -104,14 +105,18 @@ def remarks(match: Match) -> list[str]:
     return [sentence for sentence in (caution(match), nothing_distinctive(match)) if sentence]
 
 
-def ranking_remarks(probabilities: Iterable[float | None]) -> list[str]:
+def ranking_remarks(probabilities: Iterable[float | None], stands_out: bool | None = None) -> list[str]:
     """What to know before reading a ranking: that none of its documents may belong with the query.
+
+    For a question `stands_out` says whether there is an answer: it is too short for the probability to tell.
 
     >>> ranking_remarks([0.2, 0.04])
     ['Nothing here shares more than such documents always do; the closest are listed.']
-    >>> ranking_remarks([0.9, 0.04]), ranking_remarks([None, None])
-    ([], [])
+    >>> ranking_remarks([0.9, 0.04]), ranking_remarks([None, None]), ranking_remarks([0.2], stands_out=True)
+    ([], [], [])
     """
+    if stands_out is not None:
+        return [] if stands_out else [NOTHING_STANDS_OUT]
     known = [probability for probability in probabilities if probability is not None]
     if not known or max(known) >= _MAY:
         return []

@@ -34,13 +34,16 @@ class Ranked(Protocol):
     def why(self) -> tuple[Alignment, ...]: ...  # noqa: D102
 
 
-def print_ranking(hits: Iterable[Ranked], console: Console) -> None:
-    """Print documents in the order given, each with its score, probability, percentile and best pair of passages."""
+def print_ranking(hits: Iterable[Ranked], console: Console, remarks: Iterable[str] | None = None) -> None:
+    """Print documents in the order given, each with its score, probability, percentile and best pair of passages.
+
+    `remarks` are the sentences above them, by default on their probabilities.
+    """
     found = list(hits)
     if not found:
         console.print(Text("Nothing found."))
         return
-    for sentence in ranking_remarks(hit.probability for hit in found):
+    for sentence in ranking_remarks(hit.probability for hit in found) if remarks is None else remarks:
         console.print(Text(sentence))
         console.print()
     digits = len(str(len(found)))

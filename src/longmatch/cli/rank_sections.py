@@ -1,0 +1,51 @@
+"""`longmatch rank --by section`: the sections of a library that answer a question."""
+
+import json
+import sys
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from longmatch.cli.answer import STANDARD_OUTPUT
+from longmatch.cli.library import open_library
+from longmatch.cli.output import writing
+from longmatch.cli.progress import progress, warn
+from longmatch.documents.document import Document
+from longmatch.errors import LongmatchError
+
+
+def rank_sections(
+    query: str | Document, folder: str, k: int, where: str | None, as_json: bool, csv: str | None
+) -> None:
+    """Print the k best sections: as text, as JSON or as a table."""
+    from longmatch.matching.render.terminal.sections import print_sections
+
+    library, unreadable = open_library(folder)
+    if library is None:
+        raise LongmatchError(
+            f"{folder} is no folder that a library can be kept in. Make one: longmatch index LIBRARY FILES."
+        )
+    document = query if isinstance(query, Document) else library.resolve(query)
+    with progress("searching"):
+        hits = library.rank_sections(query if isinstance(query, str) and query in library else document, k, where)
+    remarks = library.language_remarks(document.language)
+    if csv == STANDARD_OUTPUT:
+        hits.to_csv(sys.stdout)
+    elif csv:
+        with writing(Path(csv)), Path(csv).open("w", encoding="utf-8", errors="replace", newline="") as table:
+            hits.to_csv(table)
+    if as_json:
+        found = {
+            "query": {"id": document.id, "title": document.title, "words": document.words},
+            "documents": len(library),
+            "stands_out": hits.stands_out,
+            "remarks": [*remarks, *hits.remarks],
+            "unreadable": [{"file": file, "problem": problem} for file, problem in unreadable],
+            "sections": [hit.to_dict() for hit in hits],
+        }
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    elif csv != STANDARD_OUTPUT:
+        for sentence in remarks:
+            warn(sentence)
+        print_sections(hits, Console())

@@ -1,0 +1,141 @@
+"""Documents that contain words and exact phrases, and the sentences in which they do."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from longmatch.documents.document import Document, Sentence
+from longmatch.documents.language import COMMON_WORDS, words_of
+from longmatch.library.store import Store
+from longmatch.matching.match import Passage
+
+SNIPPETS = 3  # of a document
+MOST_SEARCHED, AT_A_TIME = 2_000, 64  # documents whose text is searched for a phrase
+_PHRASE = re.compile(r'["“„«](?P<phrase>[^"“”„«»]*)["“”»]')
+_CHINESE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to find: all of some words, in any form, and phrases word for word, in capitals or not.
+
+    >>> Wanted.of('mercury "waste  water" filters')
+    Wanted(text='mercury waste  water filters', words=('mercury', 'filters'), phrases=('waste water',))
+    """
+
+    text: str  # all of it, without quotation marks
+    words: tuple[str, ...]
+    phrases: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(asked: str) -> "Wanted":
+        """Read a search as a user writes it: phrases in quotation marks; a lone mark counts for nothing."""
+        quoted = [" ".join(match["phrase"].split()) for match in _PHRASE.finditer(asked)]
+        phrases = dict.fromkeys(phrase for phrase in quoted if words_of(phrase))
+        words = dict.fromkeys(words_of(_PHRASE.sub(" ", asked)))
+        return Wanted(_PHRASE.sub(r"\g<phrase>", asked).strip(), tuple(words), tuple(phrases))
+
+    @property
+    def is_common(self) -> bool:
+        """Whether there are phrases of common words alone, which a full-text index leaves out."""
+        return bool(self.phrases) and all(word in COMMON_WORDS for word in words_of(self.text))
+
+    @cached_property
+    def patterns(self) -> tuple[re.Pattern[str], ...]:
+        """What finds each phrase in a text, across line breaks."""
+        return tuple(re.compile(_whole(phrase), re.IGNORECASE) for phrase in self.phrases)
+
+    @property
+    def condition(self) -> str:
+        """The SQL condition that a text has the phrases."""
+        patterns = (rf"(?i)(^|\W){_spaced(phrase)}($|\W)".replace("'", "''") for phrase in self.phrases)
+        return " AND ".join(f"regexp_like(text, '{pattern}')" for pattern in patterns)
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text has all phrases; that it has the words the index knows."""
+        return all(pattern.search(text) for pattern in self.patterns)
+
+    @cached_property
+    def _sought(self) -> list[tuple[re.Pattern[str], int]]:
+        """What a sentence is searched for, and what each is worth: phrases, and words in any form but common ones."""
+        words = [word for word in self.words if word not in COMMON_WORDS] or self.words
+        return [(pattern, 2) for pattern in self.patterns] + [
+            (re.compile(_any_form(w), re.IGNORECASE), 1) for w in words
+        ]
+
+    def marks(self, text: str) -> tuple[int, tuple[str, ...]]:
+        """What a text is worth to the search, and the words and phrases as it spells them, each once."""
+        found = [(worth, match) for pattern, worth in self._sought if (match := pattern.findall(text))]
+        return sum(worth for worth, _ in found), tuple(dict.fromkeys(mark for _, marks in found for mark in marks))
+
+
+def _spaced(phrase: str) -> str:
+    return r"\s+".join(map(re.escape, phrase.split()))
+
+
+def _whole(phrase: str) -> str:
+    """A phrase that neither begins nor ends within a word; Chinese has no spaces between words."""
+    start, end = (
+        "" if _CHINESE.match(edge) else mark for edge, mark in ((phrase[0], r"(?<!\w)"), (phrase[-1], r"(?!\w)"))
+    )
+    return f"{start}{_spaced(phrase)}{end}"
+
+
+def _any_form(word: str) -> str:
+    if _CHINESE.match(word):
+        return re.escape(word)
+    if len(word) <= 4:
+        return rf"(?<!\w){re.escape(word)}(?:e?s)?(?!\w)"
+    return rf"(?<!\w){re.escape(word[: max(4, len(word) - 3)])}\w{{0,6}}"
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A sentence that has some of what was searched for."""
+
+    passage: Passage
+    page: int | None
+    words: tuple[str, ...]  # what was found in it, as it is spelled there
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**self.passage.to_dict(), "page": self.page, "words": list(self.words)}
+
+
+def snippets(document: Document, wanted: Wanted, most: int = SNIPPETS) -> list[Snippet]:
+    """The sentences that have most of the words and phrases, in the order of the text; the first of equal ones."""
+    found = []
+    for sentence, _, section in document.indexed_sentences():
+        worth, marks = wanted.marks(sentence.of(document.readable))
+        if worth:
+            found.append((-worth, sentence.start, sentence, section, marks))
+    best = sorted(found, key=lambda row: row[:2])[:most]
+    return [
+        Snippet(_passage(document, sentence, section), document.page_at(sentence.start), marks)
+        for _, _, sentence, section, marks in sorted(best, key=lambda row: row[1])
+    ]
+
+
+def _passage(document: Document, sentence: Sentence, section: int) -> Passage:
+    start, end = sentence.start, sentence.end
+    return Passage(
+        sentence.of(document.text), start, end, document.sections[section].heading, document.plain[start:end]
+    )
+
+
+def find_ids(store: Store, wanted: Wanted, k: int) -> list[str]:
+    """The ids of the k documents that have all words and phrases, best first; of those with phrases, among the best
+    MOST_SEARCHED by words.
+    """
+    if wanted.is_common:
+        return sorted(store.read(["id"], wanted.condition)["id"].to_pylist())[:k]
+    if not wanted.phrases:
+        return store.find(wanted.text, k)
+    ids, found = store.find(wanted.text, MOST_SEARCHED), list[str]()
+    for start in range(0, len(ids), AT_A_TIME):
+        rows = store.fetch(ids[start : start + AT_A_TIME], ["id", "text", "plain"])
+        found += [row.id for row in rows if wanted.is_in(str(row.value("plain") or row.value("text")))]
+        if len(found) >= k:
+            break
+    return found[:k]

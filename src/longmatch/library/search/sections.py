@@ -1,0 +1,120 @@
+"""The sections of a library that answer a question.
+
+A question is compared with every chunk of about 250 tokens, so that a long section has no advantage: by the best
+partner that each of its sentences finds there, corrected for chance, and by the share of its words, weighed by their
+rarity, that stand there. A section is as good as its best chunk. Of a long query each section asks by itself.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from longmatch.default.encoding import Encoding
+from longmatch.default.rarity import BACKGROUND_DOCUMENTS, Rarity
+from longmatch.default.sides import Floats
+from longmatch.default.unrelated import PRIOR_DOCUMENTS, drawn_documents
+from longmatch.documents.document import Document
+from longmatch.lexical.cosines import group_coverage
+from longmatch.lexical.terms import Ints
+from longmatch.library.search.candidates import Scope, find_candidates
+from longmatch.library.search.encode import Query
+from longmatch.library.search.searcher import Searcher
+from longmatch.matching.levels import directed_group_scores
+from longmatch.matching.presentable import Quality, quality
+from longmatch.matching.section_hits import SectionHit, SectionHits
+from longmatch.ragged import as_numbers
+
+QUESTION_WORDS = 40  # of a text up to which it is a question
+ONE_RARE_WORD = float(np.log(1 + BACKGROUND_DOCUMENTS))  # its weight; that much of every question counts as not found
+USUAL_LEVEL = 0.06  # of the best chunk of a document that has nothing to do with a question
+STANDS_OUT = 0.2  # above the level of the library's documents
+ANSWERS = 0.4  # from this score on a section answers, though all documents may
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A document's chunks as answers to a question."""
+
+    encoding: Encoding
+    sections: Ints  # (chunks,)
+    scores: Floats  # (chunks,)
+
+    @staticmethod
+    def of(query: Encoding, encoding: Encoding, rarity: Rarity) -> "_Scored":
+        rows, columns = query.sentences.sections, encoding.sentences.chunks
+        vectors = query.sentence_vectors, encoding.sentence_vectors
+        meaning = as_numbers(directed_group_scores(*vectors, rows.offsets, columns.offsets)).clip(0, 1)
+        streams = query.terms.words, encoding.terms.words
+        words = group_coverage(*streams, rows, columns, rarity.words, ONE_RARE_WORD)
+        language = rarity.trust[0]  # where it is unknown, meaning cannot tell
+        scores = (words + language * meaning) / (1 + language)  # (sections of the query, chunks)
+        return _Scored(encoding, encoding.sentences.section[columns.offsets[:-1]], scores.max(axis=0, initial=0.0))
+
+    @property
+    def best(self) -> float:
+        return float(self.scores.max(initial=0.0))
+
+
+def rank_sections(
+    searcher: Searcher,
+    query: Query,
+    k: int,
+    where: str | None = None,
+    present: Callable[[Document], Document] = lambda document: document,
+) -> SectionHits:
+    """The k sections that answer a query best, of the documents that fulfil a condition; ties break by document.
+
+    `present` makes a stored document one that a user can open.
+    """
+    scope = searcher.scope(where, without=query.stored_id)
+    ids = _candidates(searcher, query, scope, where)
+    rarity = searcher.index.rarity
+    scored = [_Scored.of(query.encoding, encoding, rarity) for encoding in searcher.encodings(ids)]
+    best = sorted((found for document in scored for found in _sections(document)), key=lambda found: -found[0])[:k]
+    hits = [_hit(query.encoding, document, number, score, present) for score, document, number in best]
+    return SectionHits(hits, _stands_out(searcher, query, scope, scored))
+
+
+def _candidates(searcher: Searcher, query: Query, scope: Scope, where: str | None) -> list[str]:
+    """All documents of a small library, of a large one those that a ranking scores."""
+    if len(scope) <= 3 * searcher.candidates:
+        return sorted(scope.ids)
+    return sorted(find_candidates(query, scope, searcher.candidates, searcher.nearest(len(scope), where)))
+
+
+def _sections(document: _Scored) -> list[tuple[float, _Scored, int]]:
+    """Each section of a document with the score of its best chunk."""
+    numbers, place = np.unique(document.sections, return_inverse=True)
+    scores = np.zeros(len(numbers))
+    np.maximum.at(scores, place, document.scores)
+    return [(score, document, int(number)) for score, number in zip(scores.tolist(), numbers, strict=True)]
+
+
+def _hit(
+    query: Encoding, found: _Scored, number: int, score: float, present: Callable[[Document], Document]
+) -> SectionHit:
+    """The passage is the sentence of the best chunk nearest to any of the query, a whole one if there is one."""
+    encoding, offsets = found.encoding, found.encoding.sentences.chunks.offsets
+    chunk = int(np.argmax(np.where(found.sections == number, found.scores, -1.0)))
+    rows = np.arange(int(offsets[chunk]), int(offsets[chunk + 1]))
+    cosines = as_numbers(encoding.sentence_vectors.vectors[rows] @ query.sentence_vectors.vectors.T).max(axis=1)
+    passages = [encoding.sentences.passage(int(row)) for row in rows[np.argsort(-cosines, kind="stable")]]
+    whole = (passage for passage in passages if quality(passage.shown) is Quality.SENTENCE)
+    return SectionHit(present(encoding.document), number, score, next(whole, passages[0]))
+
+
+def _stands_out(searcher: Searcher, query: Query, scope: Scope, scored: Sequence[_Scored]) -> bool:
+    """Whether the best section exceeds what the library's documents, most of them unrelated, have for the question."""
+    best = max((document.best for document in scored), default=0.0)
+    if best >= ANSWERS:
+        return True
+    sample = scored
+    if len(scored) < len(scope):
+        ids = sorted(scope.ids)
+        drawn = searcher.encodings([ids[i] for i in drawn_documents(len(ids))])
+        sample = [_Scored.of(query.encoding, encoding, searcher.index.rarity) for encoding in drawn]
+    levels = [document.best for document in sample]
+    share = len(levels) / (len(levels) + PRIOR_DOCUMENTS)
+    usual = share * float(np.median(levels or [0.0])) + (1 - share) * USUAL_LEVEL
+    return best - usual >= STANDS_OUT

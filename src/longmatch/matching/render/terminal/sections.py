@@ -1,0 +1,45 @@
+"""The sections found for a question, and the sentences found by words."""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from longmatch.matching.match import Passage
+from longmatch.matching.render.terminal.passages import marked
+from longmatch.matching.render.terminal.printable import printable
+from longmatch.matching.section_hits import SectionHits
+
+
+def print_sections(hits: SectionHits, console: Console) -> None:
+    """Print each section with its score, its document and the sentence that answers best."""
+    if not hits:
+        console.print(Text("Nothing found."))
+        return
+    for sentence in hits.remarks:
+        console.print(Text(sentence))
+        console.print()
+    digits = len(str(len(hits)))
+    for number, hit in enumerate(hits, 1):
+        console.print(
+            Text.assemble((f"{number:>{digits}}. {hit.score:.2f}  ", "bold"), (printable(hit.heading), "bold"))
+        )
+        place = f"{printable(hit.document.title)} ({printable(hit.document.id)}{_page(hit.page)})"
+        _print_below(Text(place, "dim"), console, digits + 2)
+        _print_below(Text.assemble("“", marked(hit.passage.shown, ()), "”"), console, digits + 2)
+
+
+def print_snippet(passage: Passage, page: int | None, words: Iterable[str], console: Console) -> None:
+    """Print a sentence with what was found in it in bold, after the heading it stands under."""
+    place = f"{printable(passage.section)}{_page(page)}".removeprefix(", ")
+    head = Text(f"{place}: " if place else "", "dim")
+    _print_below(Text.assemble(head, "“", marked(passage.shown, tuple(words)), "”"), console, 3)
+
+
+def _page(page: int | None) -> str:
+    return f", page {page}" if page else ""
+
+
+def _print_below(line: Text, console: Console, indent: int) -> None:
+    console.print(Padding(line, (0, 0, 0, indent)))

@@ -1,0 +1,79 @@
+"""The sections found for a question."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TextIO
+
+from longmatch.documents.brief import brief
+from longmatch.documents.document import Document, Section
+from longmatch.matching.match import Passage
+from longmatch.matching.render.wording import label, ranking_remarks
+from longmatch.matching.spreadsheet import write_csv
+
+COLUMNS = ("id", "title", "section", "page", "score", "source", "passage")  # of a table
+
+
+@dataclass(frozen=True)
+class SectionHit:
+    """A section of a document, and the sentence in it that answers a question best."""
+
+    document: Document
+    number: int  # of the section in the document, from 0
+    score: float  # how much of the question it takes up: 0 as by chance, 1 all of it
+    passage: Passage
+
+    def __repr__(self) -> str:
+        """In one line, without the text."""
+        return f"<SectionHit {brief(self.document.id)!r}, {brief(self.heading, 60)!r}, score {self.score:.2f}>"
+
+    @property
+    def section(self) -> Section:
+        """The section itself."""
+        return self.document.sections[self.number]
+
+    @property
+    def heading(self) -> str:
+        """Its heading, or its first words."""
+        return label(self.section.heading, self.section.of(self.document.readable))
+
+    @property
+    def page(self) -> int | None:
+        """The page of the passage, where the format has pages."""
+        return self.document.page_at(self.passage.start)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "id": self.document.id,
+            "title": self.document.title,
+            "section": self.heading,
+            "number": self.number,
+            "page": self.page,
+            "score": round(self.score, 6),
+            "passage": self.passage.to_dict(),
+        }
+
+
+class SectionHits(list[SectionHit]):
+    """The sections found for a question, best first."""
+
+    def __init__(self, hits: Iterable[SectionHit] = (), stands_out: bool = True) -> None:
+        super().__init__(hits)
+        self.stands_out = stands_out  # whether the best has more to do with the question than any other document
+
+    def __repr__(self) -> str:
+        """In one line: how many, and the best."""
+        return f"<SectionHits: {len(self)} sections, best {self[0]!r}>" if self else "<SectionHits: none>"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know before reading them: that none answers the question."""
+        return ranking_remarks((), self.stands_out)
+
+    def to_csv(self, file: TextIO) -> None:
+        """Write a line per section to an open file, under a line of column names; no cell can be run as a formula."""
+        write_csv(file, COLUMNS, (self._row(hit) for hit in self))
+
+    @staticmethod
+    def _row(hit: SectionHit) -> dict[str, Any]:
+        return hit.to_dict() | {"source": hit.document.source, "passage": hit.passage.shown}
