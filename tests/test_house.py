@@ -28,6 +28,7 @@ PRODUCT = (  # lowest first
     "loading",
     "library",
     "distributed",
+    "assistants",
     "web",
     "cli",
 )

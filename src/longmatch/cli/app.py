@@ -12,6 +12,7 @@ import typer
 from longmatch.cli.compare import compare
 from longmatch.cli.index import index
 from longmatch.cli.interrupt import INTERRUPTED, leave_interrupted
+from longmatch.cli.mcp import mcp
 from longmatch.cli.on_ray import WithRay
 from longmatch.cli.pairs import pairs
 from longmatch.cli.progress import warn
@@ -36,6 +37,7 @@ app.command(cls=WithRay)(index)
 app.command()(pairs)
 app.command()(show)
 app.command()(serve)
+app.command()(mcp)
 app.command()(remove)
 for name, address in COMMANDS.items():
     command = resolve(address)

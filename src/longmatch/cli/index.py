@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,11 +16,13 @@ from longmatch.cli.interrupt import orderly_interrupts
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson
 from longmatch.cli.progress import progress, warn
+from longmatch.cli.watch import keep_indexed, watch_files
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
     from longmatch.library.files import DescribedFile
     from longmatch.library.indexing import IndexingSummary
+    from longmatch.library.library import Library
     from longmatch.library.progress import IndexingProgress, OnProgress
 
 
@@ -31,6 +34,9 @@ def index(
         typer.Option(help="Index the attachments of Zotero, with what it knows of them: its data folder."),
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove the documents whose files are gone.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Then keep the library up to date with the files until Ctrl-C.")
+    ] = False,
     again: Annotated[
         bool, typer.Option("--reencode", help="Encode all documents of the library again with the current model.")
     ] = False,
@@ -54,16 +60,32 @@ def index(
     paths = paths or []
     if not prune and paths and not any(path.exists() for path in paths):  # a slip of the keys makes no library
         raise ReadError(paths[0], "does not exist", "Check the name.")
-    described = zotero_files(zotero) if zotero is not None else []
-    with indexing() as report:
+    if watch and ray:
+        raise LongmatchError("--watch indexes on this computer. Leave out --ray.")
+    backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
+    watcher = watch_files(paths, zotero) if watch else None
+
+    @cache
+    def opened() -> "Library":
+        """One for all runs: it keeps the model."""
         from longmatch.library.library import Library
 
-        backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
-        done = Library(library, vectors=vectors, on_message=warn).add([*paths, *described], prune, report, backend)
-    if as_json:
+        return Library(library, vectors=vectors, on_message=warn)
+
+    def index_files() -> "IndexingSummary":
+        described = zotero_files(zotero) if zotero is not None else []
+        with indexing() as report:
+            return opened().add([*paths, *described], prune, report, backend)
+
+    done = index_files()
+    if as_json and watch:
+        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
+    elif as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
     else:
         print_added(done, library)
+    if watcher:
+        keep_indexed(watcher, index_files, library, as_json, {problem for _, problem in done.unreadable})
     if done.unreadable and not (done.added or done.replaced or done.unchanged):
         raise LongmatchError(f"None of the files could be read, so nothing was added to {library}.")
 

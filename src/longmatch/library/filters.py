@@ -8,6 +8,9 @@ _KEYWORDS = frozenset(
 )
 _TOKEN = re.compile(r"'(?:[^']|'')*'|[^\W\d]\w*(?:\.\w+)*\s*\(?|\d+(?:\.\d+)?|[^\w\s']+|\s+|'")
 _LIKE_SIGNS, _ESCAPED = re.compile(r"[%_\\]"), r"\\\g<0>"
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+_CALL = re.compile(r"([^\W\d][\w.]*)\s*\(")
+_BEFORE_A_BRACKET = frozenset({"and", "or", "not", "in"})
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
@@ -30,6 +33,16 @@ def metadata_keys(where: str) -> list[str]:
     ['year', 'author']
     """
     return list(dict.fromkeys(key for token in _tokens(where) if (key := _metadata_key(token))))
+
+
+def function_in(where: str) -> str | None:
+    """The first function that a condition calls; one from outside must call none, so that it cannot cost much.
+
+    >>> function_in("language IN ('en', 'de') AND NOT (words < 100)"), function_in("repeat(title, 9) = ''")
+    (None, 'repeat')
+    """
+    called = (name for name in _CALL.findall(_TEXT.sub("''", where)) if name.lower() not in _BEFORE_A_BRACKET)
+    return next(called, None)
 
 
 def has_key(key: str) -> str:

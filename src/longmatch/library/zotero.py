@@ -48,6 +48,7 @@ _TYPES = "SELECT i.itemID, t.typeName FROM items i JOIN itemTypes t USING (itemT
 _TAGS = "SELECT it.itemID, t.name FROM itemTags it JOIN tags t USING (tagID) ORDER BY t.name"
 _COLLECTIONS = "SELECT collectionID, parentCollectionID, collectionName FROM collections"
 _IN_COLLECTIONS = "SELECT itemID, collectionID FROM collectionItems ORDER BY itemID, orderIndex"
+DATABASE = "zotero.sqlite"
 
 
 @dataclass
@@ -65,11 +66,9 @@ def attachments(folder: str | Path) -> ZoteroFiles:
     The database is only read, and without a lock, so Zotero may be running.
     """
     folder = Path(folder)
-    database = folder / "zotero.sqlite"
+    database = folder / DATABASE
     if not database.is_file():
-        raise LongmatchError(
-            f"{folder} holds no zotero.sqlite. Name Zotero's data folder; its settings show where it is."
-        )
+        raise LongmatchError(f"{folder} holds no {DATABASE}. Name Zotero's data folder; its settings show where it is.")
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             uri = f"{database.resolve().as_uri()}?mode=ro&immutable=1"

@@ -1,12 +1,7 @@
 """A condition that comes from outside: comparisons only, so that it can cost no more than a look at every document."""
 
-import re
-
+from longmatch.library.filters import function_in
 from longmatch.web.problems import Problem
-
-_TEXT = re.compile(r"'(?:[^']|'')*'")
-_CALL = re.compile(r"([^\W\d][\w.]*)\s*\(")
-_BEFORE_A_BRACKET = frozenset({"and", "or", "not", "in"})
 
 
 def checked(where: str | None) -> str | None:
@@ -19,7 +14,6 @@ def checked(where: str | None) -> str | None:
     """
     if where is None or not where.strip():
         return None
-    for called in _CALL.findall(_TEXT.sub("''", where)):
-        if called.lower() not in _BEFORE_A_BRACKET:
-            raise Problem(422, f"A condition compares and calls nothing, but here it calls {called}.")
+    if called := function_in(where):
+        raise Problem(422, f"A condition compares and calls nothing, but here it calls {called}.")
     return where

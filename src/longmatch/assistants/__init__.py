@@ -1,0 +1,1 @@
+"""A library as tools of an assistant, over the Model Context Protocol."""

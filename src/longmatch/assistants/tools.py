@@ -1,0 +1,233 @@
+"""What an assistant can ask of a library. It names documents by id or passes a text; it can neither name files nor
+change anything. Every answer says where a passage stands, so that it can be cited, and fits its budget.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from longmatch.assistants.budget import ANSWER, PAGE, PASSAGE, cut, fitted, shortened
+from longmatch.documents.document import Document, Section
+from longmatch.documents.read import read_text_string
+from longmatch.errors import LongmatchError
+from longmatch.library.filters import function_in
+from longmatch.library.finding import Wanted, snippets
+from longmatch.library.library import Library
+from longmatch.matching.match import Alignment, Passage
+from longmatch.matching.render.wording import label, verdict
+
+MOST = 50  # results of any kind
+Answer = dict[str, Any]
+
+
+class Tools:
+    """The tools over one library; one question is answered at a time."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._lock = threading.Lock()
+
+    def search(self, question: str, k: int = 5, where: str | None = None) -> Answer:
+        """Find the sections of the library that answer a question or take up a topic, best first.
+
+        Each has the id and title of its document, its heading and number (for `read`), the page where there are pages,
+        and the sentence that answers best. `stands_out` is false where nothing in the library answers the question:
+        then say so. `where` is a condition on the documents as in SQL, such as: year > 2019 AND author contains 'doe'.
+        """
+        with self._lock:
+            hits = self.library.rank_sections(_text(question), _count(k), _condition(where))
+            found = [
+                _place(hit.document)
+                | {"section": shortened(hit.heading), "number": hit.number, "page": hit.page}
+                | {"score": round(hit.score, 3), "passage": shortened(hit.passage.shown, PASSAGE)}
+                for hit in hits
+            ]
+            return {"stands_out": hits.stands_out, "remarks": hits.remarks, **_listed("sections", found)}
+
+    def rank(
+        self, document: str | None = None, text: str | None = None, k: int = 5, where: str | None = None
+    ) -> Answer:
+        """Find the documents that belong with a document of the library (by its id) or with a text, best first.
+
+        Each has its score from 0 to 1, the probability that the two belong together, and the pairs of passages that
+        carry most of it. For a question rather than a document use `search`.
+        """
+        with self._lock:
+            hits = self.library.rank(self._query(document, text), _count(k), _condition(where))
+            found = [
+                _place(hit.document)
+                | {"score": round(hit.score, 3), "verdict": hit.verdict}
+                | {"probability": None if hit.probability is None else round(hit.probability, 3)}
+                | {"passages": [_pair(pair, None, hit.document) for pair in hit.why]}
+                for hit in hits
+            ]
+            return {"remarks": hits.remarks, **_listed("documents", found)}
+
+    def compare(self, document: str, other: str | None = None, text: str | None = None, k: int = 5) -> Answer:
+        """Compare a document of the library (a) with another one or with a text (b): how much they share, and why.
+
+        Gives the score, whether they belong together, the sections of both that are most alike, and the pairs of
+        passages that carry most of the score.
+        """
+        with self._lock:
+            match = self.library.compare(self._query(document, None), self._query(other, text, "other"))
+            pairs = [_pair(pair, match.a, match.b) for pair in match.best(_count(k))]
+            sections = match.sections
+            order = sections.scores.ravel().argsort(kind="stable")[::-1][: _count(k)].tolist()
+            alike = [
+                {"a": shortened(sections.rows[row]), "b": shortened(sections.columns[column])}
+                | {"score": round(float(sections.scores[row, column]), 3)}
+                for row, column in (divmod(place, len(sections.columns)) for place in order)
+            ]
+            return {
+                "a": _place(match.a),
+                "b": _place(match.b),
+                "score": round(match.score, 3),
+                "probability": None if match.probability is None else round(match.probability, 3),
+                "verdict": verdict(match),
+                "shared_words": [term.text for term in match.terms[:20]],
+                "sections": alike,
+                **_listed("passages", pairs),
+            }
+
+    def read(
+        self, document: str, section: int | None = None, page: int | None = None, start: int | None = None
+    ) -> Answer:
+        """Read a document of the library: its outline, or a piece of its text.
+
+        With the id alone: title, metadata and the sections with their numbers. With a section's number, a page or the
+        position of a character: the text from there, a few pages at most; `next` is the `start` to go on with.
+        """
+        with self._lock:
+            found = self.library.show(document)
+        if section is None and page is None and start is None:
+            return _outline(found)
+        begin, end = _piece(found, section, page, start)
+        stop = begin + cut(found.text[begin : min(end, begin + PAGE + 1)])
+        inside = next((s for s in reversed(found.sections) if s.start <= begin), None)
+        return {
+            **_place(found),
+            "section": _heading(found, inside) if inside else None,
+            "page": found.page_at(begin),
+            "start": begin,
+            "end": stop,
+            "text": found.text[begin:stop],
+            "next": stop if stop < end else None,
+        }
+
+    def find(self, words: str, k: int = 10) -> Answer:
+        """Find the documents that contain all of some words, in any form, and "exact phrases" in quotation marks.
+
+        Each comes with the sentences that have most of them.
+        """
+        with self._lock:
+            wanted = Wanted.of(words)
+            documents = self.library.find(words, _count(k))
+        found = [
+            _place(document) | {"passages": [_quote(hit.passage, document) for hit in snippets(document, wanted)]}
+            for document in documents
+        ]
+        return _listed("documents", found)
+
+    def documents(self, where: str | None = None, offset: int = 0, k: int = 25) -> Answer:
+        """List the documents of the library by id, with title, words, language, author and year.
+
+        `where` is a condition as in SQL on id, title, language, words, source and metadata. `offset` pages on.
+        """
+        with self._lock:
+            records = self.library.records(_condition(where))
+        rows = [
+            {"id": row["id"], "title": shortened(row["title"]), "words": row["words"], "language": row["language"]}
+            | {name: shortened(str(row["metadata"][name])) for name in ("author", "year") if row["metadata"].get(name)}
+            for row in records[max(0, offset) : max(0, offset) + _count(k)]
+        ]
+        return {"total": len(records), "offset": max(0, offset), **_listed("documents", rows)}
+
+    def pairs(self, minimum: float = 0.8, k: int = 20) -> Answer:
+        """Find the most similar pairs of documents in the library, near-duplicates first.
+
+        `minimum` is the score from which a pair counts: 0 as by chance, 1 for copies.
+        """
+        with self._lock:
+            found = self.library.pairs(min(max(minimum, 0.0), 1.0))
+        return {"total": len(found.pairs), **_listed("pairs", [pair.to_dict() for pair in found.pairs[: _count(k)]])}
+
+    def _query(self, id: str | None, text: str | None, name: str = "document") -> str | Document:
+        """An id of the library, never a file of that name; or a text."""
+        if (id is None) == (text is None):
+            raise LongmatchError(f"Name either {name}, the id of a document of the library, or pass a text.")
+        if text is not None:
+            return _text(text)
+        return self.library.show(str(id)).id
+
+
+def _text(text: str) -> Document:
+    return read_text_string(text, "text")
+
+
+def _count(k: int) -> int:
+    return min(max(k, 1), MOST)
+
+
+def _condition(where: str | None) -> str | None:
+    if where is None or not where.strip():
+        return None
+    if called := function_in(where):
+        raise LongmatchError(f"A condition compares and calls nothing, but here it calls {called}.")
+    return where
+
+
+def _listed(name: str, items: Iterable[Mapping[str, Any]]) -> Answer:
+    """The items that fit, and how many do not, if any."""
+    kept, left_out = fitted(items)
+    return {name: kept, **({"left_out": left_out} if left_out else {})}
+
+
+def _place(document: Document) -> Answer:
+    return {"id": document.id, "title": shortened(document.title)}
+
+
+def _quote(passage: Passage, document: Document | None) -> Answer:
+    """A passage and where it stands; a text that was passed has no pages."""
+    page = document.page_at(passage.start) if document else None
+    place = {"section": shortened(passage.section), "page": page, "start": passage.start}
+    return {"text": shortened(passage.shown, PASSAGE), **place}
+
+
+def _pair(pair: Alignment, a: Document | None, b: Document) -> Answer:
+    return {"a": _quote(pair.a, a), "b": _quote(pair.b, b), "share_of_score": round(pair.contribution, 3)}
+
+
+def _heading(document: Document, section: Section) -> str:
+    return shortened(label(section.heading, section.of(document.readable)))
+
+
+def _outline(document: Document) -> Answer:
+    sections = [
+        {"number": number, "heading": _heading(document, section), "level": section.level}
+        | {"page": document.page_at(section.start), "start": section.start, "characters": section.end - section.start}
+        for number, section in enumerate(document.sections)
+    ]
+    metadata, _ = fitted(({name: shortened(str(value))} for name, value in document.metadata.items()), ANSWER // 8)
+    known = {name: value for item in metadata for name, value in item.items()}
+    facts = {"language": document.language, "words": document.words, "characters": len(document.text)}
+    return {**_place(document), **facts, "metadata": known, **_listed("sections", sections)}
+
+
+def _piece(document: Document, section: int | None, page: int | None, start: int | None) -> tuple[int, int]:
+    """Where to begin and where to end at the latest: with the section that was named, or with the document."""
+    end = len(document.text)
+    if section is not None:
+        if not 0 <= section < len(document.sections):
+            raise LongmatchError(f"{document.id} has sections 0 to {len(document.sections) - 1}, and no {section}.")
+        named = document.sections[section]
+        begin = named.start if start is None else start
+        return min(max(begin, named.start), named.end), named.end
+    if start is not None:
+        return min(max(start, 0), end), end
+    first = next(
+        (p.start for p in document.paragraphs if p.page is not None and page is not None and p.page >= page), None
+    )
+    if first is None:
+        raise LongmatchError(f"{document.id} has no page {page}. Read it by section, or from a start.")
+    return first, end

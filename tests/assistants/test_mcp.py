@@ -1,0 +1,151 @@
+"""`longmatch mcp`, asked by the protocol's own client: a real process over standard input and output."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import StdioServerParameters
+from mcp.client.session import ClientSession
+from mcp.client.stdio import stdio_client
+
+from longmatch.assistants.budget import ANSWER, PAGE
+from longmatch.default.matcher import HybridMatcher
+from longmatch.documents.read import read_text_string
+from longmatch.library.library import Library
+from tests.conftest import EXAMPLES
+
+IDS = ("removing-mercury-from-waste-water.txt", "gold-without-quicksilver-brief.md", "step-rate-and-tibial-damage.pdf")
+LONG = "long.md"
+SECRET = "a-secret.txt"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, matcher: HybridMatcher) -> Path:
+    """Three documents of the example collection and a long one in a library, and a file beside it."""
+    place = tmp_path_factory.mktemp("assistants")
+    (place / SECRET).write_text("Nobody but me may read that the launch is at noon.")
+    row = f"# A long one\n\n{'The pump ran all day and the tank was full. ' * 900}\n\n## The end\n\nIt stopped.\n"
+    (place / LONG).write_text(row)
+    library = Library(place / "library", matcher)
+    library.add([*(EXAMPLES / "collection" / id for id in IDS), place / LONG])
+    return place
+
+
+Ask = Callable[..., Any]
+
+
+def conversation(folder: Path, talk: Callable[[ClientSession], Any]) -> Any:
+    """What `talk` returns of a session with the server; it starts in the folder of the secret file."""
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "longmatch", "mcp", "library"], cwd=str(folder), env=dict(os.environ)
+    )
+
+    async def session() -> Any:
+        async with stdio_client(command) as streams, ClientSession(*streams) as client:
+            await client.initialize()
+            return await talk(client)
+
+    return anyio.run(session)
+
+
+async def answer(client: ClientSession, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    text = result.content[0].text
+    assert not result.is_error, text
+    assert len(text) <= 1.5 * ANSWER
+    return json.loads(text)
+
+
+async def complaint(client: ClientSession, tool: str, **arguments: Any) -> str:
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error and "Traceback" not in result.content[0].text
+    return result.content[0].text
+
+
+def test_an_assistant_finds_reads_and_compares(folder: Path) -> None:
+    async def talk(client: ClientSession) -> None:
+        tools = (await client.list_tools()).tools
+        assert {tool.name for tool in tools} == {"search", "rank", "compare", "read", "find", "documents", "pairs"}
+        assert all(tool.annotations.read_only_hint and tool.description for tool in tools)
+
+        found = await answer(client, "search", question="How is mercury taken out of waste water?")
+        best = found["sections"][0]
+        assert found["stands_out"] and best["id"] == IDS[0] and best["section"] and best["passage"]
+        assert not (await answer(client, "search", question="Who painted the Mona Lisa?"))["stands_out"]
+
+        piece = await answer(client, "read", document=best["id"], section=best["number"])
+        assert best["passage"].split()[0] in piece["text"] and piece["section"] == best["section"]
+        outline = await answer(client, "read", document=IDS[2])
+        assert outline["sections"][0]["number"] == 0 and outline["sections"][-1]["page"] > 1
+        assert (await answer(client, "read", document=IDS[2], page=2))["page"] == 2
+
+        ranked = await answer(client, "rank", document=IDS[0], k=1)
+        assert ranked["documents"][0]["id"] == IDS[1] and ranked["documents"][0]["passages"]
+        by_text = await answer(client, "rank", text="A runner's tibia and its step rate.", k=1)
+        assert by_text["documents"][0]["id"] == IDS[2]
+
+        match = await answer(client, "compare", document=IDS[0], other=IDS[1])
+        assert 0 < match["score"] < 1 and match["sections"] and match["passages"][0]["a"]["section"]
+        assert (await answer(client, "compare", document=IDS[2], text="Step rate and tibia."))["b"]["id"] == "text"
+
+        assert [row["id"] for row in (await answer(client, "find", words='"step rate"'))["documents"]] == [IDS[2]]
+        listed = await answer(client, "documents", k=2)
+        assert listed["total"] == 4 and len(listed["documents"]) == 2
+        assert [row["id"] for row in (await answer(client, "documents", where="id LIKE '%.pdf'"))["documents"]] == [
+            IDS[2]
+        ]
+        assert (await answer(client, "pairs", minimum=0.0, k=1))["total"] >= 1
+
+    conversation(folder, talk)
+
+
+def test_a_long_document_comes_in_pieces_that_make_up_the_whole(folder: Path) -> None:
+    async def talk(client: ClientSession) -> str:
+        text, start = "", 0
+        while start is not None:
+            piece = await answer(client, "read", document=LONG, start=start)
+            assert len(piece["text"]) <= PAGE and piece["start"] == start
+            text, start = text + piece["text"], piece["next"]
+        return text
+
+    assert conversation(folder, talk) == (folder / LONG).read_text()
+
+
+def test_no_file_can_be_named_and_mistakes_are_sentences(folder: Path) -> None:
+    async def talk(client: ClientSession) -> None:
+        for path in (SECRET, str(folder / SECRET), "/etc/passwd"):
+            for tool, name in (("rank", "document"), ("read", "document"), ("compare", "document")):
+                said = await complaint(client, tool, **{name: path}, **({"other": LONG} if tool == "compare" else {}))
+                assert "has no document" in said and "launch" not in said
+        assert "either" in await complaint(client, "rank")
+        assert "either" in await complaint(client, "rank", document=LONG, text="both")
+        assert "calls repeat" in await complaint(client, "documents", where="repeat(title, 9) = ''")
+        assert "not understood" in await complaint(client, "documents", where="year >>> 3")
+        assert "sections 0 to" in await complaint(client, "read", document=LONG, section=99)
+        assert "no page" in await complaint(client, "read", document=LONG, page=1)
+        assert "no sentences" in await complaint(client, "search", question="?")
+
+    conversation(folder, talk)
+
+
+def test_the_missing_library_is_named_with_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from longmatch.assistants.server import create_server
+    from longmatch.errors import LongmatchError
+
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    with pytest.raises(LongmatchError, match=r"pip install 'longmatch\[mcp\]'"):
+        create_server(Library(folder / "library", create=False))
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    from longmatch.assistants.budget import cut, fitted, shortened
+
+    kept, left_out = fitted([{"text": "x" * 1000} for _ in range(100)])
+    assert len(json.dumps(kept)) < ANSWER * 1.1 and len(kept) + left_out == 100
+    assert len(shortened("y" * 5000)) <= 200 and cut("z" * (PAGE + 5)) == PAGE
+    assert read_text_string("A b.", "t").text[: cut("A b.")] == "A b."

@@ -1,0 +1,106 @@
+"""Files that change: when they count."""
+
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from longmatch.library.watching import Watcher, states
+
+INTERVAL = 0.05
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "texts"
+    place.mkdir()
+    (place / "a.txt").write_text("One.")
+    return place
+
+
+@pytest.fixture
+def watcher(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Watcher:
+    monkeypatch.setattr(Watcher, "interval", INTERVAL)
+    monkeypatch.setattr(Watcher, "longest_wait", 1.0)
+    return Watcher([folder])
+
+
+def later(seconds: float, change) -> None:
+    threading.Timer(seconds, change).start()
+
+
+def names(watcher: Watcher) -> set[str]:
+    return {path.name for path in watcher.indexed}
+
+
+def test_new_changed_and_removed_files_count_each_once(watcher: Watcher, folder: Path) -> None:
+    changes = watcher.changes()
+    (folder / "b.txt").write_text("Two.")
+    next(changes)
+    assert names(watcher) == {"a.txt", "b.txt"}
+    later(0.2, lambda: (folder / "b.txt").write_text("Two and more."))
+    next(changes)
+    assert watcher.indexed[folder / "b.txt"][0] == len("Two and more.")
+    later(0.2, (folder / "a.txt").unlink)
+    next(changes)
+    assert names(watcher) == {"b.txt"}
+
+
+def test_what_changes_while_the_caller_works_counts_next_time(watcher: Watcher, folder: Path) -> None:
+    changes = watcher.changes()
+    (folder / "b.txt").write_text("Two.")
+    next(changes)
+    (folder / "c.txt").write_text("Three.")
+    next(changes)
+    assert names(watcher) == {"a.txt", "b.txt", "c.txt"}
+
+
+def test_other_files_do_not_count(watcher: Watcher, folder: Path) -> None:
+    (folder / "x.exe").write_text("no")
+    (folder / ".hidden.txt").write_text("no")
+    later(0.4, lambda: (folder / "b.txt").write_text("Two."))
+    started = time.monotonic()
+    next(watcher.changes())
+    assert time.monotonic() - started > 0.3 and names(watcher) == {"a.txt", "b.txt"}
+
+
+def test_a_file_that_is_being_written_is_waited_for_but_not_for_ever(watcher: Watcher, folder: Path) -> None:
+    stop = threading.Event()
+
+    def write() -> None:
+        with (folder / "growing.txt").open("a") as file:
+            while not stop.wait(INTERVAL / 5):
+                file.write("more ")
+                file.flush()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    started = time.monotonic()
+    next(watcher.changes())
+    stop.set()
+    writer.join()
+    assert time.monotonic() - started >= 0.9
+
+
+def test_nothing_counts_while_a_folder_is_away(watcher: Watcher, folder: Path, tmp_path: Path) -> None:
+    missing: list[Path] = []
+    watcher.on_missing = missing.append
+    folder.rename(tmp_path / "away")
+
+    def back() -> None:
+        (tmp_path / "away" / "b.txt").write_text("Two.")
+        (tmp_path / "away").rename(folder)
+
+    later(0.4, back)
+    next(watcher.changes())
+    assert missing == [folder] and names(watcher) == {"a.txt", "b.txt"}
+    shutil.rmtree(folder)
+    assert states([folder]) is None
+
+
+def test_what_could_not_be_stored_counts_again(watcher: Watcher) -> None:
+    watcher.forget()
+    next(watcher.changes())
+    assert names(watcher) == {"a.txt"}
