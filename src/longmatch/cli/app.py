@@ -27,7 +27,6 @@ from longmatch.registry import COMMANDS, lab_is_missing, resolve
 app = typer.Typer(
     help="Finds the long documents that belong together, and shows why.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command()(read)
