@@ -29,11 +29,8 @@ def test_file_names_are_left_to_the_shell(tmp_path: Path) -> None:
 
 
 def test_completion_installs_itself_for_the_user_alone(tmp_path: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-c", CODE, "--install-completion", "bash"],
-        env=os.environ | {"HOME": str(tmp_path)},
-        check=True,
-        capture_output=True,
-    )
+    command = f'"$PYTHON" -c "{CODE}" --install-completion; exit $?'
+    environment = os.environ | {"HOME": str(tmp_path), "PYTHON": sys.executable}
+    subprocess.run(["bash", "-c", command], env=environment, check=True, capture_output=True)
     script = next((tmp_path / ".bash_completions").iterdir())
     assert str(script) in (tmp_path / ".bashrc").read_text() and "complete -o default" in script.read_text()

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from longmatch.matching.hits import Hit
+from longmatch.matching.hits import Hits
 from longmatch.web.app import create_app
 from tests.library.tiny import made_up_text, tiny_matcher
 
@@ -119,9 +119,9 @@ def set_probabilities(monkeypatch: pytest.MonkeyPatch, library: Library, *probab
     """Give the hits of a library's rankings probabilities by hand, best first; further hits have the last one."""
     rank = library.rank
 
-    def ranked(*asked: Any, **more: Any) -> list[Hit]:
+    def ranked(*asked: Any, **more: Any) -> Hits:
         hits = rank(*asked, **more)
         padded = chain(probabilities, repeat(probabilities[-1]))
-        return [replace(hit, probability=p) for hit, p in zip(hits, padded, strict=False)]
+        return Hits(replace(hit, probability=p) for hit, p in zip(hits, padded, strict=False))
 
     monkeypatch.setattr(library, "rank", ranked)

@@ -28,7 +28,7 @@ def create_server(library: Library) -> Any:
     server = MCPServer("longmatch", instructions=INSTRUCTIONS, version=version("longmatch"), log_level="ERROR")
     harmless = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     for tool in (tools.search, tools.rank, tools.compare, tools.read, tools.find, tools.documents, tools.pairs):
-        server.add_tool(_in_sentences(tool), annotations=harmless)
+        server.add_tool(_in_sentences(tool), annotations=harmless, structured_output=False)
     return server
 
 

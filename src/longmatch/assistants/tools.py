@@ -99,7 +99,7 @@ class Tools:
         position of a character: the text from there, a few pages at most; `next` is the `start` to go on with.
         """
         with self._lock:
-            found = self.library.show(document)
+            found = self._stored(document)
         if section is None and page is None and start is None:
             return _outline(found)
         begin, end = _piece(found, section, page, start)
@@ -158,7 +158,14 @@ class Tools:
             raise LongmatchError(f"Name either {name}, the id of a document of the library, or pass a text.")
         if text is not None:
             return _text(text)
-        return self.library.show(str(id)).id
+        return self._stored(str(id)).id
+
+    def _stored(self, id: str) -> Document:
+        if id not in self.library:
+            raise LongmatchError(
+                f"The library has no document {shortened(id)}. List them with `documents`, or `find` it."
+            )
+        return self.library.show(id)
 
 
 def _text(text: str) -> Document:
