@@ -144,13 +144,19 @@ class Tools:
         return {"total": len(records), "offset": max(0, offset), **_listed("documents", rows)}
 
     def pairs(self, minimum: float = 0.8, k: int = 20) -> Answer:
-        """Find the most similar pairs of documents in the library, near-duplicates first.
+        """Find copies, versions, reused text and the most similar pairs of documents in the library.
 
-        `minimum` is the score from which a pair counts: 0 as by chance, 1 for copies.
+        `minimum` is the score from which a pair counts that is neither: 0 as by chance, 1 for copies.
         """
         with self._lock:
-            found = self.library.pairs(min(max(minimum, 0.0), 1.0))
-        return {"total": len(found.pairs), **_listed("pairs", [pair.to_dict() for pair in found.pairs[: _count(k)]])}
+            found = self.library.pairs(min(max(minimum, 0.0), 1.0), k=_count(k))
+        rows = [
+            pair.to_dict()
+            | {"title_a": shortened(pair.title_a), "title_b": shortened(pair.title_b)}
+            | {"passages": [_quote(passage, None) for passage in pair.passages or ()]}
+            for pair in found.pairs
+        ]
+        return {"total": found.total, **_listed("pairs", rows)}
 
     def _query(self, id: str | None, text: str | None, name: str = "document") -> str | Document:
         """An id of the library, never a file of that name; or a text."""

@@ -271,7 +271,8 @@ class Store:
         from lancedb.query import FullTextOperator, MatchQuery
 
         with storage_errors(self.address):
-            query = MatchQuery(words, "text", operator=FullTextOperator.AND)
+            make: Any = MatchQuery  # its types make no argument optional
+            query = make(words, "text", operator=FullTextOperator.AND)
             matches = self._documents.search(query, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
             return [str(id) for id in matches["id"].to_pylist()]
 
