@@ -194,6 +194,11 @@ def _if_changed(
     return SourceFile(path, id, source, digest, stat.st_size, stat.st_mtime_ns, description)
 
 
+def is_unchanged(path: Path, record: dict[str, Any]) -> bool:
+    """Whether a file is the one that was indexed."""
+    return _if_changed(path, "", "", {**record, "hash": record["hash"][:HASH_DIGITS]}) is None
+
+
 def _hash(path: Path) -> str:
     digest = blake2b(digest_size=HASH_DIGITS // 2)
     with path.open("rb") as file:
