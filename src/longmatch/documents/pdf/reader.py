@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.documents.draft import Draft
+from longmatch.documents.ocr import INSTALL, is_available
 from longmatch.documents.pdf.block_kinds import (
     mark_captions_and_tables,
     mark_code,
@@ -22,8 +23,16 @@ from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.metadata import first_page_text, pdf_metadata
 from longmatch.documents.pdf.opening import open_pdf
 from longmatch.documents.pdf.reflow import Vocabulary, join_continued, join_pages
-from longmatch.documents.pdf.scans import has_image, named_pages
-from longmatch.errors import LongmatchWarning, ReadError
+from longmatch.documents.pdf.scans import (
+    has_image,
+    named_pages,
+    no_text,
+    read_scanned,
+    remark_on,
+    scan_metadata,
+    scanned_fragments,
+)
+from longmatch.errors import LongmatchWarning
 
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
 
@@ -35,11 +44,24 @@ def read_pdf(path: Path) -> Draft:
         scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
         bookmarks = _bookmarks(document)
         metadata = pdf_metadata(path, document.get_metadata_dict(skip_empty=True), first_page_text(document))
+    with_ocr = bool(scanned) and is_available()
+    if with_ocr:
+        found = read_scanned(path, scanned)
+        for number, fragments in zip(scanned, scanned_fragments(found), strict=True):
+            pages[number - 1] = fragments
+        metadata |= scan_metadata(found)
     if not any(pages):
-        raise ReadError(path, "holds no text (it may be a scan)", "Run OCR on it first.")
-    if scanned:
-        message = f"{path}: no text on {named_pages(scanned)} (scanned?). Run OCR on it to include them."
+        raise no_text(path, with_ocr)
+    if with_ocr:
+        remark_on(path, found)
+    elif scanned:
+        message = f"{path}: no text on {named_pages(scanned)} (scanned?). Install OCR to include them: {INSTALL}."
         warnings.warn(message, LongmatchWarning, stacklevel=2)
+    return draft_pages(pages, bookmarks, metadata)
+
+
+def draft_pages(pages: list[list[Fragment]], bookmarks: frozenset[str], metadata: dict[str, Any]) -> Draft:
+    """The draft of a document from the fragments of its pages, at least one of which has some."""
     cleaned = without_furniture(pages)
     pages = cleaned if any(cleaned) else pages
     reader = ColumnReader(usual_gutters(pages))

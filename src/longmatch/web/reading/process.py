@@ -12,7 +12,7 @@ from pathlib import Path
 
 from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
-from longmatch.documents.read import UPLOAD_SUFFIXES
+from longmatch.documents.read import upload_suffixes
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading.wire import from_json
@@ -109,9 +109,9 @@ def _document(said: str, shown: str) -> Document:
 
 def _suffix(name: str) -> str:
     """The suffix that says which reader to take, from a closed list."""
-    known = [suffix for suffix in UPLOAD_SUFFIXES if name.lower().endswith(suffix)]
+    known = [suffix for suffix in upload_suffixes() if name.lower().endswith(suffix)]
     if not known:
-        kinds = ", ".join(UPLOAD_SUFFIXES)
+        kinds = ", ".join(upload_suffixes())
         raise Problem(415, f"{name} is of a kind that longmatch does not read. The kinds it reads are {kinds}.")
     return max(known, key=len)
 
