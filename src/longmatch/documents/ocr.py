@@ -3,8 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,9 +23,10 @@ _MODELS = {
     "Rec": "PP-OCRv6_rec_small.onnx",
     "Cls": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
 }
+_DARK = 0.55  # shade of ink, where paper has 1
 _TALL = 1.5  # height of a line's box over its width if it runs from top to bottom
 
-_on_page: ContextVar[OnPage | None] = ContextVar("on_page", default=None)
+_watchers: list[OnPage] = []  # of this process; files may be read in another thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class OcrLine:
     top: float
     bottom: float
     confidence: float  # 0 to 1
+    stroke: float = 0.0  # the mean width of what is dark on it: bold type has broad strokes
 
 
 def is_available() -> bool:
@@ -49,16 +50,16 @@ def is_available() -> bool:
 @contextmanager
 def watching(on_page: OnPage) -> Iterator[None]:
     """Call `on_page` after each page that is read by OCR in this block."""
-    token = _on_page.set(on_page)
+    _watchers.append(on_page)
     try:
         yield
     finally:
-        _on_page.reset(token)
+        _watchers.remove(on_page)
 
 
 def report_page(done: int, total: int) -> None:
     """A page has been read."""
-    if (on_page := _on_page.get()) is not None:
+    for on_page in _watchers:
         on_page(done, total)
 
 
@@ -70,24 +71,51 @@ def confidence_of(lines: Sequence[OcrLine]) -> float:
 
 def recognise(pixels: Pixels) -> list[OcrLine]:
     """The lines of text in a picture. One that lies on its side or is slightly askew is read as if it were straight."""
-    texts, corners, scores = _recognise(pixels)
-    if len(texts) and np.median(_heights(corners) / _widths(corners).clip(min=1)) > _TALL:
+    found = _recognise(pixels)
+    if found.texts and np.median(_heights(found.corners) / _widths(found.corners).clip(min=1)) > _TALL:
         turned = [_recognise(np.ascontiguousarray(np.rot90(pixels, turns))) for turns in (1, 3)]
-        texts, corners, scores = max(turned, key=lambda read: float(np.mean(read[2])) if len(read[2]) else 0.0)
-    if not len(texts):
+        found = max(turned, key=lambda each: float(np.mean(each.scores or [0.0])))
+    if not found.texts:
         return []
-    corners = _straightened(corners)
+    strokes = _strokes(found)
+    corners = _straightened(found.corners)
     left, right = corners[:, (0, 3), 0].mean(axis=1), corners[:, (1, 2), 0].mean(axis=1)
     top, bottom = corners[:, (0, 1), 1].mean(axis=1), corners[:, (2, 3), 1].mean(axis=1)
-    rows = zip(texts, left.tolist(), right.tolist(), top.tolist(), bottom.tolist(), scores, strict=True)
+    edges = (left.tolist(), right.tolist(), top.tolist(), bottom.tolist())
+    rows = zip(found.texts, *edges, found.scores, strokes, strict=True)
     return [OcrLine(*row) for row in rows if row[0].strip()]
 
 
-def _recognise(pixels: Pixels) -> tuple[Sequence[str], Corners, Sequence[float]]:
+@dataclass(frozen=True)
+class _Recognised:
+    """What the recogniser found in a picture."""
+
+    pixels: Pixels
+    texts: Sequence[str] = ()
+    corners: Corners = field(default_factory=lambda: np.zeros((0, 4, 2)))
+    scores: Sequence[float] = ()
+
+
+def _recognise(pixels: Pixels) -> _Recognised:
     found = _engine()(np.ascontiguousarray(pixels[..., ::-1]))  # blue, green, red
     if found.boxes is None or found.txts is None:
-        return (), np.zeros((0, 4, 2)), ()
-    return found.txts, np.asarray(found.boxes, dtype=np.float64), [float(score) for score in found.scores]
+        return _Recognised(pixels)
+    corners = np.asarray(found.boxes, dtype=np.float64)
+    return _Recognised(pixels, found.txts, corners, [float(score) for score in found.scores])
+
+
+def _strokes(found: _Recognised) -> list[float]:
+    """The mean length of the dark stretches in each line's box, from left to right."""
+    shades = found.pixels.mean(axis=2)
+    dark = shades < _DARK * np.percentile(shades, 80)  # most of a page is paper
+    strokes = []
+    for corners in found.corners:
+        left, top = np.floor(corners.min(axis=0)).astype(int).clip(min=0)
+        right, bottom = np.ceil(corners.max(axis=0)).astype(int)
+        box = dark[top:bottom, left:right]
+        changes = int((box[:, 1:] != box[:, :-1]).sum())
+        strokes.append(2 * int(box.sum()) / changes if changes else 0.0)
+    return strokes
 
 
 def _widths(corners: Corners) -> npt.NDArray[np.float64]:

@@ -132,6 +132,7 @@ class Uploaded(Described):
 
     upload: str = Field(description="The upload's id.", examples=["u-9f2c4b7a1d3e5f60"])
     sections: int
+    remarks: list[str] = Field(description="What was not read, or not surely, as pages of a scan.")
 
 
 class PassageText(Answer):

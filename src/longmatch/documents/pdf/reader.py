@@ -5,8 +5,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from longmatch.documents import ocr
 from longmatch.documents.draft import Draft
-from longmatch.documents.ocr import INSTALL, is_available
 from longmatch.documents.pdf.block_kinds import (
     mark_captions_and_tables,
     mark_code,
@@ -44,7 +44,7 @@ def read_pdf(path: Path) -> Draft:
         scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
         bookmarks = _bookmarks(document)
         metadata = pdf_metadata(path, document.get_metadata_dict(skip_empty=True), first_page_text(document))
-    with_ocr = bool(scanned) and is_available()
+    with_ocr = bool(scanned) and ocr.is_available()
     if with_ocr:
         found = read_scanned(path, scanned)
         for number, fragments in zip(scanned, scanned_fragments(found), strict=True):
@@ -55,7 +55,7 @@ def read_pdf(path: Path) -> Draft:
     if with_ocr:
         remark_on(path, found)
     elif scanned:
-        message = f"{path}: no text on {named_pages(scanned)} (scanned?). Install OCR to include them: {INSTALL}."
+        message = f"{path}: no text on {named_pages(scanned)} (scanned?). Install OCR to include them: {ocr.INSTALL}."
         warnings.warn(message, LongmatchWarning, stacklevel=2)
     return draft_pages(pages, bookmarks, metadata)
 

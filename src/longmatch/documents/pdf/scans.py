@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from longmatch.documents import ocr
 from longmatch.documents.pdf.fragments import Fragment, is_prose
@@ -15,8 +16,11 @@ from longmatch.documents.pdf.opening import open_pdf
 from longmatch.documents.pdf.picture import draw, open_page
 from longmatch.errors import LongmatchWarning, ReadError
 
+Floats = npt.NDArray[Any]
+
 UNSURE = 0.8  # confidence below which a page is named
 _EM = 1.15  # height of a line's box, in ems
+_BOLD = 1.4  # times the usual breadth of strokes
 _SAME_SIZE = 0.2  # lines whose sizes differ by less are set in one size: boxes vary with the letters in them
 
 
@@ -93,26 +97,38 @@ def remark_on(path: Path, pages: Sequence[ScannedPage]) -> None:
 
 def scanned_fragments(pages: Sequence[ScannedPage]) -> list[list[Fragment]]:
     """The lines of each scanned page as fragments; those of about the usual size have that size."""
-    sizes = np.array([_size(line, page.scale) for page in pages for line in page.lines])
-    if not len(sizes):
+    lines = [(line, page.scale) for page in pages for line in page.lines]
+    if not lines:
         return [[] for _ in pages]
-    lengths = np.array([len(line.text) for page in pages for line in page.lines])
-    order = np.argsort(sizes)
-    usual = float(sizes[order][np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)])
-    return [[_fragment(line, page.scale, usual) for line in page.lines] for page in pages]
+    lengths = np.array([len(line.text) for line, _ in lines])
+    size = _usual(np.array([_size(line, scale) for line, scale in lines]), lengths)
+    stroke = _usual(np.array([_relative_stroke(line) for line, _ in lines]), lengths)
+    return [[_fragment(line, page.scale, size, stroke) for line in page.lines] for page in pages]
+
+
+def _usual(values: Floats, lengths: Floats) -> float:
+    """The median over the characters."""
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)])
+
+
+def _relative_stroke(line: ocr.OcrLine) -> float:
+    return line.stroke / max(line.bottom - line.top, 1.0)
 
 
 def _size(line: ocr.OcrLine, scale: float) -> float:
     return (line.bottom - line.top) / _EM / scale
 
 
-def _fragment(line: ocr.OcrLine, scale: float, usual: float) -> Fragment:
+def _fragment(line: ocr.OcrLine, scale: float, usual: float, stroke: float) -> Fragment:
     ratio = _size(line, scale) / usual
     size = usual if abs(ratio - 1) < _SAME_SIZE else usual * round(ratio, 1)
     text = " ".join(line.text.split())
     baseline = (line.bottom - 0.27 * (line.bottom - line.top)) / scale
     place = {"x0": line.left / scale, "x1": line.right / scale, "y": baseline}
-    return Fragment(text=text, **place, size=size, font="scan", top_size=size, prose=is_prose(text))
+    bold = _relative_stroke(line) > _BOLD * stroke > 0
+    style: dict[str, Any] = {"size": size, "top_size": size, "bold": bold, "bold_start": bold, "font": "scan"}
+    return Fragment(text=text, **place, **style, prose=is_prose(text))
 
 
 def no_text(path: Path, ocr_tried: bool) -> ReadError:

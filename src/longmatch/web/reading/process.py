@@ -7,21 +7,33 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
+from longmatch.documents import ocr
 from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
-from longmatch.documents.read import upload_suffixes
+from longmatch.documents.read import IMAGE_SUFFIXES, upload_suffixes
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading.wire import from_json
 
 PNG = b"\x89PNG\r\n\x1a\n"
+SCANNED = (".pdf", *IMAGE_SUFFIXES)  # formats that may be read by OCR
+MOST_REMARKS = 20
 KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "PYTHONPATH", "VIRTUAL_ENV")  # of the environment; no secrets go along
 
 
-def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = None) -> Document:
+@dataclass(frozen=True)
+class ReadUpload:
+    """A document and what its reader remarked: pages without text, for example."""
+
+    document: Document
+    remarks: tuple[str, ...] = ()
+
+
+def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = None) -> ReadUpload:
     """Read a file's content under limits; a Problem says in a sentence why it cannot be.
 
     The content lies in a private folder, under a name of our own, for as long as the reader runs. `suffix` says what
@@ -31,8 +43,11 @@ def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = N
     if not content:
         raise Problem(422, f"{shown} is empty. Upload a document with text in it.")
     with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
-        file = Path(folder) / f"upload{suffix or _suffix(shown)}"
+        kind = suffix or _suffix(shown)
+        file = Path(folder) / f"upload{kind}"
         file.write_bytes(content)
+        if kind in SCANNED and ocr.is_available():
+            limits = replace(limits, reading_seconds=limits.scan_seconds)
         said = run_confined("child", (file, shown), shown, limits, "Upload a smaller one.")
     return _document(said.decode("utf-8", "replace"), shown)
 
@@ -96,11 +111,12 @@ def _kill(reader: "subprocess.Popen[bytes]") -> None:
         reader.wait()
 
 
-def _document(said: str, shown: str) -> Document:
+def _document(said: str, shown: str) -> ReadUpload:
     try:
         found = json.loads(said)
         if "document" in found:
-            return from_json(found["document"])
+            remarks = tuple(str(said) for said in found["remarks"][:MOST_REMARKS])
+            return ReadUpload(from_json(found["document"]), remarks)
         sentence = f"{shown} {found['problem']}. {found['advice']}"
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Problem(422, f"{shown} made its reader fail. It is damaged; leave it out.") from error
