@@ -232,8 +232,8 @@ class DocumentRow:
         sections = _sections(*(self._records(name) for name in ("sections", "paragraphs", "sentences")))
         metadata = json.loads(self.value("metadata") or "{}")
         texts = (self.value("title"), self.value("text"))
-        facts = self.value("language"), self.value("source"), metadata, self.plain, self._page_breaks()
-        return Document(self.id, *texts, sections, *facts)
+        facts = self.value("language"), self.value("source"), metadata
+        return Document(self.id, *texts, sections, *facts, plain=self.plain, page_breaks=self._page_breaks())
 
     def _page_breaks(self) -> tuple[tuple[int, int], ...]:
         """None in libraries that lack the column, and in rows that an older longmatch added."""

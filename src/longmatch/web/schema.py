@@ -64,7 +64,12 @@ class Described(Answer):
     @classmethod
     def of(cls, document: Document) -> "Described":
         """From a document."""
-        facts = {"id": document.id, "title": document.title, "language": document.language, "words": document.words}
+        facts: dict[str, Any] = {
+            "id": document.id,
+            "title": document.title,
+            "language": document.language,
+            "words": document.words,
+        }
         return Described(**facts, shows_pages=is_pdf(document.source))
 
 
@@ -147,7 +152,12 @@ class PassageText(Answer):
     @classmethod
     def of(cls, passage: Passage) -> "PassageText":
         """From a passage, its markup blanked."""
-        place = {"start": passage.start, "end": passage.end, "section": passage.section, "page": passage.page}
+        place: dict[str, Any] = {
+            "start": passage.start,
+            "end": passage.end,
+            "section": passage.section,
+            "page": passage.page,
+        }
         return PassageText(text=passage.shown, **place)
 
 

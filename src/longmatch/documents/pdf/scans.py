@@ -125,7 +125,7 @@ def _fragment(line: ocr.OcrLine, scale: float, usual: float, stroke: float) -> F
     size = usual if abs(ratio - 1) < _SAME_SIZE else usual * round(ratio, 1)
     text = " ".join(line.text.split())
     baseline = (line.bottom - 0.27 * (line.bottom - line.top)) / scale
-    place = {"x0": line.left / scale, "x1": line.right / scale, "y": baseline}
+    place: dict[str, Any] = {"x0": line.left / scale, "x1": line.right / scale, "y": baseline}
     bold = _relative_stroke(line) > _BOLD * stroke > 0
     style: dict[str, Any] = {"size": size, "top_size": size, "bold": bold, "bold_start": bold, "font": "scan"}
     return Fragment(text=text, **place, **style, prose=is_prose(text))

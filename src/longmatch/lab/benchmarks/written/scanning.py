@@ -45,4 +45,4 @@ def worn(
 
     turned = rotate(shades.astype(np.float32), random.uniform(-degrees, degrees), reshape=False, order=1, cval=255.0)
     grainy = turned * 0.92 + random.normal(0, noise, turned.shape)
-    return grainy.clip(0, 255).astype(np.uint8)
+    return np.asarray(grainy.clip(0, 255), dtype=np.uint8)
