@@ -299,6 +299,8 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 def rows_of(table: pa.Table) -> list[DocumentRow]:
-    """The rows of a table."""
+    """The rows of a table; page breaks, which old libraries lack, are unknown there."""
+    if "paragraphs" in table.column_names and "page_breaks" not in table.column_names:
+        table = table.append_column("page_breaks", pa.nulls(table.num_rows, PAGE_BREAKS))
     combined = table.combine_chunks()
     return [DocumentRow(combined, position) for position in range(combined.num_rows)]
