@@ -124,7 +124,7 @@ def test_a_scan_that_was_refused_is_read_once_the_extra_is_there(tmp_path, scan,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["laboratory-analyst-ruling", "step-rate-and-tibial-damage", "weather-radar-at-night"])
+@pytest.mark.parametrize("name", ["laboratory-analyst-ruling", "step-rate-and-tibial-damage", "tower-repair-report"])
 def test_a_scan_has_the_words_of_its_text_and_ranks_beside_it(tmp_path, matcher, name):
     original, scan = EXAMPLES / f"{name}.pdf", tmp_path / "scan.pdf"
     save_scan(original, scan)
