@@ -12,8 +12,8 @@ class LongmatchError(Exception):
 class ReadError(LongmatchError):
     """A file that cannot be read as a document.
 
-    >>> str(ReadError("scan.pdf", "holds no text (it may be a scan)", "Run OCR on it first."))
-    'scan.pdf holds no text (it may be a scan). Run OCR on it first.'
+    >>> str(ReadError("a.pdf", "needs a password", "Save a copy without one."))
+    'a.pdf needs a password. Save a copy without one.'
     """
 
     def __init__(self, path: object, problem: str, advice: str) -> None:

@@ -5,6 +5,8 @@ import zipfile
 from pathlib import Path
 from shutil import copy
 
+from tests.documents.pdf.reading import blank_scan
+
 FIXTURES = Path(__file__).parents[1] / "documents" / "pdf" / "fixtures"
 
 PROBLEMS = {
@@ -23,8 +25,8 @@ def write_bad_files(folder: Path) -> None:
     (folder / "empty.txt").touch()
     (folder / "binary.txt").write_bytes(random.Random(0).randbytes(5_000))
     (folder / "numbers.txt").write_text("12 345\n\n--- 6 ---\n")
-    for name in ("scan.pdf", "encrypted.pdf"):
-        copy(FIXTURES / name, folder / name)
+    blank_scan(folder / "scan.pdf")
+    copy(FIXTURES / "encrypted.pdf", folder / "encrypted.pdf")
     paper = (FIXTURES / "paper.pdf").read_bytes()
     (folder / "truncated.pdf").write_bytes(paper[: len(paper) // 2])
     with zipfile.ZipFile(folder / "archive.docx", "w") as archive:

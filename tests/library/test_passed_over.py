@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pypdfium2 import PdfDocument
 
-from longmatch.documents import read
+from longmatch.documents import ocr, read
 from longmatch.documents.read import list_folder
 from longmatch.errors import LongmatchWarning
 from longmatch.library.library import Library
@@ -39,7 +39,8 @@ def test_the_files_of_a_library_among_the_documents_are_not_passed_over(library:
     assert len(list_folder(texts).readable) == 8
 
 
-def test_the_scanned_pages_of_a_pdf_are_named(library: Library, texts: Path) -> None:
+def test_the_scanned_pages_of_a_pdf_are_named(library: Library, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "is_available", lambda: False)
     pdf = half_scanned(texts / "half.pdf")
     with PdfDocument(pdf) as document:
         last = len(document)
@@ -48,4 +49,4 @@ def test_the_scanned_pages_of_a_pdf_are_named(library: Library, texts: Path) -> 
     done = library.add(texts)
     assert len(done.added) == 9
     [remark] = done.remarks
-    assert f"half.pdf: no text on page {last} " in remark
+    assert f"half.pdf: no text on page {last} (scanned?). Install OCR to include them: {ocr.INSTALL}." in remark

@@ -30,7 +30,8 @@ def compare(
 
     if redline and b is None:
         raise LongmatchError("--redline shows how one version differs from another. Name a second file.")
-    documents = [read(file) for file in (a, b) if file is not None]
+    with progress("reading"):
+        documents = [read(file) for file in (a, b) if file is not None]
     matcher = load_model(model)
     with progress("comparing"):
         match = matcher.compare(*documents) if b else matcher.within(documents[0])

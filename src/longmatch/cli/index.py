@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRe
 from longmatch.cli.interrupt import orderly_interrupts
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson
-from longmatch.cli.progress import progress, warn
+from longmatch.cli.progress import progress, scanned_pages, warn
 from longmatch.cli.watch import keep_indexed, watch_files
 from longmatch.errors import LongmatchError, ReadError
 
@@ -158,10 +158,20 @@ def _shown_progress() -> Iterator["OnProgress"]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task("loading", total=1.0)
 
-        def report(now: "IndexingProgress") -> None:
-            shown.update(task, description=progress_text(now), completed=now.share)
+        scanned = latest = ""
 
-        yield report
+        def report(now: "IndexingProgress") -> None:
+            nonlocal latest
+            latest = progress_text(now)
+            shown.update(task, description=latest + scanned, completed=now.share)
+
+        def report_pages(pages: str) -> None:
+            nonlocal scanned
+            scanned = pages
+            shown.update(task, description=(latest or "reading") + scanned)
+
+        with scanned_pages(report_pages):
+            yield report
 
 
 def progress_text(now: "IndexingProgress") -> str:

@@ -1,6 +1,6 @@
 """Progress on standard error, so that standard output holds the answer alone."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,20 @@ def progress(what: str, total: int | None = None) -> Iterator["Report"]:
     console = Console(stderr=True)  # in a file or a pipe a bar would leave blank lines
     with Progress(*columns, *bar, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task(what, total=total)
-        yield lambda steps: shown.update(task, advance=steps)
+        with scanned_pages(lambda pages: shown.update(task, description=f"{what}{pages}")):
+            yield lambda steps: shown.update(task, advance=steps)
+
+
+@contextmanager
+def scanned_pages(show: Callable[[str], None]) -> Iterator[None]:
+    """Call `show` with how many pages of a scan have been read, as pages are read by OCR in this block."""
+    from longmatch.documents import ocr
+
+    def on_page(done: int, total: int) -> None:
+        show(f" (scan: page {done:,} of {total:,})" if done < total else "")
+
+    with ocr.watching(on_page):
+        yield
 
 
 def load_model(name: str) -> "Matcher":

@@ -137,7 +137,8 @@ def search(
     library: "Library", query: str | Document, k: int, where: str | None, by: "By", second: "Matcher | None", depth: int
 ) -> Answer:
     """Rank the documents of a library; rerank the best `depth` with a second model."""
-    document = query if isinstance(query, Document) else library.resolve(query)
+    with progress("reading"):
+        document = query if isinstance(query, Document) else library.resolve(query)
     total = min(max(k, depth), len(library)) if second else None
     with progress(f"searching, then reading with {second.name}" if second else "searching", total) as advance:
         named = query if isinstance(query, str) and query in library else document

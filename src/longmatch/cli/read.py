@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from longmatch.cli.options import AsJson
+from longmatch.cli.progress import progress
 from longmatch.documents.document import Document
 
 
@@ -21,7 +22,8 @@ def read(
     from longmatch.documents.read import read as read_document
     from longmatch.matching.render.terminal import print_structure
 
-    document = read_document(file)
+    with progress("reading"):
+        document = read_document(file)
     if text:
         typer.echo(document.text)
     elif as_json:

@@ -32,6 +32,11 @@ def is_gone(path: Path) -> bool:
         return False
 
 
+def is_pdf(source: str) -> bool:
+    """Whether a document's file is a PDF, by its name."""
+    return source.lower().endswith(".pdf")
+
+
 def check_file(path: Path) -> None:
     """Raise ReadError unless the path is a non-empty file."""
     if not exists(path):

@@ -1,6 +1,7 @@
 """A document and its parts. Every part knows its character span in the document's text."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -66,6 +67,7 @@ class Document:
     source: str = ""  # the file it was read from
     metadata: Mapping[str, Any] = field(default_factory=dict)
     plain: str = ""  # the text with markup blanked, character for character; empty if the format has no markup
+    page_breaks: tuple[tuple[int, int], ...] = ()  # where paragraphs run on to another page: first character, page
 
     def __repr__(self) -> str:
         """In one line, without the text."""
@@ -90,9 +92,19 @@ class Document:
         """The paragraphs models read; all paragraphs if the document has only tables and references."""
         return tuple(p for p in self.paragraphs if p.kind in RUNNING_KINDS) or self.paragraphs
 
-    def page_at(self, position: int) -> int | None:
-        """The page that a character stands on, where the format has pages."""
-        return next((p.page for p in reversed(self.paragraphs) if p.page is not None and p.start <= position), None)
+    def page_at(self, place: int) -> int | None:
+        """The page on which a character stands, from 1; None where the format has no pages."""
+        number = bisect_right(self._paragraph_starts, place) - 1
+        paragraph = self.paragraphs[number] if number >= 0 else None
+        if paragraph is None or paragraph.page is None:
+            return None
+        earlier = bisect_right(self.page_breaks, place, key=lambda start_and_page: start_and_page[0])
+        start, page = self.page_breaks[earlier - 1] if earlier else (-1, 0)
+        return page if start > paragraph.start else paragraph.page
+
+    @cached_property
+    def _paragraph_starts(self) -> list[int]:
+        return [paragraph.start for paragraph in self.paragraphs]
 
     @property
     def sentences(self) -> Iterator[Sentence]:

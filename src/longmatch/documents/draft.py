@@ -1,7 +1,7 @@
 """What a reader produces: text and blocks. `Draft.document` turns it into a Document with sentences."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, cast
@@ -45,6 +45,7 @@ class Draft:
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     plain: str = ""  # the text with markup blanked, character for character; empty if the format has no markup
+    page_breaks: list[tuple[int, int]] = field(default_factory=list)  # as of a Document
     _parts: list[str] = field(default_factory=list, repr=False)
     _length: int = field(default=0, repr=False)
 
@@ -52,9 +53,15 @@ class Draft:
         """Append a heading."""
         self._append(text, "heading", level, page)
 
-    def paragraph(self, text: str, kind: Kind = "text", page: int | None = None) -> None:
-        """Append a paragraph."""
+    def paragraph(
+        self, text: str, kind: Kind = "text", page: int | None = None, breaks: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        """Append a paragraph; `breaks` says where in it further pages begin: character of `text`, page."""
+        before = len(self.blocks)
         self._append(text, kind, 1, page)
+        if breaks and len(self.blocks) > before:
+            start = self.blocks[-1].start - (len(text) - len(text.lstrip()))
+            self.page_breaks += [(start + place, number) for place, number in breaks]
 
     def extend(self, other: "Draft") -> None:
         """Append the blocks of another draft."""
@@ -88,7 +95,9 @@ class Draft:
         if not given_sections:
             sections = tuple(divide_sections(sections, self.plain or self.text))
         name = title or self.title or fallback
-        return Document(id, name, self.text, sections, language, source, self.metadata, self.plain)
+        return Document(
+            id, name, self.text, sections, language, source, self.metadata, self.plain, tuple(self.page_breaks)
+        )
 
 
 def _sections(text: str, plain: str, blocks: list[Block], language: str) -> Iterable[Section]:

@@ -29,11 +29,18 @@ _READERS = {  # suffix -> module and function, imported on first use
     ".nxml": ("jats", "read_jats"),
     ".eml": ("mail", "read_mail"),
 }
+_IMAGE_READER = ("images", "read_image")
+IMAGE_SUFFIXES = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".tif",
+    ".tiff",
+)  # read by OCR where a file is named; folders hold many others
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
 COLLECTION_SUFFIXES = (*JSONL_SUFFIXES, ".mbox", ".zip")  # of files that hold many documents
 SUFFIXES = (*_READERS, *COLLECTION_SUFFIXES)
 """File name endings of all supported formats."""
-UPLOAD_SUFFIXES = tuple(suffix for suffix in SUFFIXES if suffix != ".zip")  # read without writing any file
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})  # of file managers
 LIBRARY_TABLE = "documents.lance"  # what makes a folder a library
 LIBRARY_INDEX = "index"  # beside it
@@ -51,6 +58,14 @@ def read(path: str | Path, id: str | None = None) -> Document:
     if holds_many(path):
         return _read_from_collection(path, None, id)
     return _read_single(path, id or path.name)
+
+
+def upload_suffixes() -> tuple[str, ...]:
+    """The formats that are read without writing any file."""
+    from longmatch.documents import ocr
+
+    images = IMAGE_SUFFIXES if ocr.is_available() else ()
+    return (*(suffix for suffix in SUFFIXES if suffix != ".zip"), *images)
 
 
 def holds_many(path: Path) -> bool:
@@ -167,9 +182,10 @@ def read_text_string(text: str, id: str = "pasted text", title: str = "") -> Doc
 def _read_single(path: Path, id: str) -> Document:
     check_file(path)
     suffix = suffix_by_content(path) or path.suffix.lower()
-    if suffix not in _READERS:
+    known = _IMAGE_READER if suffix in IMAGE_SUFFIXES else _READERS.get(suffix)
+    if known is None:
         raise ReadError(path, f"has an unsupported format ({suffix or 'no suffix'})", _advice())
-    module, function = _READERS[suffix]
+    module, function = known
     reader: Callable[[Path], Draft] = getattr(import_module(f"longmatch.documents.{module}"), function)
     return check_document(reader(path).document(id, source=str(path)), path)
 

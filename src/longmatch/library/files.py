@@ -10,6 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from longmatch.documents import ocr
 from longmatch.documents.checks import exists, is_gone
 from longmatch.documents.document import Document
 from longmatch.documents.read import (
@@ -135,7 +136,9 @@ def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_
             continue
         seen.add(source)
         try:
-            file = _if_changed(path, id, source, records.get(source), description)
+            record = records.get(source)
+            known = None if record and _is_readable_now(record) else record
+            file = _if_changed(path, id, source, known, description)
         except OSError as error:
             result.problems.append(
                 ReadError(path, f"cannot be opened ({error.strerror})", "Check that you may read it.")
@@ -192,6 +195,16 @@ def _if_changed(
     if record and record["hash"] == digest:
         return None
     return SourceFile(path, id, source, digest, stat.st_size, stat.st_mtime_ns, description)
+
+
+def _is_readable_now(record: dict[str, Any]) -> bool:
+    """Whether a file could not be read for lack of OCR, which has been installed since."""
+    return any(ocr.INSTALL in problem for problem in record["problems"]) and ocr.is_available()
+
+
+def is_unchanged(path: Path, record: dict[str, Any]) -> bool:
+    """Whether a file is the one that was indexed."""
+    return _if_changed(path, "", "", {**record, "hash": record["hash"][:HASH_DIGITS]}) is None
 
 
 def _hash(path: Path) -> str:

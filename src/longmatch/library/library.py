@@ -21,7 +21,7 @@ from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.library.common_passages import CommonPassages
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
-from longmatch.library.files import DescribedFile, SourcePaths
+from longmatch.library.files import DescribedFile, SourcePaths, is_unchanged
 from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.finding import Wanted, find_ids
 from longmatch.library.index.index import Index
@@ -389,6 +389,18 @@ class Library:
         if not document.source:
             return document
         return replace(document, source=str(self._source_paths.path(document.source)))
+
+    def unchanged_file(self, document: Document) -> Path:
+        """The file of a document of this library; raises LibraryError if it is gone, or is not what was indexed."""
+        path = Path(document.source)
+        record = self._store.files().get(self._source_paths.source(path))
+        try:
+            if record is not None and is_unchanged(path, record):
+                return path
+            problem = "has changed since it was indexed" if path.exists() else "is no longer where it was indexed"
+        except OSError:
+            problem = "is no longer where it was indexed"
+        raise LibraryError(f"The file of {document.id} {problem}. Put it back, or index the folder again.")
 
     def _unknown_id(self, id: str) -> LibraryError:
         return LibraryError(f"{self.address} has no document {id}. List them: longmatch show {self.address}.")

@@ -143,4 +143,5 @@ class _Shower:
 
 def _passage(document: Document, span: Span) -> Passage:
     plain = span.of(document.plain) if document.plain else ""
-    return Passage(span.of(document.text), span.start, span.end, heading_at(document, span.start), plain)
+    heading, page = heading_at(document, span.start), document.page_at(span.start)
+    return Passage(span.of(document.text), span.start, span.end, heading, plain, page)

@@ -55,13 +55,14 @@ PARAGRAPHS = pa.list_(
     )
 )
 SENTENCES = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())]))
+PAGE_BREAKS = pa.list_(pa.struct([("start", pa.int32()), ("page", pa.int32())]))
 PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "tokens", "paragraph", "section")]))
 """The model's input: sentences, long ones split."""
 
 STREAM_COLUMNS = ("vocabulary", "stream", "offsets")
 DOCUMENT_COLUMNS = [
     *("id", "source", "title", "language", "words", "metadata"),
-    *("text", "plain", "sections", "paragraphs", "sentences"),
+    *("text", "plain", "sections", "paragraphs", "sentences", "page_breaks"),
 ]
 ENCODING_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "vectors", "expectations", "title_vector", *STREAM_COLUMNS]
 SENTENCE_COLUMNS = ["id", "vectors", "expectations"]
@@ -87,6 +88,7 @@ def schema_for(width: int, vector_type: VectorType = "float16") -> pa.Schema:
             ("sections", SECTIONS),
             ("paragraphs", PARAGRAPHS),
             ("sentences", SENTENCES),
+            ("page_breaks", PAGE_BREAKS),  # old libraries lack this column
             ("pieces", PIECES),
             ("vectors", pa.list_(ARROW_TYPES[vector_type])),  # of the pieces, flat
             ("expectations", pa.list_(pa.float16())),  # of each piece's score by chance, flat
@@ -116,7 +118,7 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
         "metadata": [json.dumps(dict(d.metadata), ensure_ascii=False, default=str) for d in documents],
         "text": [d.text for d in documents],
         "plain": [d.plain for d in documents],
-        **{name: [s[name] for s in structures] for name in ("sections", "paragraphs", "sentences")},
+        **{name: [s[name] for s in structures] for name in ("sections", "paragraphs", "sentences", "page_breaks")},
         "pieces": [_pieces(e.sentences) for e in encodings],
         "vectors": _lists([pack_vectors(e.sentence_vectors.vectors, vector_type) for e in encodings]),
         "expectations": _lists([e.sentence_vectors.expectations.astype(np.float16).ravel() for e in encodings]),
@@ -180,6 +182,7 @@ def _structure(document: Document) -> dict[str, list[tuple[Any, ...]]]:
         "sections": [(s.start, s.end, s.heading, min(s.level, 127), len(s.paragraphs)) for s in document.sections],
         "paragraphs": [(p.start, p.end, kind_of(p.kind), p.page or 0, len(p.sentences)) for p in paragraphs],
         "sentences": [(s.start, s.end) for p in paragraphs for s in p.sentences],
+        "page_breaks": list(document.page_breaks),
     }
 
 
@@ -229,7 +232,13 @@ class DocumentRow:
         sections = _sections(*(self._records(name) for name in ("sections", "paragraphs", "sentences")))
         metadata = json.loads(self.value("metadata") or "{}")
         texts = (self.value("title"), self.value("text"))
-        return Document(self.id, *texts, sections, self.value("language"), self.value("source"), metadata, self.plain)
+        facts = self.value("language"), self.value("source"), metadata
+        return Document(self.id, *texts, sections, *facts, plain=self.plain, page_breaks=self._page_breaks())
+
+    def _page_breaks(self) -> tuple[tuple[int, int], ...]:
+        """None in libraries that lack the column, and in rows that an older longmatch added."""
+        known = "page_breaks" in self.table.column_names and self.table["page_breaks"][self.position].is_valid
+        return tuple((start, page) for start, page in self._records("page_breaks")) if known else ()
 
     @property
     def plain(self) -> str:
@@ -290,6 +299,8 @@ def _values(column: pa.Array) -> list[Any]:
 
 
 def rows_of(table: pa.Table) -> list[DocumentRow]:
-    """The rows of a table."""
+    """The rows of a table; page breaks, which old libraries lack, are unknown there."""
+    if "paragraphs" in table.column_names and "page_breaks" not in table.column_names:
+        table = table.append_column("page_breaks", pa.nulls(table.num_rows, PAGE_BREAKS))
     combined = table.combine_chunks()
     return [DocumentRow(combined, position) for position in range(combined.num_rows)]

@@ -29,6 +29,7 @@ class Passage:
     end: int
     section: str
     readable: str = ""  # the text with its markup blanked, where there is markup
+    page: int | None = None  # on which it begins, from 1, where the format has pages
 
     def __repr__(self) -> str:
         """In one line, with the beginning of the text."""
@@ -41,7 +42,8 @@ class Passage:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"text": self.text, "start": self.start, "end": self.end, "section": self.section}
+        place = {"start": self.start, "end": self.end, "section": self.section, "page": self.page}
+        return {"text": self.text, **place}
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,11 @@ class Sentences:
     def passage(self, index: int) -> Passage:
         """One sentence, with the heading it stands under."""
         start, end = int(self.starts[index]), int(self.ends[index])
-        heading = self.document.sections[int(self.section[index])].heading
-        return Passage(self.document.text[start:end], start, end, heading, self.document.plain[start:end])
+        document = self.document
+        heading = document.sections[int(self.section[index])].heading
+        return Passage(
+            document.text[start:end], start, end, heading, document.plain[start:end], document.page_at(start)
+        )
 
     def readable(self, index: int) -> str:
         """One sentence as models read it, its markup blanked."""

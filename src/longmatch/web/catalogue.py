@@ -3,6 +3,7 @@
 import threading
 from typing import Any, Literal
 
+from longmatch.documents.checks import is_pdf
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from longmatch.web.schema import Described, Listing
@@ -60,7 +61,8 @@ class Catalogue:
 
 
 def _described(row: dict[str, Any]) -> Described:
-    return Described(**{name: row[name] for name in ("id", "title", "language", "words")})
+    facts = {name: row[name] for name in ("id", "title", "language", "words")}
+    return Described(**facts, shows_pages=is_pdf(row["source"] or ""))
 
 
 def _key(row: Described, sort: Sort) -> tuple[Any, ...]:

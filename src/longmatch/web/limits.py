@@ -14,7 +14,10 @@ class Limits:
     upload_bytes: int = 32 * MB  # of a file, and of any request's body
     upload_words: int = 300_000  # of a document: encoding takes time in proportion
     reading_seconds: float = 60.0  # for the process that reads an upload
+    scan_seconds: float = 240.0  # where it may have to read scanned pages
     reading_memory: int = 2048 * MB  # address space of that process
+    page_seconds: float = 20.0  # for the process that draws a page of a PDF, which has the same memory
+    pictures: int = 64 * MB  # of such pages, kept
     readers: int = 2  # such processes at a time
     uploads: int = 32  # held in memory; the oldest is dropped
     uploads_characters: int = 40_000_000  # of all held uploads together

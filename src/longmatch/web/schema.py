@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from longmatch.documents.checks import is_pdf
 from longmatch.documents.document import Document, Span
 from longmatch.matching.hits import Hit
 from longmatch.matching.match import Alignment, Grid, Match, Passage
@@ -58,11 +59,18 @@ class Described(Answer):
     title: str
     language: str = Field(examples=["en"])
     words: int
+    shows_pages: bool = Field(description="Whether its pages can be shown as pictures: its file is a PDF.")
 
     @classmethod
     def of(cls, document: Document) -> "Described":
         """From a document."""
-        return Described(id=document.id, title=document.title, language=document.language, words=document.words)
+        facts: dict[str, Any] = {
+            "id": document.id,
+            "title": document.title,
+            "language": document.language,
+            "words": document.words,
+        }
+        return Described(**facts, shows_pages=is_pdf(document.source))
 
 
 class Listing(Answer):
@@ -77,6 +85,7 @@ class ParagraphText(Answer):
 
     start: int
     end: int
+    page: int | None = Field(description="The page or slide it begins on, from 1, where the format has them.")
     kind: str = Field(description="text, caption, footnote, table, reference or code.")
     text: str
 
@@ -107,7 +116,8 @@ class DocumentText(Described):
                 start=section.start,
                 end=section.end,
                 paragraphs=[
-                    ParagraphText(start=p.start, end=p.end, kind=p.kind, text=p.of(text)) for p in section.paragraphs
+                    ParagraphText(start=p.start, end=p.end, page=p.page, kind=p.kind, text=p.of(text))
+                    for p in section.paragraphs
                 ],
             )
             for section in document.sections
@@ -127,6 +137,7 @@ class Uploaded(Described):
 
     upload: str = Field(description="The upload's id.", examples=["u-9f2c4b7a1d3e5f60"])
     sections: int
+    remarks: list[str] = Field(description="What was not read, or not surely, as pages of a scan.")
 
 
 class PassageText(Answer):
@@ -136,11 +147,18 @@ class PassageText(Answer):
     start: int
     end: int
     section: str
+    page: int | None = Field(description="The page or slide it begins on, from 1, where the format has them.")
 
     @classmethod
     def of(cls, passage: Passage) -> "PassageText":
         """From a passage, its markup blanked."""
-        return PassageText(text=passage.shown, start=passage.start, end=passage.end, section=passage.section)
+        place: dict[str, Any] = {
+            "start": passage.start,
+            "end": passage.end,
+            "section": passage.section,
+            "page": passage.page,
+        }
+        return PassageText(text=passage.shown, **place)
 
 
 class Aligned(Answer):

@@ -1,5 +1,6 @@
 """What the routes share: the library, its models, the uploads, the jobs, and the thread that scores."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -11,7 +12,9 @@ from fastapi import Depends, Request
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.documents.checks import is_pdf
 from longmatch.documents.document import Document
+from longmatch.documents.pdf.picture import PagePicture
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.web.catalogue import Catalogue
@@ -19,12 +22,14 @@ from longmatch.web.jobs import Jobs
 from longmatch.web.limits import Limits
 from longmatch.web.mapping.chart import Chart
 from longmatch.web.models import DEFAULT, ModelShelf
+from longmatch.web.pictures import PagePictures
 from longmatch.web.problems import Problem, log, without_paths
 from longmatch.web.rankers import Rankers
 from longmatch.web.schema import Described
 from longmatch.web.uploads import Uploads
 from longmatch.web.worker import Worker
 
+HIGHLIGHTED = 5_000  # characters of a passage
 GRIDS = 3  # kept: the levels of the comparison that is looked at
 
 P = ParamSpec("P")
@@ -40,6 +45,7 @@ class State:
         self.rankers = Rankers(library.address if library.opens_by_address else None, limits)
         self.models = ModelShelf(library, trained)
         self.uploads = Uploads(limits)
+        self.pictures = PagePictures(limits)
         self.jobs = Jobs(self.worker, limits.jobs, lambda sentence: without_paths(sentence, library))
         self.catalogue = Catalogue(library)
         self.chart = Chart(library, self.catalogue)
@@ -74,6 +80,17 @@ class State:
         if found is None:
             raise self.unknown(id)
         return found
+
+    async def page(self, id: str, page: int, start: int, end: int) -> PagePicture:
+        """A page of a document's PDF as a picture, the characters from `start` to `end` highlighted."""
+        document = await asyncio.to_thread(self.document, id)
+        if self.uploads.was_one(id):
+            raise Problem(404, "The file of an upload is not kept. Index it to see its pages.")
+        if not is_pdf(document.source):
+            raise Problem(415, f"{id} is not a PDF file, so its pages cannot be shown.")
+        path = await asyncio.to_thread(self.library.unchanged_file, document)
+        passage = document.readable[start : min(end, start + HIGHLIGHTED)]
+        return await self.pictures.draw(path, id, page, passage)
 
     def unknown(self, id: str) -> Problem:
         """There is no such document."""

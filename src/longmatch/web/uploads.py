@@ -23,6 +23,7 @@ class Upload:
     """A document, and its encoding once it was asked about."""
 
     document: Document
+    remarks: tuple[str, ...] = ()  # of its reader
     encoding: Encoding | None = None
     encoder: HybridMatcher | None = None  # what made it: another process may have adapted the library since
 
@@ -48,17 +49,18 @@ class Uploads:
     async def read(self, content: bytes, name: str) -> Document:
         """Read a file's content in a separate process and hold the document."""
         async with self._readers:
-            return self.hold(await asyncio.to_thread(read_apart, content, name, self._limits))
+            read = await asyncio.to_thread(read_apart, content, name, self._limits)
+        return self.hold(read.document, read.remarks)
 
     async def paste(self, text: str, title: str) -> Document:
         """Read a pasted text in a separate process too, and hold it."""
         content = text.encode("utf-8", "replace")
         kind = ".md" if _MARKDOWN.search(text) else ".txt"
         async with self._readers:
-            document = await asyncio.to_thread(read_apart, content, "pasted text", self._limits, kind)
-        return self.hold(replace(document, title=title) if title else document)
+            read = await asyncio.to_thread(read_apart, content, "pasted text", self._limits, kind)
+        return self.hold(replace(read.document, title=title) if title else read.document)
 
-    def hold(self, document: Document) -> Document:
+    def hold(self, document: Document, remarks: tuple[str, ...] = ()) -> Document:
         """Give a document its id, and keep it."""
         if document.words > self._limits.upload_words:
             raise Problem(
@@ -69,7 +71,7 @@ class Uploads:
         id = f"u-{secrets.token_hex(8)}"
         named = replace(document, id=id, source="")
         with self._lock:
-            self._held[id] = Upload(named)
+            self._held[id] = Upload(named, remarks)
             while len(self._held) > 1 and self._is_too_much():
                 self._held.popitem(last=False)
         return named

@@ -3,8 +3,11 @@
 from functools import cache
 from pathlib import Path
 
+from pypdfium2 import PdfDocument
+
 from longmatch.documents.document import Document
 from longmatch.documents.pdf import read_pdf
+from longmatch.lab.benchmarks.written.scanning import save_scan
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -26,3 +29,14 @@ def texts(name: str, kind: str) -> list[str]:
 def sentences(name: str) -> list[str]:
     found = document(name)
     return [sentence.of(found.text) for sentence in found.sentences]
+
+
+def blank_scan(path: Path) -> Path:
+    """A small page that is a picture of nothing."""
+    blank = path.with_name("no-text.pdf")
+    with PdfDocument.new() as pdf:
+        pdf.new_page(100, 100).close()
+        pdf.save(blank)
+    save_scan(blank, path)
+    blank.unlink()
+    return path

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from longmatch.documents import ocr
 from longmatch.documents.draft import Draft
 from longmatch.documents.pdf import read_pdf
 from longmatch.errors import LongmatchWarning, ReadError
-from tests.documents.pdf.reading import FIXTURES
+from tests.documents.pdf.reading import FIXTURES, blank_scan
 from tests.effort import tried
 
 PATENT = (FIXTURES / "patent.pdf").read_bytes()
@@ -25,8 +26,14 @@ def error(path: Path) -> str:
     return str(caught.value)
 
 
-def test_a_scan_is_said_to_hold_no_text():
-    assert "holds no text (it may be a scan). Run OCR" in error(FIXTURES / "scan.pdf")
+def test_a_scan_is_said_to_hold_no_text_and_which_extra_reads_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ocr, "is_available", lambda: False)
+    said = error(FIXTURES / "scan.pdf")
+    assert "holds no text (it may be a scan). Install OCR to read scans: pip install 'longmatch[ocr]'." in said
+
+
+def test_a_picture_in_which_ocr_finds_nothing_either_is_said_to_hold_no_text(tmp_path: Path):
+    assert "holds no text (it may be a scan). OCR found none either" in error(blank_scan(tmp_path / "blank.pdf"))
 
 
 def test_an_encrypted_file_is_said_to_need_a_password():

@@ -267,11 +267,12 @@ def _fragment(runs: list[_Run]) -> Fragment:
         marked=marked,
         bold_start=runs[0].font.bold,
         top_size=top_size,
-        prose=_is_prose(text),
+        prose=is_prose(text),
     )
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
+    """Whether a fragment has enough characters and letters to be a line of text."""
     letters = sum(map(str.isalpha, text))
     wide = sum(character > "\u2e80" for character in text)  # a Chinese character counts as two letters
     return len(text) + wide >= _MIN_PROSE and letters > 0.55 * len(text)

@@ -1,13 +1,11 @@
 """Read a PDF: fragments, furniture, columns, blocks, headings, kinds, and finally a draft."""
 
 import re
-import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from longmatch.documents import ocr
 from longmatch.documents.draft import Draft
 from longmatch.documents.pdf.block_kinds import (
     mark_captions_and_tables,
@@ -23,70 +21,52 @@ from longmatch.documents.pdf.heading_candidates import normalise
 from longmatch.documents.pdf.headings import mark_headings
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.metadata import first_page_text, pdf_metadata
-from longmatch.documents.pdf.reflow import Vocabulary, join_continued, join_lines
-from longmatch.documents.pdf.scans import has_image, named_pages
-from longmatch.errors import LongmatchWarning, ReadError
+from longmatch.documents.pdf.opening import open_pdf
+from longmatch.documents.pdf.reflow import Vocabulary, join_continued, join_pages
+from longmatch.documents.pdf.scans import (
+    has_image,
+    named_pages,
+    no_text,
+    read_scanned,
+    remark_on,
+    scan_metadata,
+    scanned_fragments,
+)
+from longmatch.errors import LongmatchWarning
 
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
-_TAIL = 65_536  # bytes at the end of a file that must contain its end-of-file marker
-_PDFIUM_LOCK = threading.Lock()
 
 
 def read_pdf(path: Path) -> Draft:
     """Read the text of a PDF with its headings and kinds of paragraphs, in reading order."""
-    with _open(path) as document:
+    with open_pdf(path) as document:
         pages = [_page_fragments(document, index, path) for index in range(len(document))]
         scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
         bookmarks = _bookmarks(document)
         metadata = pdf_metadata(path, document.get_metadata_dict(skip_empty=True), first_page_text(document))
+    with_ocr = bool(scanned) and ocr.is_available()
+    if with_ocr:
+        found = read_scanned(path, scanned)
+        for number, fragments in zip(scanned, scanned_fragments(found), strict=True):
+            pages[number - 1] = fragments
+        metadata |= scan_metadata(found)
     if not any(pages):
-        raise ReadError(path, "holds no text (it may be a scan)", "Run OCR on it first.")
-    if scanned:
-        message = f"{path}: no text on {named_pages(scanned)} (scanned?). Run OCR on it to include them."
+        raise no_text(path, with_ocr)
+    if with_ocr:
+        remark_on(path, found)
+    elif scanned:
+        message = f"{path}: no text on {named_pages(scanned)} (scanned?). Install OCR to include them: {ocr.INSTALL}."
         warnings.warn(message, LongmatchWarning, stacklevel=2)
+    return draft_pages(pages, bookmarks, metadata)
+
+
+def draft_pages(pages: list[list[Fragment]], bookmarks: frozenset[str], metadata: dict[str, Any]) -> Draft:
+    """The draft of a document from the fragments of its pages, at least one of which has some."""
     cleaned = without_furniture(pages)
     pages = cleaned if any(cleaned) else pages
     reader = ColumnReader(usual_gutters(pages))
     lines = [line for number, fragments in enumerate(pages, 1) for line in reader.lines(fragments, number)]
     return _draft(lines, bookmarks, metadata)
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[Any]:
-    """Open a file in pdfium, which is not thread-safe."""
-    import pypdfium2 as pdfium
-
-    _check_pdf(path)
-    with _PDFIUM_LOCK:
-        try:
-            document = pdfium.PdfDocument(path)
-        except pdfium.PdfiumError as error:
-            if "password" in str(error).casefold():
-                raise ReadError(path, "needs a password", "Save a copy without one.") from None
-            raise ReadError(path, "is damaged", "Get a fresh copy.") from None
-        try:
-            if not len(document):
-                raise ReadError(path, "is damaged", "Get a fresh copy.")
-            yield document
-        finally:
-            document.close()
-
-
-def _check_pdf(path: Path) -> None:
-    """Reject files that are not PDFs or are truncated, which pdfium would read without an error."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(1024)
-            size = file.seek(0, 2)
-            file.seek(max(0, size - _TAIL))
-            tail = file.read()
-    except OSError as error:
-        raise ReadError(path, f"cannot be opened ({error.strerror})", "Check its name and permissions.") from None
-    if b"%PDF-" not in head:
-        raise ReadError(path, "is not a PDF", "Give it the right file extension, or get a fresh copy.")
-    start = re.findall(rb"startxref\s+(\d+)\s*%%EOF", tail)
-    if not start or not 0 < int(start[-1]) < size:
-        raise ReadError(path, "is damaged (its end is missing)", "Get a fresh copy.")
 
 
 def _page_fragments(document: Any, index: int, path: Path) -> list[Fragment]:
@@ -128,13 +108,14 @@ def _add(draft: Draft, block: LayoutBlock, vocabulary: Vocabulary) -> None:
         text = "\n".join(line.text for line in block.lines)
         draft.paragraph(text, "code" if block.kind == "code" else "table", page)
         return
-    text = block.text or join_lines(block.lines, vocabulary)
+    text, breaks = (block.text, []) if block.text else join_pages(block.lines, vocabulary)
     if block.kind == "title":
         draft.title = draft.title or text
     elif block.kind == "heading":
         draft.heading(text, block.level, page)
     elif abstract := _RUN_IN_ABSTRACT.match(text):
         draft.heading(abstract[1].capitalize(), 1, page)
-        draft.paragraph(text[abstract.end() :], "text", page)
+        cut = abstract.end()
+        draft.paragraph(text[cut:], "text", page, [(place - cut, number) for place, number in breaks])
     elif block.kind != "contents":
-        draft.paragraph(text, block.kind, page)
+        draft.paragraph(text, block.kind, page, breaks)

@@ -46,10 +46,18 @@ class Vocabulary:
 
 def join_lines(lines: Sequence[Line], vocabulary: Vocabulary) -> str:
     """The text of consecutive lines."""
-    text = ""
-    for line in lines:
-        text = join(text, " ".join(line.text.split()), vocabulary)
-    return text
+    return join_pages(lines, vocabulary)[0]
+
+
+def join_pages(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[str, list[tuple[int, int]]]:
+    """The text of consecutive lines, and where in it further pages begin: character, page."""
+    text, breaks = "", []
+    for number, line in enumerate(lines):
+        added = " ".join(line.text.split())
+        text = join(text, added, vocabulary)
+        if number and line.page != lines[number - 1].page:
+            breaks.append((len(text) - len(added), line.page))
+    return text, breaks
 
 
 def join(before: str, after: str, vocabulary: Vocabulary) -> str:

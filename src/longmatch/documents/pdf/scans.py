@@ -1,8 +1,41 @@
 """Pages that are pictures: a document may be scanned in part."""
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.documents import ocr
+from longmatch.documents.pdf.fragments import Fragment, is_prose
+from longmatch.documents.pdf.opening import open_pdf
+from longmatch.documents.pdf.picture import draw, open_page
+from longmatch.errors import LongmatchWarning, ReadError
+
+Floats = npt.NDArray[Any]
+
+UNSURE = 0.8  # confidence below which a page is named
+_EM = 1.15  # height of a line's box, in ems
+_BOLD = 1.4  # times the usual breadth of strokes
+_SAME_SIZE = 0.2  # lines whose sizes differ by less are set in one size: boxes vary with the letters in them
+
+
+@dataclass(frozen=True)
+class ScannedPage:
+    """What OCR found on a page."""
+
+    number: int
+    lines: Sequence[ocr.OcrLine]
+    scale: float  # pixels per point
+
+    @property
+    def confidence(self) -> float:
+        """How sure OCR is of it."""
+        return ocr.confidence_of(self.lines)
 
 
 def has_image(document: Any, index: int) -> bool:
@@ -18,6 +51,90 @@ def has_image(document: Any, index: int) -> bool:
         return next(iter(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE])), None) is not None
     finally:
         page.close()
+
+
+def read_scanned(path: Path, numbers: Sequence[int]) -> list[ScannedPage]:
+    """Read pages of a PDF by OCR; other PDFs can be read meanwhile."""
+
+    def pixels(number: int) -> tuple[ocr.Pixels, float]:
+        with open_pdf(path) as document:
+            page = open_page(document, number, path)
+            try:
+                drawn = draw(page, ocr.LONGEST_SIDE)[0]
+                return drawn, max(drawn.shape[:2]) / max(*page.get_size(), 1.0)
+            finally:
+                page.close()
+
+    return recognise_pages(numbers, pixels)
+
+
+def recognise_pages(numbers: Sequence[int], pixels: Callable[[int], tuple[ocr.Pixels, float]]) -> list[ScannedPage]:
+    """Read pages by OCR; `pixels` draws one, and says how many pixels it has per point."""
+    pages = []
+    for done, number in enumerate(numbers, 1):
+        drawn, scale = pixels(number)
+        pages.append(ScannedPage(number, ocr.recognise(drawn), scale))
+        ocr.report_page(done, len(numbers))
+    return pages
+
+
+def scan_metadata(pages: Sequence[ScannedPage]) -> dict[str, Any]:
+    """How many pages were read by OCR, and how sure it is of them."""
+    sure = ocr.confidence_of([line for page in pages for line in page.lines])
+    return {"ocr_pages": len(pages), "ocr_confidence": round(sure, 3)} if pages else {}
+
+
+def remark_on(path: Path, pages: Sequence[ScannedPage]) -> None:
+    """Name the pages that OCR could not read, or not surely."""
+    empty = [page.number for page in pages if not page.lines]
+    unsure = [page.number for page in pages if page.lines and page.confidence < UNSURE]
+    if empty:
+        warnings.warn(f"{path}: OCR found no text on {named_pages(empty)}.", LongmatchWarning, stacklevel=3)
+    if unsure:
+        message = f"{path}: OCR is not sure of {named_pages(unsure)}; compare what was read with the scan."
+        warnings.warn(message, LongmatchWarning, stacklevel=3)
+
+
+def scanned_fragments(pages: Sequence[ScannedPage]) -> list[list[Fragment]]:
+    """The lines of each scanned page as fragments; those of about the usual size have that size."""
+    lines = [(line, page.scale) for page in pages for line in page.lines]
+    if not lines:
+        return [[] for _ in pages]
+    lengths = np.array([len(line.text) for line, _ in lines])
+    size = _usual(np.array([_size(line, scale) for line, scale in lines]), lengths)
+    stroke = _usual(np.array([_relative_stroke(line) for line, _ in lines]), lengths)
+    return [[_fragment(line, page.scale, size, stroke) for line in page.lines] for page in pages]
+
+
+def _usual(values: Floats, lengths: Floats) -> float:
+    """The median over the characters."""
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)])
+
+
+def _relative_stroke(line: ocr.OcrLine) -> float:
+    return line.stroke / max(line.bottom - line.top, 1.0)
+
+
+def _size(line: ocr.OcrLine, scale: float) -> float:
+    return (line.bottom - line.top) / _EM / scale
+
+
+def _fragment(line: ocr.OcrLine, scale: float, usual: float, stroke: float) -> Fragment:
+    ratio = _size(line, scale) / usual
+    size = usual if abs(ratio - 1) < _SAME_SIZE else usual * round(ratio, 1)
+    text = " ".join(line.text.split())
+    baseline = (line.bottom - 0.27 * (line.bottom - line.top)) / scale
+    place: dict[str, Any] = {"x0": line.left / scale, "x1": line.right / scale, "y": baseline}
+    bold = _relative_stroke(line) > _BOLD * stroke > 0
+    style: dict[str, Any] = {"size": size, "top_size": size, "bold": bold, "bold_start": bold, "font": "scan"}
+    return Fragment(text=text, **place, **style, prose=is_prose(text))
+
+
+def no_text(path: Path, ocr_tried: bool) -> ReadError:
+    """Of a file in which there is no text at all."""
+    advice = "OCR found none either; leave it out." if ocr_tried else f"Install OCR to read scans: {ocr.INSTALL}."
+    return ReadError(path, "holds no text (it may be a scan)", advice)
 
 
 def named_pages(numbers: Iterable[int]) -> str:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from longmatch.documents.document import Document, Span
+from longmatch.documents.checks import is_pdf
+from longmatch.documents.document import Document, Paragraph, Span
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term, heading_at
 from longmatch.matching.render.marking import Run, cut, mark_spans, mark_words
 from longmatch.matching.render.matrix import Matrix
@@ -49,6 +50,7 @@ class Block:
     kind: str
     scored: bool
     runs: list[Run]
+    page: int | None = None  # where one begins
 
 
 @dataclass(frozen=True)
@@ -86,18 +88,27 @@ class Pane:
         """Words, sections, language."""
         return facts(self.document)
 
+    @property
+    def pages_of(self) -> str:
+        """The id of the document if its file is one whose pages can be shown; else empty."""
+        return self.document.id if is_pdf(self.document.source) else ""
+
     @cached_property
     def parts(self) -> list[Part]:
         """The sections in order."""
         document = self.document
         cuts = cut(document.readable, document.paragraphs, [*(h.span for h in self.highlights), *self.verbatim])
         scored = {p.start for p in document.running}
+        page_starts = _page_starts(document.paragraphs)
         return [
             Part(
                 section.start,
                 section.heading,
                 min(max(section.level, 1), 4),
-                [Block(p.start, p.kind, p.start in scored, next(cuts)) for p in section.paragraphs],
+                [
+                    Block(p.start, p.kind, p.start in scored, next(cuts), page_starts.get(p.start))
+                    for p in section.paragraphs
+                ],
             )
             for section in document.sections
         ]
@@ -261,6 +272,16 @@ def matrix_data(matrix: Matrix) -> dict[str, Any]:
         "range": [matrix.bottom, matrix.top],
         "values": matrix.packed if matrix.drawn else None,
     }
+
+
+def _page_starts(paragraphs: Sequence[Paragraph]) -> dict[int, int]:
+    """The first paragraph of each page, by its first character."""
+    starts: dict[int, int] = {}
+    last = 0
+    for paragraph in paragraphs:
+        if paragraph.page is not None and paragraph.page > last:
+            starts[paragraph.start] = last = paragraph.page
+    return starts
 
 
 def _strengths(alignments: Sequence[Alignment]) -> list[int]:

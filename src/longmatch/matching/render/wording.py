@@ -241,6 +241,15 @@ def bibliographic(document: Document) -> str:
     return ", ".join(brief(str(value), 200) for value in known if value)
 
 
+def page_label(page: int | None) -> str:
+    """A page as readers write it; empty where there are no pages.
+
+    >>> page_label(7), page_label(None)
+    ('p. 7', '')
+    """
+    return "" if page is None else f"p. {page}"
+
+
 def count(number: int, noun: str) -> str:
     """A number and its noun.
 

@@ -1,7 +1,8 @@
 """The process that reads one upload: `python -m longmatch.web.reading.child FILE NAME SECONDS BYTES`.
 
 It gives up what it does not need before it opens the file: it may use little memory and time, write no file and dump no
-core. The answer goes to standard output as JSON: {"document": ...} or {"problem": ..., "advice": ...}.
+core. The answer goes to standard output as JSON: {"document": ..., "remarks": [...]} or {"problem": ...,
+"advice": ...}.
 """
 
 import json
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 from longmatch.documents.read import COLLECTION_SUFFIXES, read
-from longmatch.errors import ReadError
+from longmatch.errors import ReadError, collected_warnings
 from longmatch.web.reading.wire import to_json
 
 
@@ -33,7 +34,9 @@ def limit(seconds: int, memory: int) -> None:
 def answer(file: Path, name: str) -> str:
     """The document as JSON, or what is wrong with it."""
     try:
-        return json.dumps({"document": to_json(read(file, name))})
+        with collected_warnings() as remarks:
+            document = to_json(read(file, name))
+        return json.dumps({"document": document, "remarks": [said.replace(str(file), name) for said in remarks]})
     except ReadError as error:
         advice = error.advice.replace(str(file), name)
         if name.lower().endswith(COLLECTION_SUFFIXES) and "#" in advice:

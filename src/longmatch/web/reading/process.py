@@ -1,4 +1,4 @@
-"""The parent's side of reading an upload: start the reader, wait a bounded time, take its word with care."""
+"""The parent's side of reading a file: start the reader, wait a bounded time, take its word with care."""
 
 import json
 import os
@@ -6,19 +6,34 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
+from longmatch.documents import ocr
 from longmatch.documents.document import Document
-from longmatch.documents.read import UPLOAD_SUFFIXES
+from longmatch.documents.pdf.picture import PagePicture
+from longmatch.documents.read import IMAGE_SUFFIXES, upload_suffixes
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading.wire import from_json
 
+PNG = b"\x89PNG\r\n\x1a\n"
+SCANNED = (".pdf", *IMAGE_SUFFIXES)  # formats that may be read by OCR
+MOST_REMARKS = 20
 KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "PYTHONPATH", "VIRTUAL_ENV")  # of the environment; no secrets go along
 
 
-def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = None) -> Document:
+@dataclass(frozen=True)
+class ReadUpload:
+    """A document and what its reader remarked: pages without text, for example."""
+
+    document: Document
+    remarks: tuple[str, ...] = ()
+
+
+def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = None) -> ReadUpload:
     """Read a file's content under limits; a Problem says in a sentence why it cannot be.
 
     The content lies in a private folder, under a name of our own, for as long as the reader runs. `suffix` says what
@@ -28,38 +43,62 @@ def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = N
     if not content:
         raise Problem(422, f"{shown} is empty. Upload a document with text in it.")
     with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
-        file = Path(folder) / f"upload{suffix or _suffix(shown)}"
+        kind = suffix or _suffix(shown)
+        file = Path(folder) / f"upload{kind}"
         file.write_bytes(content)
-        said = _run(file, shown, limits)
-    return _document(said, shown)
+        if kind in SCANNED and ocr.is_available():
+            limits = replace(limits, reading_seconds=limits.scan_seconds)
+        said = run_confined("child", (file, shown), shown, limits, "Upload a smaller one.")
+    return _document(said.decode("utf-8", "replace"), shown)
 
 
-def _run(file: Path, shown: str, limits: Limits) -> str:
+def draw_apart(path: Path, shown: str, page: int, passage: str, limits: Limits) -> PagePicture:
+    """Draw a page of a PDF under the same limits, with a passage highlighted."""
+    said = run_confined("page_child", (path, page), shown, limits, "Open the file itself.", passage.encode())
+    head, _, image = said.partition(b"\n")
+    try:
+        found = json.loads(head)
+        if "problem" not in found and image.startswith(PNG):
+            return PagePicture(image, int(found["pages"]))
+        sentence = f"{shown} {found['problem']}. {found['advice']}"
+    except (ValueError, KeyError, TypeError) as error:
+        raise Problem(422, f"{shown} cannot be drawn. It is damaged.") from error
+    raise Problem(422, sentence)
+
+
+def run_confined(
+    module: str, arguments: Sequence[object], shown: str, limits: Limits, remedy: str, given: bytes = b""
+) -> bytes:
+    """What a module of this folder prints, run in a process with little time, memory and rights.
+
+    `given` is its standard input. A Problem says what went wrong; `remedy` is what to do about a file that takes too
+    long.
+    """
     seconds = max(1, ceil(limits.reading_seconds))
-    command = [sys.executable, "-m", "longmatch.web.reading.child", file, shown, str(seconds), limits.reading_memory]
+    command = [sys.executable, "-m", f"longmatch.web.reading.{module}", *arguments, seconds, limits.reading_memory]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {"OMP_NUM_THREADS": "1"}
     with subprocess.Popen(
         [str(word) for word in command],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment | {"PYTHONIOENCODING": "utf-8", "PYTHONDONTWRITEBYTECODE": "1"},
         start_new_session=True,
     ) as reader:
         try:
-            said, _ = reader.communicate(timeout=limits.reading_seconds)
+            said, _ = reader.communicate(given, timeout=limits.reading_seconds)
         except subprocess.TimeoutExpired:
             _kill(reader)
             raise Problem(
-                422, f"{shown} took longer than {limits.reading_seconds:g} seconds to read. Upload a smaller one."
+                422, f"{shown} took longer than {limits.reading_seconds:g} seconds to read. {remedy}"
             ) from None
         finally:
             _kill(reader)
     if reader.returncode == -signal.SIGXCPU:
-        raise Problem(422, f"{shown} took longer than {seconds} seconds to read. Upload a smaller one.")
+        raise Problem(422, f"{shown} took longer than {seconds} seconds to read. {remedy}")
     if reader.returncode != 0:
-        raise Problem(422, f"{shown} made its reader fail. It is damaged, or needs more memory than an upload may.")
-    return said.decode("utf-8", "replace")
+        raise Problem(422, f"{shown} made its reader fail. It is damaged, or needs more memory than it may have.")
+    return said
 
 
 def _kill(reader: "subprocess.Popen[bytes]") -> None:
@@ -72,11 +111,12 @@ def _kill(reader: "subprocess.Popen[bytes]") -> None:
         reader.wait()
 
 
-def _document(said: str, shown: str) -> Document:
+def _document(said: str, shown: str) -> ReadUpload:
     try:
         found = json.loads(said)
         if "document" in found:
-            return from_json(found["document"])
+            remarks = tuple(str(said) for said in found["remarks"][:MOST_REMARKS])
+            return ReadUpload(from_json(found["document"]), remarks)
         sentence = f"{shown} {found['problem']}. {found['advice']}"
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Problem(422, f"{shown} made its reader fail. It is damaged; leave it out.") from error
@@ -85,9 +125,9 @@ def _document(said: str, shown: str) -> Document:
 
 def _suffix(name: str) -> str:
     """The suffix that says which reader to take, from a closed list."""
-    known = [suffix for suffix in UPLOAD_SUFFIXES if name.lower().endswith(suffix)]
+    known = [suffix for suffix in upload_suffixes() if name.lower().endswith(suffix)]
     if not known:
-        kinds = ", ".join(UPLOAD_SUFFIXES)
+        kinds = ", ".join(upload_suffixes())
         raise Problem(415, f"{name} is of a kind that longmatch does not read. The kinds it reads are {kinds}.")
     return max(known, key=len)
 

@@ -13,14 +13,18 @@ NAMES = ("id", "title", "text", "language", "plain")
 def to_json(document: Document) -> str:
     """Everything but the source and the metadata."""
     sections = [[s.start, s.end, s.heading, s.level, [_paragraph(p) for p in s.paragraphs]] for s in document.sections]
-    return json.dumps({name: getattr(document, name) for name in NAMES} | {"sections": sections})
+    return json.dumps(
+        {name: getattr(document, name) for name in NAMES} | {"sections": sections, "page_breaks": document.page_breaks}
+    )
 
 
 def from_json(said: str) -> Document:
     """Back from JSON; ValueError, KeyError or TypeError where it is none of ours."""
     found = json.loads(said)
     id, title, text, language, plain = (_clean(str(found[name])) for name in NAMES)
-    document = Document(id, title, text, tuple(_section(s) for s in found["sections"]), language, plain=plain)
+    sections = tuple(_section(s) for s in found["sections"])
+    breaks = tuple((int(place), int(page)) for place, page in found["page_breaks"])
+    document = Document(id, title, text, sections, language, plain=plain, page_breaks=breaks)
     _check(document)
     return document
 

@@ -2,14 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 
 from longmatch.web.catalogue import Order, Sort
-from longmatch.web.routes.common import Document, mistakes
+from longmatch.web.routes.common import Answers, Document, mistakes
 from longmatch.web.schema import DocumentText, Listing
 from longmatch.web.state import TheState
 
 router = APIRouter(tags=["documents"])
+
+PICTURE: Answers = {
+    200: {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}, "description": "The page."}
+}
+Place = Annotated[int, Query(ge=0, le=2_000_000_000)]
 
 
 @router.get("/documents", responses=mistakes(422))
@@ -32,3 +37,16 @@ def document(state: TheState, id: Document) -> DocumentText:
     The text is the readable one: markup is blanked character by character, so that all spans hold.
     """
     return DocumentText.of(state.document(id))
+
+
+@router.get("/document/page", response_class=Response, responses=PICTURE | mistakes(404, 415, 422))
+async def page(
+    state: TheState, id: Document, page: Annotated[int, Query(ge=1, le=1_000_000)], start: Place = 0, end: Place = 0
+) -> Response:
+    """One page of a document whose file is a PDF, as a picture; the header Longmatch-Pages says how many it has.
+
+    The passage of the text from start to end is highlighted if it is found on the page. The file must lie where it was
+    indexed, unchanged.
+    """
+    drawn = await state.page(id, page, start, end)
+    return Response(drawn.png, media_type="image/png", headers={"Longmatch-Pages": str(drawn.pages)})

@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 from fastapi import APIRouter
 
-from longmatch.documents.read import UPLOAD_SUFFIXES
+from longmatch.documents.read import upload_suffixes
 from longmatch.web.problems import name_of
 from longmatch.web.schema import Health, LibraryFacts, Models
 from longmatch.web.state import TheState
@@ -28,7 +28,7 @@ def library(state: TheState) -> LibraryFacts:
         schema_number=facts.pop("schema"),
         **facts,
         uploads={"bytes": limits.upload_bytes, "words": limits.upload_words},
-        formats=list(UPLOAD_SUFFIXES),
+        formats=list(upload_suffixes()),
     )
 
 

@@ -41,7 +41,10 @@ async def upload(state: TheState, request: Request) -> Uploaded:
         document = await _text(state, request)
     else:
         raise Problem(415, "Send a file as multipart/form-data, or a text as application/json.")
-    return Uploaded(**Described.of(document).model_dump(), upload=document.id, sections=len(document.sections))
+    held = state.uploads.get(document.id)
+    remarks = list(held.remarks) if held else []
+    facts = Described.of(document).model_dump()
+    return Uploaded(**facts, upload=document.id, sections=len(document.sections), remarks=remarks)
 
 
 @router.delete("/uploads", status_code=204, responses=mistakes(404, 422))

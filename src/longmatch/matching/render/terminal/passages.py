@@ -8,7 +8,7 @@ from longmatch.documents.document import Document
 from longmatch.matching.match import Alignment, Match, Passage
 from longmatch.matching.render.marking import mark_words
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import count, nothing_distinctive, percent
+from longmatch.matching.render.wording import count, nothing_distinctive, page_label, percent
 
 KINDS = {"keyword": "same words", "meaning": "same meaning"}
 LONGEST = 600  # characters of a passage shown; the page shows all of it
@@ -66,4 +66,5 @@ def marked(text: str, words: tuple[str, ...]) -> Text:
 
 
 def _section(passage: Passage) -> Text:
-    return Text(printable(passage.section) or "(no heading)", "dim")
+    page = page_label(passage.page)
+    return Text((printable(passage.section) or "(no heading)") + (f", {page}" if page else ""), "dim")

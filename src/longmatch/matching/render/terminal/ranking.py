@@ -11,7 +11,7 @@ from longmatch.matching.match import Alignment, Passage
 from longmatch.matching.presentable import Quality, quality
 from longmatch.matching.render.terminal.passages import marked
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import chance, likelihood, ranking_remarks
+from longmatch.matching.render.wording import chance, likelihood, page_label, ranking_remarks
 
 BAR = 12  # characters
 PASSAGES = 1  # pairs shown for each document
@@ -72,4 +72,7 @@ def _passage(side: str, passage: Passage, words: tuple[str, ...]) -> Text:
     """A passage in quotation marks, below its heading if it is no whole sentence."""
     whole = quality(passage.shown) is Quality.SENTENCE
     heading = "" if whole or not passage.section else f"{printable(passage.section)}: "
-    return Text.assemble((f"{side} ", "dim"), heading, "“", marked(passage.shown, words), "”")
+    page = page_label(passage.page)
+    return Text.assemble(
+        (f"{side}, {page} " if page else f"{side} ", "dim"), heading, "“", marked(passage.shown, words), "”"
+    )

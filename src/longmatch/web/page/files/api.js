@@ -57,6 +57,19 @@ function explanation(answer, status) {
 export const ask = async (path, parameters, signal) => (await send(path, { parameters, signal })).json();
 export const askText = async (path, parameters, signal) => (await send(path, { parameters, signal })).text();
 
+/* A page as a picture: its address for an image, and how many pages the document has. */
+export async function askPicture(path, parameters, signal) {
+  const response = await send(path, { parameters, signal });
+  const picture = await response.blob();
+  const address = await new Promise((done, fail) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => done(reader.result));
+    reader.addEventListener("error", () => fail(reader.error));
+    reader.readAsDataURL(picture);
+  });
+  return { address, pages: Number(response.headers.get("Longmatch-Pages")) };
+}
+
 /* A ranking as a job: `tell(step, done, total)` hears how far it is; ended on the server when the signal ends it here. */
 export async function rank(question, tell, signal) {
   const { job } = await (await send("rank", { method: "POST", body: question, signal })).json();

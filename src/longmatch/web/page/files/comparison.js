@@ -2,6 +2,7 @@
 import { settle, to } from "./addresses.js";
 import { ask, askText, download, Problem } from "./api.js";
 import { h, rendered } from "./dom.js";
+import { openMarks } from "./pages.js";
 import { failed, skeleton, working } from "./states.js";
 
 const LEVELS = { sections: "Sections", chunks: "Passages", sentences: "Sentences" };
@@ -26,6 +27,7 @@ export async function comparison(outlet, { view, path, named, exported, paramete
     clearTimeout(slow);
   }
   const [root] = rendered(html);
+  openMarks(root);
   const message = h("p", { class: "hint said", role: "status" });
   const head = h("section", { class: "compare-bar", "aria-label": "This comparison" }, levels(), view === "within" ? null : modelChoice(), message, h("div", { class: "ways" }, ...ways, copy(), save("html", "HTML"), save("json", "JSON"), view === "within" ? null : save("redline", "Changes", "What changed from A to B, word by word, as one page")));
   outlet.replaceChildren(head, root);

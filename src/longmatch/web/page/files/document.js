@@ -2,6 +2,7 @@
 import { isUpload, to } from "./addresses.js";
 import { ask } from "./api.js";
 import { count, h, language } from "./dom.js";
+import { pageMark } from "./pages.js";
 import { empty, skeleton } from "./states.js";
 
 export async function show(outlet, parameters, signal) {
@@ -10,7 +11,8 @@ export async function show(outlet, parameters, signal) {
   const found = await ask("document", { id: parameters.id ?? "" }, signal);
   document.title = `${found.title} · longmatch`;
   const sections = found.sections.filter((section) => section.heading || section.paragraphs.length);
-  const places = sections.map((section) => textOf(section));
+  let last = 0;
+  const places = sections.map((section) => textOf(section, beginsPage));
   const headings = sections.map((section, place) => [section, places[place]]).filter(([section]) => section.heading);
   main.replaceChildren(
     h("header", { class: "asked" },
@@ -25,10 +27,17 @@ export async function show(outlet, parameters, signal) {
         h("button", { type: "button", class: `level${Math.min(section.level, 4)}`, dir: "auto", onclick: () => place.scrollIntoView() }, section.heading))),
       h("article", { class: "text", lang: found.language },
         places.length ? places : empty("No text", "This document holds no text that could be read."))));
+
+  /* The mark of a page before its first paragraph. */
+  function beginsPage(page) {
+    if (page === null || page <= last) return null;
+    last = page;
+    return h("div", { class: "page-start" }, pageMark(found, page));
+  }
 }
 
-function textOf(section) {
+function textOf(section, mark) {
   const heading = section.heading ? h(`h${Math.min(section.level, 4) + 1}`, { dir: "auto" }, section.heading) : null;
-  return h("section", {}, heading, section.paragraphs.map((paragraph) =>
-    h("p", { dir: "auto", class: paragraph.kind, "data-note": paragraph.kind === "text" ? null : paragraph.kind }, paragraph.text)));
+  return h("section", {}, heading, section.paragraphs.flatMap((paragraph) =>
+    [mark(paragraph.page), h("p", { dir: "auto", class: paragraph.kind, "data-note": paragraph.kind === "text" ? null : paragraph.kind }, paragraph.text)]));
 }

@@ -1,6 +1,7 @@
 /* One document found: how well it belongs, and the passages that say so. */
 import { to } from "./addresses.js";
 import { chance, count, h, language, svg, withWords } from "./dom.js";
+import { pageMark } from "./pages.js";
 
 export function hitCard(query, hit, place, top) {
   const compare = to("compare", { a: query.id, b: hit.id });
@@ -21,8 +22,8 @@ export function hitCard(query, hit, place, top) {
           h("a", { class: "button quiet", href: to("document", { id: hit.id }) }, "Read"),
           h("a", { class: "button quiet", href: to("search", { document: hit.id }) }, "Search from it"),
           h("a", { class: "button primary", href: compare }, "See why"))),
-      first ? pairOf(first) : h("p", { class: "nothing" }, "No single passage stands out."),
-      others.length ? h("details", { class: "more-pairs" }, h("summary", {}, count(others.length, "more passage")), others.map(pairOf)) : null));
+      first ? pairOf(first, query, hit) : h("p", { class: "nothing" }, "No single passage stands out."),
+      others.length ? h("details", { class: "more-pairs" }, h("summary", {}, count(others.length, "more passage")), others.map((pair) => pairOf(pair, query, hit))) : null));
 }
 
 function bar(score, top) {
@@ -31,13 +32,13 @@ function bar(score, top) {
     svg("rect", { class: "track", width: 100, height: 6 }), svg("rect", { class: "fill", width: width.toFixed(1), height: 6 }));
 }
 
-function pairOf(pair) {
+function pairOf(pair, query, hit) {
   const kind = pair.kind === "keyword" ? "Same words" : "Same meaning";
   return h("div", { class: "pair" },
     h("p", { class: "pair-head" }, h("span", { class: `kind ${pair.kind}` }, kind), h("span", {}, `${share(pair.contribution)} of the score`)),
-    h("div", { class: "quotes" }, quote(pair.a, pair.words, "Asked"), quote(pair.b, pair.words, "Found")));
+    h("div", { class: "quotes" }, quote(pair.a, pair.words, "Asked", query), quote(pair.b, pair.words, "Found", hit)));
 }
 
-const quote = (passage, words, side) => h("blockquote", {},
-  h("cite", { dir: "auto" }, h("span", { class: "whose" }, side), passage.section || "(no heading)"),
+const quote = (passage, words, side, found) => h("blockquote", {},
+  h("cite", { dir: "auto" }, h("span", { class: "whose" }, side), passage.section || "(no heading)", " ", pageMark(found, passage.page, passage)),
   h("p", { dir: "auto" }, withWords(passage.text, words)));

@@ -15,11 +15,20 @@ export function intake(ready, act, signal) {
     box.replaceChildren(progress);
     try {
       const hear = (share) => share === null ? tell(`Reading ${name}`) : tell(`Sending ${name}`, Math.round(share * 100), 100);
-      ready(await upload(content, hear, under));
+      const read = await upload(content, hear, under);
+      if (read.remarks.length) remark(read);
+      else ready(read);
     } catch (error) {
       if (signal.aborted) return;
       idle(error.name === "AbortError" ? "" : error.message, typeof content.text === "string" ? content.text : "");
     }
+  }
+
+  /* What was not read of it, before going on with the rest. */
+  function remark(read) {
+    box.replaceChildren(
+      ...read.remarks.map((words) => h("p", { class: "notice", role: "alert", dir: "auto" }, words)),
+      h("button", { type: "button", class: "button primary", onclick: () => ready(read) }, act));
   }
 
   function idle(message = "", text = "") {

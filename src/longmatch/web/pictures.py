@@ -1,0 +1,46 @@
+"""Pages of the library's PDFs as pictures: drawn in a separate process when asked for, kept for a while."""
+
+import asyncio
+import threading
+from collections import OrderedDict
+from dataclasses import replace
+from pathlib import Path
+
+from longmatch.documents.pdf.picture import PagePicture
+from longmatch.web.limits import Limits
+from longmatch.web.reading.process import draw_apart
+
+Key = tuple[str, int, int, int, str]  # path, time, size, page, passage
+
+
+class PagePictures:
+    """A bounded number of bytes; the picture that was not asked for longest makes room."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = replace(limits, reading_seconds=limits.page_seconds)
+        self._held: OrderedDict[Key, PagePicture] = OrderedDict()
+        self._lock = threading.Lock()
+        self._readers = asyncio.Semaphore(limits.readers)
+
+    async def draw(self, path: Path, shown: str, page: int, passage: str) -> PagePicture:
+        """A page of a file, `shown` in sentences under that name, with a passage highlighted."""
+        stat = path.stat()
+        key = str(path), stat.st_mtime_ns, stat.st_size, page, passage
+        if (held := self._get(key)) is not None:
+            return held
+        async with self._readers:
+            drawn = await asyncio.to_thread(draw_apart, path, shown, page, passage, self._limits)
+        self._keep(key, drawn)
+        return drawn
+
+    def _get(self, key: Key) -> PagePicture | None:
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+            return self._held.get(key)
+
+    def _keep(self, key: Key, drawn: PagePicture) -> None:
+        with self._lock:
+            self._held[key] = drawn
+            while len(self._held) > 1 and sum(len(held.png) for held in self._held.values()) > self._limits.pictures:
+                self._held.popitem(last=False)

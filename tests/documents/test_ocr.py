@@ -1,0 +1,138 @@
+"""Scans and pictures are read by OCR: real models, on pages drawn from text that is known."""
+
+import re
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import longmatch
+from longmatch.documents import ocr
+from longmatch.documents.pdf.picture import draw
+from longmatch.documents.pdf.scans import ScannedPage, remark_on
+from longmatch.errors import LongmatchWarning, ReadError
+from longmatch.lab.benchmarks.written.formats import PdfWriter
+from longmatch.lab.benchmarks.written.scanning import save_scan
+from longmatch.library.library import Library
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "collection"
+HEADING = "2. The harbour wall"
+TEXT = "The harbour wall was raised by forty centimetres in 1911. Its stones came from the quarry above the town."
+COUNTED: list[tuple[int, int]] = []  # pages of the scan, as they were read
+OTHER = "Storms have passed over it twice since then. The keeper wrote both of them down in his book."
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def share_found(known: list[str], read: list[str]) -> float:
+    blocks = SequenceMatcher(None, known, read, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) / len(known)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with a heading and two paragraphs, as text."""
+    path = tmp_path_factory.mktemp("scan") / "text.pdf"
+    writer = PdfWriter()
+    writer.paragraph(HEADING, "Times-Bold", 13)
+    writer.paragraph(TEXT, "Times-Roman", 12)
+    writer.paragraph(OTHER, "Times-Roman", 12)
+    writer.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def scan(page: Path) -> Path:
+    save_scan(page, page.with_name("scan.pdf"))
+    return page.with_name("scan.pdf")
+
+
+@pytest.fixture(scope="module")
+def read_scan(scan: Path) -> longmatch.Document:
+    with ocr.watching(lambda done, total: COUNTED.append((done, total))):
+        return longmatch.read(scan)
+
+
+def test_a_scanned_page_is_read_with_its_heading_and_its_page(read_scan):
+    assert [section.heading for section in read_scan.sections] == [HEADING]
+    assert share_found(words(f"{HEADING} {TEXT} {OTHER}"), words(read_scan.text)) >= 0.95
+    assert {paragraph.page for paragraph in read_scan.paragraphs} == {1}
+
+
+def test_how_sure_ocr_is_goes_into_the_metadata(read_scan):
+    assert read_scan.metadata["ocr_pages"] == 1
+    assert 0.9 < read_scan.metadata["ocr_confidence"] <= 1
+
+
+@pytest.mark.slow
+def test_a_picture_of_a_page_lying_on_its_side_is_read(page, tmp_path):
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(page) as pdf:
+        pixels, _ = draw(pdf[0], 1200)
+    Image.fromarray(np.rot90(pixels[:500])).save(tmp_path / "photo.png")
+    assert share_found(words(f"{HEADING} {TEXT} {OTHER}"), words(longmatch.read(tmp_path / "photo.png").text)) >= 0.95
+
+
+def test_pages_are_counted_as_they_are_read(read_scan):
+    assert COUNTED == [(1, 1)]
+
+
+def test_pages_that_ocr_is_not_sure_of_are_named():
+    pages = [ScannedPage(n, [ocr.OcrLine("wall", 0, 9, 0, 9, sure)], 1.0) for n, sure in enumerate([0.9, 0.4, 0.5], 1)]
+    with pytest.warns(LongmatchWarning, match=r"a\.pdf: OCR is not sure of pages 2-3; compare"):
+        remark_on(Path("a.pdf"), pages)
+    with pytest.warns(LongmatchWarning, match=r"a\.pdf: OCR found no text on page 7\."):
+        remark_on(Path("a.pdf"), [ScannedPage(7, [], 1.0)])
+
+
+def test_without_the_extra_a_picture_names_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(ocr, "is_available", lambda: False)
+    Image.new("RGB", (40, 40), "white").save(tmp_path / "a.jpg")
+    with pytest.raises(ReadError, match=r"is a picture\. Install OCR to read the text in it: pip install"):
+        longmatch.read(tmp_path / "a.jpg")
+
+
+@pytest.mark.parametrize("content", [b"no picture at all", b"\x89PNG\r\n\x1a\n" + bytes(40)])
+def test_a_damaged_picture_is_refused_in_a_sentence(tmp_path, content):
+    (tmp_path / "a.png").write_bytes(content)
+    with pytest.raises(ReadError, match="is damaged, or no picture"):
+        longmatch.read(tmp_path / "a.png")
+
+
+def test_a_picture_too_large_to_open_is_refused_before_it_is_unpacked(tmp_path):
+    Image.new("1", (13_000, 13_000)).save(tmp_path / "a.tif", compression="group4")
+    with pytest.raises(ReadError, match=r"is too large \(13,000 x 13,000 pixels\)"):
+        longmatch.read(tmp_path / "a.tif")
+
+
+@pytest.mark.slow
+def test_a_scan_that_was_refused_is_read_once_the_extra_is_there(tmp_path, scan, matcher, monkeypatch):
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    (folder / "scan.pdf").write_bytes(scan.read_bytes())
+    library = Library(tmp_path / "library", matcher)
+    with monkeypatch.context() as without:
+        without.setattr(ocr, "is_available", lambda: False)
+        assert "pip install 'longmatch[ocr]'" in library.add(folder).unreadable[0][1]
+        assert len(library.add(folder).unreadable) == 1
+    assert library.add(folder).added == ["scan.pdf"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["laboratory-analyst-ruling", "step-rate-and-tibial-damage", "tower-repair-report"])
+def test_a_scan_has_the_words_of_its_text_and_ranks_beside_it(tmp_path, matcher, name):
+    original, scan = EXAMPLES / f"{name}.pdf", tmp_path / "scan.pdf"
+    save_scan(original, scan)
+    assert share_found(words(longmatch.read(original).text), words(longmatch.read(scan).text)) >= 0.95
+    library = Library(tmp_path / "library", matcher)
+    library.add([EXAMPLES, scan])
+    assert library.rank(original.name, k=1)[0].id == scan.name
+    for query in library:
+        places = {hit.id: place for place, hit in enumerate(library.rank(query, k=len(library)))}
+        if query not in (original.name, scan.name) and min(places[original.name], places[scan.name]) < 10:
+            assert abs(places[original.name] - places[scan.name]) <= 2
