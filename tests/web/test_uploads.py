@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from longmatch.web.limits import MB, Limits
+from longmatch.web.reading import child
 from longmatch.web.reading.process import KEPT
 from tests.web.conftest import API, LONG, calling, upload
 
@@ -151,6 +152,13 @@ def test_a_document_with_too_many_words_is_refused_with_advice(shelf):
     with calling(shelf, limits=Limits(upload_words=100)) as client:
         answer = upload(client, LONG)
         assert answer.status_code == 413 and "Add it to the library instead" in answer.json()["detail"]
+
+
+def test_words_are_counted_by_the_reader_and_not_by_the_server(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_text("many words " * 60)
+    assert json.loads(child.answer(path, "long.txt", 100)) == {"words": 120}
+    assert "document" in json.loads(child.answer(path, "long.txt", 120))
 
 
 def test_the_oldest_upload_is_dropped_and_the_user_told_to_send_it_again(shelf):

@@ -11,7 +11,6 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.web.limits import Limits
-from longmatch.web.problems import Problem
 from longmatch.web.reading.process import read_apart
 
 _MARKDOWN = re.compile(r"^#{1,6} \S", re.MULTILINE)  # headings as Markdown has them
@@ -62,12 +61,6 @@ class Uploads:
 
     def hold(self, document: Document, remarks: tuple[str, ...] = ()) -> Document:
         """Give a document its id, and keep it."""
-        if document.words > self._limits.upload_words:
-            raise Problem(
-                413,
-                f"The document has {document.words:,} words, and an upload may have {self._limits.upload_words:,}. "
-                "Add it to the library instead: longmatch index LIBRARY FILE.",
-            )
         id = f"u-{secrets.token_hex(8)}"
         named = replace(document, id=id, source="")
         with self._lock:

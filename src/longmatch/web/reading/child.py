@@ -1,8 +1,8 @@
-"""The process that reads one upload: `python -m longmatch.web.reading.child FILE NAME SECONDS BYTES`.
+"""The process that reads one upload: `python -m longmatch.web.reading.child FILE NAME WORDS SECONDS BYTES`.
 
 It gives up what it does not need before it opens the file: it may use little memory and time, write no file and dump no
-core. The answer goes to standard output as JSON: {"document": ..., "remarks": [...]} or {"problem": ...,
-"advice": ...}.
+core. The answer goes to standard output as JSON: {"document": ..., "remarks": [...]}, {"words": ...} of one
+that is too long, or {"problem": ..., "advice": ...}.
 """
 
 import json
@@ -31,12 +31,16 @@ def limit(seconds: int, memory: int) -> None:
         resource.setrlimit(kind, (least, least))
 
 
-def answer(file: Path, name: str) -> str:
-    """The document as JSON, or what is wrong with it."""
+def answer(file: Path, name: str, most_words: int) -> str:
+    """The document as JSON, or what is wrong with it; of one with too many words only their number."""
     try:
         with collected_warnings() as remarks:
-            document = to_json(read(file, name))
-        return json.dumps({"document": document, "remarks": [said.replace(str(file), name) for said in remarks]})
+            document = read(file, name)
+        if document.words > most_words:
+            return json.dumps({"words": document.words})
+        return json.dumps(
+            {"document": to_json(document), "remarks": [said.replace(str(file), name) for said in remarks]}
+        )
     except ReadError as error:
         advice = error.advice.replace(str(file), name)
         if name.lower().endswith(COLLECTION_SUFFIXES) and "#" in advice:
@@ -50,9 +54,9 @@ def answer(file: Path, name: str) -> str:
 
 def main() -> None:
     """Read the file named on the command line."""
-    file, name, seconds, memory = sys.argv[1:]
+    file, name, words, seconds, memory = sys.argv[1:]
     limit(int(seconds), int(memory))
-    sys.stdout.write(answer(Path(file), name))
+    sys.stdout.write(answer(Path(file), name, int(words)))
 
 
 if __name__ == "__main__":

@@ -48,8 +48,12 @@ def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = N
         file.write_bytes(content)
         if kind in SCANNED and ocr.is_available():
             limits = replace(limits, reading_seconds=limits.scan_seconds)
-        said = run_confined("child", (file, shown), shown, limits, "Upload a smaller one.")
-    return _document(said.decode("utf-8", "replace"), shown)
+        arguments = file, shown, limits.upload_words
+        said = run_confined("child", arguments, shown, limits, "Upload a smaller one.")
+    read = _document(said.decode("utf-8", "replace"), shown, limits)
+    if read.document.words > limits.upload_words:  # a reader that was taken over may say anything
+        raise _too_long(read.document.words, limits)
+    return read
 
 
 def draw_apart(path: Path, shown: str, page: int, passage: str, limits: Limits) -> PagePicture:
@@ -111,9 +115,11 @@ def _kill(reader: "subprocess.Popen[bytes]") -> None:
         reader.wait()
 
 
-def _document(said: str, shown: str) -> ReadUpload:
+def _document(said: str, shown: str, limits: Limits) -> ReadUpload:
     try:
         found = json.loads(said)
+        if "words" in found:
+            raise _too_long(int(found["words"]), limits)
         if "document" in found:
             remarks = tuple(str(said) for said in found["remarks"][:MOST_REMARKS])
             return ReadUpload(from_json(found["document"]), remarks)
@@ -121,6 +127,14 @@ def _document(said: str, shown: str) -> ReadUpload:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Problem(422, f"{shown} made its reader fail. It is damaged; leave it out.") from error
     raise Problem(422, sentence)
+
+
+def _too_long(words: int, limits: Limits) -> Problem:
+    return Problem(
+        413,
+        f"The document has {words:,} words, and an upload may have {limits.upload_words:,}. "
+        "Add it to the library instead: longmatch index LIBRARY FILE.",
+    )
 
 
 def _suffix(name: str) -> str:
