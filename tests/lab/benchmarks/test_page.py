@@ -11,7 +11,7 @@ from longmatch.lab.benchmarks.page import main, write_pages
 from longmatch.lab.benchmarks.row_names import readable_names
 from longmatch.lab.benchmarks.set_page import write_set_page
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
-from longmatch.lab.benchmarks.takeaways import takeaways
+from longmatch.lab.benchmarks.takeaways import differences, takeaways
 from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.provenance import commit_of
 from tests.lab.benchmarks.test_stored_results import lost
@@ -149,6 +149,13 @@ def ranked(model: str, value: float, **more: object) -> dict:
 
 def test_the_pages_in_the_repository_are_what_the_stored_results_give() -> None:
     assert write_pages(StoredResults.load(ROOT / "benchmarks" / "results")) == read_pages(ROOT / "docs")
+
+
+def test_what_the_readme_says_of_the_default_holds() -> None:
+    assert "ranks above TF-IDF on all six ranking benchmarks" in (ROOT / "README.md").read_text(encoding="utf-8")
+    ranking = FamilyTable.of(StoredResults.load(ROOT / "benchmarks" / "results").groups.values(), ranking=True)
+    gains = differences(ranking, "Default", "TF-IDF")
+    assert len(gains) == 6 and min(gains.values()) > 0
 
 
 def test_the_rows_of_a_set_have_names_of_their_own() -> None:
