@@ -19,6 +19,23 @@ from longmatch.registry import PUBLIC
 ROOT = Path(__file__).parents[1]
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Name the pages of docs/results in the navigation."""
+    config.nav = _expanded(config.nav, Path(config.docs_dir))
+    return config
+
+
+def _expanded(item: Any, docs: Path) -> Any:
+    """The navigation, with the pages of a folder where it names one."""
+    if isinstance(item, dict):
+        return {title: _expanded(inner, docs) for title, inner in item.items()}
+    if isinstance(item, list):
+        return [_expanded(inner, docs) for inner in item]
+    if item.endswith("/"):
+        return [{path.stem: path.relative_to(docs).as_posix()} for path in sorted((docs / item).glob("*.md"))]
+    return item
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
     for path, text in generated_pages().items():
