@@ -31,7 +31,7 @@ lint: $(READY)
 
 docs: $(READY)  # the site in out/site; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "Open out/site/index.html"
+	@echo "Open out/site/index.html; with search: $(PYTHON) -m http.server -d out/site"
 
 clean:  # out/ stays: measurements took hours
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache
