@@ -30,7 +30,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 docs: $(READY)  # the site in out/site; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Open out/site/index.html; with search: $(PYTHON) -m http.server -d out/site"
 
 clean:  # out/ stays: measurements took hours
