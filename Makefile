@@ -9,7 +9,7 @@ export OMP_WAIT_POLICY = PASSIVE
 export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests need not compile the same files again
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-slow fuzz lint clean
+.PHONY: demo test test-slow fuzz lint docs clean
 
 demo: $(PRODUCT)
 	@$(BIN)/python examples/demo.py
@@ -28,6 +28,10 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(READY)  # the site in out/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "Open out/site/index.html; with search: $(PYTHON) -m http.server -d out/site"
 
 clean:  # out/ stays: measurements took hours
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache

@@ -14,6 +14,7 @@ FIRST = (
     "tests/lab/training/test_processes.py",
     "tests/lab/training/test_killed.py",
     "tests/library/test_killed.py",
+    "tests/docs/test_notebooks.py",
     "tests/lab/papers",
     "tests/lab/baselines",
     "tests/encoders/test_engines.py",

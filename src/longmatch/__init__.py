@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from longmatch.matching.hits import Hit, Hits
     from longmatch.matching.match import Match
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Document",
     "Hit",

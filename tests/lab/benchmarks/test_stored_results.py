@@ -79,6 +79,20 @@ def test_a_row_measured_wrongly_can_be_dropped_and_the_others_are_tested_without
     assert [entry["rows"] for entry in stored.provenance] == [{"set": ["bm25", "tfidf"]}]
 
 
+def test_several_folders_and_drops_compute_each_changed_group_once(tmp_path: Path, monkeypatch) -> None:
+    made = {"command": "a", "commit": "a", "code": "x", "machine": "m", "versions": {}}
+    runs = [changed(one, made=made) for one in (run("tfidf"), run("bm25"), run("colde", 1))]
+    folders = [save(tmp_path / one.model, one) for one in runs]
+    untouched = ResultGroup("other", "test", None, [lost("tfidf", 0.5)])
+    stored = StoredResults({untouched.name: untouched}, [])
+    computed = []
+    compute = ResultGroup.compute_rows
+    monkeypatch.setattr(ResultGroup, "compute_rows", lambda group: (computed.append(group.name), compute(group)))
+    stored.merge(*folders, drop=["set/colde"])
+    assert computed == ["set.test"]
+    assert [row["model"] for row in stored.groups["set.test"].rows] == ["bm25", "tfidf"]
+
+
 def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
     stored = StoredResults({}, [])
     stored.merge(save(tmp_path / "a", run("tfidf")))

@@ -1,4 +1,4 @@
-"""Results kept in the repository: benchmarks/results, from which docs/benchmarks.md can be written at any time.
+"""Results kept in the repository: benchmarks/results, from which the benchmark pages can be written at any time.
 
 SET.SPLIT.json holds the set's rows as in results.json, and the runs in compact form: the ranks of the relevant
 documents, and the positions of the pairs by falling score. All measures and tests come out the same from them, so rows
@@ -41,6 +41,7 @@ class ResultGroup:
     limit: int | None = None
     rows: list[StoredRow] = field(default_factory=list)
     runs: list[ModelRun] = field(default_factory=list)
+    fidelity: dict[str, Any] = field(default_factory=dict)  # by model, of runs that were added
 
     @property
     def name(self) -> str:
@@ -66,13 +67,18 @@ class ResultGroup:
         return [row for row in self.rows if row["model"] not in measured]
 
     def add(self, runs: Sequence[ModelRun], fidelity: Mapping[str, Any]) -> None:
-        """Add runs, replacing those of the same model and seed, and compute the rows again; `fidelity` is by model."""
+        """Add runs, replacing those of the same model and seed; `fidelity` is by model. The rows stay as they are."""
         new = {(run.model, run.trained): run for run in runs}
         kept = [run for run in self.runs if (run.model, run.trained) not in new]
         self._check(runs)
         self.runs = sorted([*kept, *new.values()], key=_file_name)
-        by_model = {row["model"]: row["fidelity"] for row in self.rows if row.get("fidelity")}
-        by_model |= {model: rounded({key: found[key] for key in FIDELITY_KEYS}) for model, found in fidelity.items()}
+        self.fidelity |= {
+            model: rounded({key: found[key] for key in FIDELITY_KEYS}) for model, found in fidelity.items()
+        }
+
+    def compute_rows(self) -> None:
+        """Compute all measures and tests again: slow, so once after all changes."""
+        by_model = {row["model"]: row["fidelity"] for row in self.rows if row.get("fidelity")} | self.fidelity
         self.rows = [*_rows_of(self.runs), *self.rows_without_runs]
         for row in self.rows:
             row.update({"fidelity": by_model[row["model"]]} if row["model"] in by_model else {})
@@ -128,8 +134,24 @@ class StoredResults:
         lines = ",\n".join(compact_json(entry) for entry in self.provenance)
         (folder / PROVENANCE).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
-    def merge(self, folder: Path) -> None:
-        """Add the runs of a folder written by `longmatch evaluate`."""
+    def merge(self, *folders: Path, drop: Sequence[str] = ()) -> None:
+        """Add the runs of folders written by `longmatch evaluate`, and remove the rows whose SET/MODEL matches `drop`
+        because they were measured wrongly; then compute the rows of every group that changed, once.
+        """
+        changed = {name for folder in folders for name in self._add_runs(folder)} | self._remove(drop)
+        self.groups = _in_order(self.groups.values())
+        for name in sorted(changed):
+            self.groups[name].compute_rows()
+        for group in self.groups.values():
+            if changed & {group.name, group.name.replace(SHUFFLED, "", 1)}:
+                self._compare_shuffled(group)
+
+    def drop(self, patterns: Sequence[str]) -> None:
+        """Remove rows, and test the others again."""
+        self.merge(drop=patterns)
+
+    def _add_runs(self, folder: Path) -> list[str]:
+        """Add the runs of a folder; the names of their groups."""
         new: dict[str, ResultGroup] = {}
         for run in load_runs(folder):
             group = ResultGroup(run.data, run.split, run.limit)
@@ -144,19 +166,20 @@ class StoredResults:
             stored = self.groups.setdefault(name, ResultGroup(group.data, group.split, group.limit))
             self._record_provenance(stored, rows)
             stored.add(group.runs, {row.model: row.fidelity for row in rows if row.fidelity})
-        self.groups = _in_order(self.groups.values())
-        for group in self.groups.values():
-            self._compare_shuffled(group)
+        return list(new)
 
-    def drop(self, patterns: Sequence[str]) -> None:
-        """Remove the rows whose SET/MODEL matches, because they were measured wrongly; test the others again."""
+    def _remove(self, patterns: Sequence[str]) -> set[str]:
+        """Remove the rows that match; the names of their groups."""
+        changed = set()
         for group in self.groups.values():
-            names = {f"{group.data}/{row['model']}": row["model"] for row in group.rows}
-            if dropped := {model for name, model in names.items() if any(fnmatch(name, each) for each in patterns)}:
+            models = {each["model"] for each in group.rows} | {run.model for run in group.runs}
+            dropped = {model for model in models if any(fnmatch(f"{group.data}/{model}", each) for each in patterns)}
+            if dropped:
                 group.rows = [row for row in group.rows if row["model"] not in dropped]
                 group.runs = [run for run in group.runs if run.model not in dropped]
-                group.add([], {})
                 self._forget_provenance(group, dropped)
+                changed.add(group.name)
+        return changed
 
     def _forget_provenance(self, group: ResultGroup, models: Container[str]) -> None:
         """Remove models of a group from all entries."""

@@ -1,0 +1,171 @@
+"""Pages of the site that are made when it is built: commands, Python interface and REST from the code; and the
+repository's own CONTRIBUTING and CHANGELOG.
+
+mkdocs.yml names this file as a hook. Nothing is kept in the repository, so nothing can fall behind the code.
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from longmatch.cli.app import app
+from longmatch.registry import PUBLIC
+
+ROOT = Path(__file__).parents[1]
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Name the pages of docs/results in the navigation."""
+    config.nav = _expanded(config.nav, Path(config.docs_dir))
+    return config
+
+
+def _expanded(item: Any, docs: Path) -> Any:
+    """The navigation, with the pages of a folder where it names one."""
+    if isinstance(item, dict):
+        return {title: _expanded(inner, docs) for title, inner in item.items()}
+    if isinstance(item, list):
+        return [_expanded(inner, docs) for inner in item]
+    if item.endswith("/"):
+        return [{path.stem: path.relative_to(docs).as_posix()} for path in sorted((docs / item).glob("*.md"))]
+    return item
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages."""
+    for path, text in generated_pages().items():
+        files.append(File.generated(config, path, content=text))
+    return files
+
+
+def generated_pages() -> dict[str, str]:
+    """The pages by their paths below docs."""
+    reference = {"commands": commands_page(), "python": python_page(), "rest": rest_page()}
+    copied = {name.lower(): (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "CHANGELOG.md")}
+    pages = {path: text.replace("](docs/", "](") for path, text in copied.items()}
+    return pages | {f"reference/{name}.md": text for name, text in reference.items()}
+
+
+def commands_page() -> str:
+    """Every command with its arguments and options, as its --help has them."""
+    lines = ["# Commands", "", "`longmatch COMMAND --help` prints the same.", ""]
+    for name, command in _commands("longmatch", typer.main.get_command(app)):
+        context = command.context_class(command, info_name=name)
+        usage = command.get_usage(context).removeprefix("Usage: ")
+        lines += [f"## {name}", "", *(command.help or "").splitlines(), "", "```text", usage, "```", ""]
+        records = [record for param in command.params if (record := param.get_help_record(context))]
+        lines += ["| | |", "|---|---|", *(f"| `{_cell(a)}` | {_text(b)} |" for a, b in records), ""] if records else []
+    return "\n".join(lines)
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """The commands of a group, and those of its groups."""
+    for part, inner in getattr(command, "commands", {}).items():
+        if hasattr(inner, "commands"):
+            yield from _commands(f"{name} {part}", inner)
+        else:
+            yield f"{name} {part}", inner
+
+
+def python_page() -> str:
+    """The public names, from their docstrings."""
+    lines = [
+        "# Python interface",
+        "",
+        "`import longmatch as lm` gives the names below; each is imported when it is used.",
+        "",
+    ]
+    for _, address in sorted(PUBLIC.items(), key=lambda item: item[0].lower()):
+        lines += [f"::: {address.replace(':', '.')}", ""]
+    return "\n".join(lines)
+
+
+def rest_page() -> str:
+    """The routes of the server, from its own description."""
+    from longmatch.library.library import Library
+    from longmatch.web.app import create_app
+
+    with tempfile.TemporaryDirectory() as folder:
+        schema = create_app(Library(Path(folder) / "library")).openapi()
+    lines = [
+        "# REST",
+        "",
+        "The interface of `longmatch serve`. A running server describes it at `/docs`, and as OpenAPI at",
+        "`/api/v1/openapi.json`. [The server](../serve.md) explains how it works and how it is kept safe.",
+        "",
+    ]
+    for path, methods in schema["paths"].items():
+        for method, route in methods.items():
+            lines += [f"## {method.upper()} {path}", "", route.get("description", route.get("summary", "")), ""]
+            lines += _parameters(route.get("parameters", []))
+            lines += [*_body(route), f"Answers {_answers(route)}.", ""]
+    lines += ["## Answers", ""]
+    for name, model in schema["components"]["schemas"].items():
+        lines += [f"### {name}", "", model.get("description", ""), "", *_fields(model)]
+    return "\n".join(lines)
+
+
+def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
+    if not parameters:
+        return []
+    rows = []
+    for parameter in parameters:
+        schema = parameter["schema"]
+        default = f" Default: `{schema['default']}`." if schema.get("default") not in (None, "") else ""
+        needed = " Required." if parameter.get("required") else ""
+        rows.append(
+            f"| `{parameter['name']}` | {_type(schema)} | {_text(parameter.get('description', ''))}{needed}{default} |"
+        )
+    return ["| parameter | type | |", "|---|---|---|", *rows, ""]
+
+
+def _body(route: Mapping[str, Any]) -> list[str]:
+    content = route.get("requestBody", {}).get("content", {})
+    kinds = [f"`{kind}`: {_type(body.get('schema', {}))}" for kind, body in content.items()]
+    return [f"Body: {'; '.join(kinds)}.", ""] if kinds else []
+
+
+def _answers(route: Mapping[str, Any]) -> str:
+    answers = []
+    for status, response in route["responses"].items():
+        content = response.get("content", {})
+        shown = next((_type(body["schema"]) for body in content.values() if body.get("schema")), "")
+        text = f"{status} {shown}" if status.startswith("2") and shown else str(status)
+        answers.append(text.strip())
+    return ", ".join(answers)
+
+
+def _fields(model: Mapping[str, Any]) -> list[str]:
+    rows = [
+        f"| `{name}` | {_type(field)} | {_text(field.get('description', ''))} |"
+        for name, field in model.get("properties", {}).items()
+    ]
+    return ["| field | type | |", "|---|---|---|", *rows, ""] if rows else []
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """A schema in a few words, with a link to the answer it names."""
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[1]
+        return f"[{name}](#{name.lower()})"
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            return " or ".join(_type(part) for part in schema[key])
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    return str(schema.get("type", "any"))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _text(text: str) -> str:
+    return _cell(text).replace("[", "\\[").replace("<", "&lt;").replace("\n", " ")

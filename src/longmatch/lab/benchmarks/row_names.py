@@ -1,0 +1,197 @@
+"""Names of result rows that a reader understands, from the names they are stored by.
+
+A stored name is made of a model and the settings that differ from its defaults: `colde dropout=0.1 steps=100`. Settings
+of what a model is go into words; those of how long and how fast it was trained are left out unless two rows of a set
+would have the same name.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+UNTRAINED = "Sentence vectors, untrained"
+FAMILIES = {  # in the order of the tables
+    "default": "Default",
+    "phrases": "TF-IDF of phrases",
+    "tfidf": "TF-IDF",
+    "bm25": "BM25",
+    "colde": "CoLDE",
+    "sdr": "SDR",
+    "smith": "SMITH",
+    "sst": "SST",
+    "sst-dual": "SST, dual encoder",
+    "mean": "Mean of chunks, trained",
+    "first": "First 512 tokens, trained",
+    "s-long": "S-LONG",
+    "smash": "SMASH",
+    "han": "HAN",
+    "dssm": "DSSM",
+    "arc-i": "ARC-I",
+    "cross": "Cross-encoder",
+    "bert-pli": "BERT-PLI",
+    "match-ignition": "Match-Ignition",
+    "opt-match": "OPT-Match",
+    "cig": "CIG",
+    "rprs": "RPRS",
+    "lda": "LDA",
+    "bertopic": "BERTopic",
+    "llm": "Language model",
+}
+PACKAGED = {"all-MiniLM-L6-v2": "MiniLM"}  # the backbone that is used where none is named, read from a folder
+RULES = {  # how vectors become a score
+    "sdr": "SDR's score",
+    "sdr-plain": "SDR's score, not normalised",
+    "sdr-section": "SDR's score by sections",
+    "sdr-paragraph": "SDR's score of paragraph vectors",
+    "sdr-centred": "SDR's score of centred vectors",
+    "mean": "mean vector",
+    "mean-centred": "mean vector, centred",
+    "first": "first 512 tokens",
+    "cls": "CLS vector",
+    "colde-sections": "mean of section vectors",
+    "colde-chunks": "mean of chunk vectors",
+    "colde-shuffled": "sections shuffled",
+    "colde-unprojected": "before the projection",
+}
+WORDS = {  # settings of what a model is
+    "augmented=False": "without sections",
+    "recurrent=False": "without LSTM",
+    "contrastive=False": "without contrastive loss",
+    "preset=paper": "the paper's settings",
+    "backbone=raw-lm": "from raw-lm",
+    "backbone=MiniLM": "MiniLM read from a folder",
+    "backbone=all-MiniLM-L6-v2": "Short",
+    "pretrained=smith-pretrain-wp": "pre-trained on words",
+    "pretrained=smith-pretrain-wp-sp": "pre-trained on words and blocks",
+    "pretrained=smith-pretrain-2-layers": "pre-trained, 2 layers",
+    "pretrained=smith-pretrain-4-layers": "pre-trained, 4 layers",
+    "clustering=adaptive": "adaptive clusters",
+    "clusters=sst-clusters": "",
+    "clusters=sst-clusters-no-agreement": "without agreement loss",
+    "clusters=sst-clusters-no-separation": "without separation loss",
+    "clusters=sst-clusters-no-losses": "without either loss",
+    "attention=True": "with attention",
+    "temporal=False": "not temporal",
+    "views=1": "one view",
+    "loss=contrastive": "contrastive loss",
+    "word_weight=0": "without words",
+    "masked_pairs=True": "masked pairs",
+    "unit=paragraph": "paragraphs",
+}
+TRAINING = (  # settings of how a model was trained
+    *("dropout", "steps", "epochs", "learning_rate", "schedule", "weight_decay", "pairs", "documents", "negatives"),
+    *("reachable", "hard_negatives", "sentences", "opening", "max_tokens", "score_by", "loss_temperature"),
+)
+STUDIED = {"colde": ("documents", "max_tokens", "sections")}  # settings that a model's studies vary
+WORDING = {
+    "steps": "{} steps",
+    "epochs": "{} epochs",
+    "documents": "{} documents in a batch",
+    "max_tokens": "{} tokens",
+    "max_blocks": "{} blocks",
+    "sections": "{} sections",
+    "sampling": "{} sampling",
+    "schedule": "{} schedule",
+    "combine": "combined by {}",
+}
+
+
+@dataclass(frozen=True)
+class StoredName:
+    """A stored name in its parts."""
+
+    model: str
+    rule: str  # how its vectors are read, if not by its own
+    settings: tuple[str, ...]  # key=value
+    trained: bool
+    trained_on: str  # the set, if another
+
+    @staticmethod
+    def parse(name: str) -> "StoredName":
+        """Take a name apart.
+
+        >>> StoredName.parse("mean on trained sdr pairs=8 from wiki")
+        StoredName(model='sdr', rule='mean', settings=('pairs=8',), trained=True, trained_on='wiki')
+        >>> StoredName.parse("sdr@raw-lm")
+        StoredName(model='sdr', rule='sdr', settings=('backbone=raw-lm',), trained=False, trained_on='')
+        """
+        words = name.split()
+        trained_on = words[words.index("from") + 1] if "from" in words else ""
+        settings = tuple(word for word in words if "=" in word)
+        if "on" in words:
+            model = words[3] if words[2] == "trained" else words[2]
+            return StoredName(model, words[0], settings, True, trained_on)
+        if words[0] == "trained":
+            return StoredName(words[1], "", settings, True, trained_on)
+        rule, _, backbone = words[0].partition("@")
+        backbones = (f"backbone={PACKAGED.get(backbone, backbone)}",) if backbone else ()
+        return StoredName(rule, rule if rule in RULES else "", (*backbones, *settings), rule not in RULES, trained_on)
+
+    @property
+    def family(self) -> str:
+        """The paper or baseline it belongs to.
+
+        >>> [StoredName.parse(name).family for name in ("colde steps=9", "sdr", "trained mean", "new-model")]
+        ['CoLDE', 'Sentence vectors, untrained', 'Mean of chunks, trained', 'new-model']
+        """
+        return FAMILIES.get(self.model, self.model) if self.trained else UNTRAINED
+
+    @property
+    def variant(self) -> list[str]:
+        """In words, what distinguishes it from its family's plain row."""
+        score = RULES.get(self.rule, self.rule)
+        rule = [score.removeprefix("SDR's ") if self.trained else score] if self.rule else []
+        random = self.model == "smith" and not any(s.startswith(("pretrained", "backbone")) for s in self.settings)
+        studied = STUDIED.get(self.model, ())
+        kept = [s for s in self.settings if s.partition("=")[0] not in TRAINING or s.partition("=")[0] in studied]
+        words = [*rule, *(["not pre-trained"] if random else []), *(WORDS.get(s, setting_in_words(s)) for s in kept)]
+        return [word for word in words if word] + ([f"trained on {self.trained_on}"] if self.trained_on else [])
+
+    @property
+    def training(self) -> dict[str, str]:
+        """How it was trained."""
+        settings = dict(setting.split("=", 1) for setting in self.settings)
+        return {key: value for key, value in settings.items() if key in TRAINING}
+
+
+def setting_in_words(setting: str) -> str:
+    """A setting for which there is no better word.
+
+    >>> setting_in_words("max_blocks=16"), setting_in_words("epochs=1"), setting_in_words("margin=2")
+    ('16 blocks', '1 epoch', 'margin 2')
+    """
+    key, _, value = setting.partition("=")
+    words = WORDING.get(key, key.replace("_", " ") + " {}").format(value)
+    return words.removesuffix("s") if value == "1" and key in WORDING else words
+
+
+def readable_names(stored: Iterable[str]) -> dict[str, str]:
+    """The names of a set's rows by those they are stored by; no two are the same.
+
+    >>> readable_names(["colde dropout=0.1 steps=100"])
+    {'colde dropout=0.1 steps=100': 'CoLDE'}
+    >>> list(readable_names(["sst sampling=hard epochs=3", "sst sampling=hard epochs=5", "sdr@raw-lm"]).values())
+    ['SST, hard sampling (3 epochs)', 'SST, hard sampling (5 epochs)', "Sentence vectors: SDR's score, from raw-lm"]
+    """
+    parts = {name: StoredName.parse(name) for name in stored}
+    same: dict[str, list[str]] = defaultdict(list)
+    for name, parsed in parts.items():
+        same[_short(parsed)].append(name)
+    shorts = {name: short for short, names in same.items() for name in names}
+    return {name: _distinguished(short, parts[name], [parts[n] for n in same[short]]) for name, short in shorts.items()}
+
+
+def _short(parsed: StoredName) -> str:
+    if parsed.family == UNTRAINED:
+        return f"Sentence vectors: {', '.join(parsed.variant)}"
+    return ", ".join([parsed.family, *parsed.variant])
+
+
+def _distinguished(short: str, parsed: StoredName, same: list[StoredName]) -> str:
+    """With the settings in which it differs from rows of the same short name."""
+    if len(same) == 1:
+        return short
+    training = parsed.training
+    differing = [key for key in training if any(other.training.get(key) != training[key] for other in same)]
+    words = [setting_in_words(f"{key}={training[key]}") for key in differing]
+    return f"{short} ({', '.join(words)})" if words else f"{short} (default training)"
