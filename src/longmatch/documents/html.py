@@ -120,7 +120,7 @@ class Page(HTMLParser):
         self._skips = 0  # open elements that are skipped
         self._counts: dict[str, int] = {}  # open elements of each tag
 
-    def parse_marked_section(self, i: int, report: int = 1) -> int:
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
         """Pass over a section as <![if ...]>; one of an unknown kind is a comment to browsers, an error to Python."""
         try:
             return super().parse_marked_section(i, report)
