@@ -22,16 +22,17 @@ class FamilyTable:
 
     @staticmethod
     def of(groups: Iterable[ResultGroup], ranking: bool) -> "FamilyTable":
-        """From the test splits. Rows of studies, near pairs and shuffled documents take no part."""
+        """From the test splits. Ablations, rows of studies, near pairs and shuffled documents take no part."""
         used = [g for g in groups if g.split == "test" and g.limit is None and not g.data.endswith((SHUFFLED, NEAR))]
         used = [group for group in used if measures_of(group.rows, ranking)]
         measure = next((measures_of(group.rows, ranking)[0] for group in used), "")
         rows: dict[str, dict[str, StoredRow]] = {}
         for group in used:
             for row in group.rows:
-                if row.get("study") or measure not in row["measures"]:
+                name = StoredName.parse(row["model"])
+                if row.get("study") or name.is_ablation or measure not in row["measures"]:
                     continue
-                best = rows.setdefault(StoredName.parse(row["model"]).family, {})
+                best = rows.setdefault(name.family, {})
                 best[group.data] = max(best.get(group.data, row), row, key=lambda r: standing(r, measure))
         order = sorted(rows, key=lambda family: (FIRST.get(family, len(FIRST)), family))
         return FamilyTable(measure, [group.data for group in used], {family: rows[family] for family in order})

@@ -78,6 +78,7 @@ WORDS = {  # settings of what a model is
     "masked_pairs=True": "masked pairs",
     "unit=paragraph": "paragraphs",
 }
+ABLATIONS = ("augmented=False", "recurrent=False", "contrastive=False", "temporal=False", "views=1", "word_weight=0")
 TRAINING = (  # settings of how a model was trained
     *("dropout", "steps", "epochs", "learning_rate", "schedule", "weight_decay", "pairs", "documents", "negatives"),
     *("reachable", "hard_negatives", "sentences", "opening", "max_tokens", "score_by", "loss_temperature"),
@@ -135,6 +136,16 @@ class StoredName:
         ['CoLDE', 'Sentence vectors, untrained', 'Mean of chunks, trained', 'new-model']
         """
         return FAMILIES.get(self.model, self.model) if self.trained else UNTRAINED
+
+    @property
+    def is_ablation(self) -> bool:
+        """Whether a part of the method was left out in training, or its vectors are read by another rule.
+
+        >>> names = "colde steps=9", "colde augmented=False", "first on trained sdr"
+        >>> [StoredName.parse(name).is_ablation for name in names]
+        [False, True, True]
+        """
+        return self.trained and (bool(self.rule) or any(setting in ABLATIONS for setting in self.settings))
 
     @property
     def variant(self) -> list[str]:
