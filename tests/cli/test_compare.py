@@ -16,7 +16,7 @@ def test_json_tells_score_coverage_sections_and_passages(found):
     assert len(sections["scores"]) == 2 and all(len(row) == 1 for row in sections["scores"])
     for passage in found["passages"]:
         assert {"a", "b", "score", "contribution"} <= passage.keys()
-        assert {"text", "start", "end", "section"} == passage["a"].keys() == passage["b"].keys()
+        assert {"text", "start", "end", "section", "page"} == passage["a"].keys() == passage["b"].keys()
     assert sum(p["contribution"] for p in found["passages"]) == pytest.approx(1)
 
 

@@ -25,6 +25,7 @@ ROUTES = [
     "GET /map",
     "GET /documents",
     "GET /document",
+    "GET /document/page",
     "POST /uploads",
     "DELETE /uploads",
     "GET /rank",
