@@ -21,7 +21,7 @@ ORDINARY = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # the others u
 _SLICE = 1 << 20
 _ENCRYPTED = 0x1  # flag of a member
 _UNUSUAL = "It is not an ordinary document; leave it out."
-_DAMAGE = (
+DAMAGE = (  # what a damaged zip file, or the XML in it, may raise
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -43,7 +43,7 @@ def file_errors(path: object, problem: str, advice: str = "Save it again from an
         raise ReadError(path, "is compressed in a way that longmatch does not read", advice) from error
     except (TooDeep, RecursionError) as error:
         raise ReadError(path, "is nested too deep", _UNUSUAL) from error
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise ReadError(path, problem, advice) from error
 
 

@@ -3,6 +3,7 @@
 import zipfile
 from pathlib import Path
 
+from longmatch.documents.archive import DAMAGE
 from longmatch.documents.checks import first_bytes
 
 _OPEN_DOCUMENT = b"application/vnd.oasis.opendocument.text"
@@ -31,7 +32,7 @@ def _kind_of_zip(path: Path) -> str:
             declared = b""
             if "mimetype" in names and archive.getinfo("mimetype").file_size < 200:
                 declared = archive.read("mimetype").strip()
-    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, NotImplementedError, EOFError):
+    except DAMAGE:
         return ""
     if declared == b"application/epub+zip" or "META-INF/container.xml" in names:
         return ".epub"

@@ -43,7 +43,7 @@ def read_pdf(path: Path) -> Draft:
         pages = [_page_fragments(document, index, path) for index in range(len(document))]
         scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
         bookmarks = _bookmarks(document)
-        metadata = pdf_metadata(path, document.get_metadata_dict(skip_empty=True), first_page_text(document))
+        metadata = pdf_metadata(path, _stated_metadata(document), first_page_text(document))
     with_ocr = bool(scanned) and ocr.is_available()
     if with_ocr:
         found = read_scanned(path, scanned)
@@ -84,8 +84,22 @@ def _page_fragments(document: Any, index: int, path: Path) -> list[Fragment]:
         page.close()
 
 
+def _stated_metadata(document: Any) -> dict[str, str]:
+    try:
+        return dict(document.get_metadata_dict(skip_empty=True))
+    except UnicodeDecodeError:  # half a character
+        return {}
+
+
 def _bookmarks(document: Any) -> frozenset[str]:
-    return frozenset(normalise(bookmark.get_title()) for bookmark in document.get_toc()) - {""}
+    return frozenset(normalise(_bookmark_title(bookmark)) for bookmark in document.get_toc()) - {""}
+
+
+def _bookmark_title(bookmark: Any) -> str:
+    try:
+        return str(bookmark.get_title())
+    except UnicodeDecodeError:  # half a character
+        return ""
 
 
 def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, Any]) -> Draft:
