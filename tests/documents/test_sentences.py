@@ -1,5 +1,7 @@
 """Sentences in many languages; abbreviations and line ends do not end them."""
 
+import time
+
 import pytest
 
 from longmatch.documents import Span
@@ -62,3 +64,10 @@ def test_spans_are_of_the_whole_text():
 
 def test_a_sentence_of_a_million_letters_is_one():
     assert len(split("a" * 1_000_000, "en")) == 1
+
+
+def test_thousands_of_pieces_without_letters_do_not_take_the_square_of_the_time():
+    text = "1. 2? 3! " * 20_000
+    began = time.process_time()
+    assert len(list(split_sentences(text, Span(0, len(text))))) == 1
+    assert time.process_time() - began < 5

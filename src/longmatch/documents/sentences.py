@@ -34,18 +34,20 @@ def split_sentences(text: str, span: Span, language: str = "en") -> Iterator[Sen
 
     paragraph = span.of(text)
     start = end = 0
+    has_letters = False  # from start to end; kept up to date, as pieces without any may be joined by the thousand
     for boundary in get_sentence_boundaries(language, paragraph):
-        next_start, next_end = boundary["start_index"], boundary["end_index"]
-        if end > start and not _is_split_inside(paragraph, Span(start, end), Span(next_start, next_end), language):
+        following = Span(boundary["start_index"], boundary["end_index"])
+        if has_letters and not _is_split_inside(paragraph, Span(start, end), following, language):
             yield from _stripped(paragraph, start, end, span.start)
-            start = next_start
-        end = next_end
+            start, has_letters = following.start, False
+        end = following.end
+        has_letters = has_letters or any(map(str.isalpha, following.of(paragraph)))
     yield from _stripped(paragraph, start, max(end, len(paragraph)), span.start)
 
 
 def _is_split_inside(paragraph: str, before: Span, after: Span, language: str) -> bool:
     """Whether the splitter split inside a sentence: after an abbreviation or a number, or before mere punctuation."""
-    if not any(map(str.isalpha, before.of(paragraph))) or not any(map(str.isalnum, after.of(paragraph))):
+    if not any(map(str.isalnum, after.of(paragraph))):
         return True
     tail = paragraph[max(before.start, before.end - _CONTEXT) : before.end].rstrip()
     following = paragraph[after.start : after.start + _CONTEXT].lstrip()
