@@ -49,7 +49,7 @@ class ShingleTable:
     ids: list[str]
     runs: Hashes
     offsets: Ints
-    rate: int  # one run in so many is in the sample
+    rate: int  # one run in `rate` is in the sample
     words: Ints  # of each document
 
     @staticmethod

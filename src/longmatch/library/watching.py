@@ -12,7 +12,7 @@ from longmatch.documents.read import list_folder
 
 INTERVAL = 2.0  # seconds between two looks
 LONGEST_WAIT = 30.0  # seconds after which changes count though files still change
-SHARE = 20  # of the time, one in so many seconds is spent on looking
+SHARE = 20  # one second in 20 is spent on looking
 
 States = Mapping[Path, tuple[int, int]]  # size and time of each file
 

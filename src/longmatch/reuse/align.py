@@ -14,7 +14,7 @@ import numpy as np
 
 from longmatch.reuse.shingles import Hashes, Ints, shingles
 
-ANCHORS = (6, 3, 1)  # words, the most telling first
+ANCHORS = (6, 3, 1)  # words, the most distinctive first
 SMALL = 4096  # cells that are aligned exactly
 STRONG = 3  # words: fewer that agree amid changes agree by accident
 
@@ -58,7 +58,7 @@ def align(a: Ints, b: Ints) -> list[Block]:
 
 
 def without_strays(blocks: Sequence[Block], a_words: int, b_words: int, strong: int = STRONG) -> list[Block]:
-    """The blocks without those that agree by accident where the text was written anew.
+    """The blocks without those that agree by accident where the text was rewritten.
 
     A block of fewer than `strong` words stays if most words around it, up to the next strong blocks, are the same too.
     """

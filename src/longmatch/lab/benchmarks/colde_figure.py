@@ -38,6 +38,13 @@ def main() -> None:
     ]
     print(write_grids(options.out.with_suffix(".html"), "CoLDE: three levels of explanation", panels))
     print(_draw(levels, options.out.with_suffix(".png")))
+    print(f"The highest attention weight of a chunk: {peak(levels.attention):.2f} times an equal share, on average.")
+
+
+def peak(attention: Grid) -> float:
+    """How many times an equal share the highest weight of a chunk is, on average over the chunks that attend to any."""
+    rows = attention.scores[attention.scores.sum(1) > 0]
+    return float((rows.max(1) * (rows > 0).sum(1) / rows.sum(1)).mean())
 
 
 def _threshold_note(threshold: float | None) -> str:

@@ -132,6 +132,12 @@ TABLES = {
             sdr_rows(),
         ),
         PaperTable(
+            "raw-lm untrained",
+            RANKING | {"average_precision": "AP", "F1": "F1"},
+            ("nDCG@10", "average_precision"),
+            {label: names for label, names in sdr_rows().items() if label.startswith("untrained")},
+        ),
+        PaperTable(
             "From MiniLM",
             RANKING | {"average_precision": "AP", "F1": "F1"},
             ("nDCG@10", "average_precision"),

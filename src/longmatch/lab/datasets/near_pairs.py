@@ -2,7 +2,7 @@
 
     python -m longmatch.lab.datasets.near_pairs DATA/acl DATA/papers [--depth 40] [--seed 0]
 
-The non-matches of pairs.tsv are drawn from all documents, so most can be told by their subject alone. Here each match,
+The non-matches of pairs.tsv are drawn from all documents, so the subject alone gives most away. Here each match,
 in training, validation and test, stands beside one of BM25's best 40 documents for its source, drawn at random from
 those that no label relates to it and that keep the pair in the same split; where none is left, beside the next best.
 They are written to pairs-near.tsv in the same folder, which training and evaluation take in place of the folder
