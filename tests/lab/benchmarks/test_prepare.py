@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.benchmarks.prepare import prepare_backbone, prepare_set, restore_tokens
+from longmatch.lab.benchmarks.prepare import prepare_backbone, prepare_set, restore_layers
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.evaluation.corpus import Corpus
@@ -26,12 +26,13 @@ def made(tiny_bert, tmp_path_factory):
 @pytest.fixture(scope="module")
 def prepared(made, tiny_bert, tmp_path_factory):
     out = tmp_path_factory.mktemp("prepared")
-    return prepare_set(DataFolder(made), open_tokenizer(str(tiny_bert)).backend_tokenizer, out, out / "cache")
+    tokenizer = open_tokenizer(str(tiny_bert)).backend_tokenizer
+    return prepare_set(DataFolder(made), tokenizer, out, out / "cache", words=True)
 
 
 def test_its_tokens_and_its_identity_are_those_of_the_set(made, prepared, tiny_bert, tmp_path):
     tokenizer = open_tokenizer(str(tiny_bert)).backend_tokenizer
-    restore_tokens(prepared, [tmp_path / "restored"])
+    restore_layers(prepared, [tmp_path / "restored"])
     full = TrainingData.open(made, tokenizer, tmp_path / "full").tokens
     carried = TrainingData.open(prepared, tokenizer, tmp_path / "restored").tokens
     assert carried.ids == full.ids and carried.labels == full.labels
@@ -54,7 +55,7 @@ def test_a_model_trained_and_measured_on_it_has_the_run_of_the_set_itself(made, 
     for data in (made, prepared):
         out = tmp_path / data.parent.name
         if data is prepared:
-            restore_tokens(prepared, [out / "tokens", out / "rows" / "encodings"])
+            restore_layers(prepared, [out / "tokens", out / "rows" / "encodings"])
         settings = {"backbone": str(tiny_bert), "chunk_tokens": 32, "steps": 2, "cache": str(out / "tokens")}
         model = train("mean", data, out / "mean", documents=8, **settings)
         Evaluation([data], [str(model)], out / "rows", split="validation", protocol="pairs").measure([str(model)])
@@ -63,6 +64,20 @@ def test_a_model_trained_and_measured_on_it_has_the_run_of_the_set_itself(made, 
     full, carried = runs[made], runs[prepared]
     assert carried["facts"] == full["facts"] and carried["words"] == full["words"]
     assert carried["verdicts"] == full["verdicts"]
+
+
+def test_lexical_models_and_lda_have_the_runs_of_the_set_itself(made, prepared, tmp_path):
+    runs = {}
+    for data in (made, prepared):
+        out = tmp_path / data.parent.name
+        if data is prepared:
+            restore_layers(prepared, [out / "encodings"])
+        Evaluation([data], ["bm25", "lda"], out, split="validation", protocol="pairs").measure(["bm25", "lda"])
+        runs[data] = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (out / "runs").glob("*.json")}
+    full, carried = runs[made], runs[prepared]
+    assert len(full) == 2 and carried.keys() == full.keys()
+    for name, run in full.items():
+        assert carried[name]["facts"] == run["facts"] and carried[name]["verdicts"] == run["verdicts"]
 
 
 def test_a_prepared_backbone_is_half_as_large(tiny_bert, tmp_path):

@@ -1,9 +1,11 @@
 """Prepare data sets and backbones for a machine without a network, on which `benchmarks.train` then runs.
 
     python -m longmatch.lab.benchmarks.prepare DATA OUT [--sets acl papers wiki] [--backbones all-MiniLM-L6-v2 FOLDER]
+        [--words]
 
 OUT/SET holds the labels and tokens of a set, without its text; OUT/models the backbones, in float16. All backbones must
 share a tokenizer. Character positions are left out: the sets serve for training and measuring, not for explanations.
+With `--words` the hashed words are there too, and lexical models and LDA can be measured.
 """
 
 import argparse
@@ -11,34 +13,35 @@ import io
 import json
 import lzma
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from longmatch.documents.language import count_words
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
+from longmatch.lab.benchmarks.packed_layers import Unpack, pack_tokens, pack_words, unpack_tokens, unpack_words
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.prepared import ORIGIN, documents_digest
 from longmatch.lab.datasets.records import Part, Record
 from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.encodings.layers import WordLayer
 from longmatch.lab.store.documents import RecordLayer
-from longmatch.lab.store.files import LayerWriter, StoredLayer
+from longmatch.lab.store.files import LayerWriter
 from longmatch.lab.store.layer import Array, Arrays, Layer, Unhandled
 from longmatch.lab.store.store import LayerStore
 from longmatch.lab.store.tokens import TokenLayer
 from longmatch.parallel import use_processes
 
 MODELS = "models"  # the folder of the backbones
-TOKENS = "tokens.npz.xz"
+TOKENS, WORDS = "tokens.npz.xz", "words.npz.xz"
 WORD = "w"  # in place of every word
 SHARD = 256  # documents
 
 
-def prepare_set(folder: DataFolder, tokenizer: Tokenizer, out: Path, cache: Path) -> Path:
-    """Write a prepared set into a folder of its name below `out`; the full token store is kept in `cache`."""
+def prepare_set(folder: DataFolder, tokenizer: Tokenizer, out: Path, cache: Path, words: bool = False) -> Path:
+    """Write a prepared set into a folder of its name below `out`; the full stores are kept in `cache`."""
     place = out / folder.name
     place.mkdir(parents=True, exist_ok=True)
     for path in sorted(folder.path.glob("*.tsv")):
@@ -46,29 +49,25 @@ def prepare_set(folder: DataFolder, tokenizer: Tokenizer, out: Path, cache: Path
     with lzma.open(place / "documents.jsonl.xz", "wt", encoding="utf-8") as file:
         file.writelines(f"{_without_text(record).line()}\n" for record in folder.records())
     layer = TokenLayer(tokenizer)
-    tokens, records = LayerStore.of(cache, Corpus(folder).source).build([layer, RecordLayer()])
-    with lzma.open(place / TOKENS, "wb") as file:
-        buffer = io.BytesIO()
-        np.savez(buffer, allow_pickle=False, **_packed(tokens, records))
-        file.write(buffer.getvalue())
+    tokens, records, *stored = LayerStore.of(cache, Corpus(folder).source).build(
+        [layer, RecordLayer(), *([WordLayer()] if words else [])]
+    )
+    _save(place / TOKENS, pack_tokens(tokens, records))
+    for each in stored:
+        _save(place / WORDS, pack_words(each))
     origin = {"documents": documents_digest(folder.documents_file), "tokenizer": layer.tokenizer.to_str()}
     (place / ORIGIN).write_text(json.dumps(origin), encoding="utf-8")
     return place
 
 
-def restore_tokens(place: Path, parents: Sequence[Path]) -> None:
-    """Write the token store of a prepared set below each of these folders, unless it is there."""
+def restore_layers(place: Path, parents: Sequence[Path]) -> None:
+    """Write the stores of a prepared set below each of these folders, unless they are there."""
     corpus = Corpus(DataFolder(place))
-    layers = TokenLayer(Tokenizer.from_str(json.loads((place / ORIGIN).read_text("utf-8"))["tokenizer"])), RecordLayer()
+    tokens = TokenLayer(Tokenizer.from_str(json.loads((place / ORIGIN).read_text("utf-8"))["tokenizer"]))
     stores = [LayerStore.of(parent, corpus.source).folder for parent in parents]
-    missing = [store for store in stores if not all((store / layer.key).is_dir() for layer in layers)]
-    if not missing:
-        return
-    with lzma.open(place / TOKENS, "rb") as file:
-        packed = dict(np.load(io.BytesIO(file.read())))
-    for store in missing:
-        for layer, arrays in zip(layers, _unpacked(packed), strict=True):
-            _write(store / layer.key, layer, arrays, json.loads(str(packed["unhandled"])))
+    _restore(place / TOKENS, stores, (tokens, RecordLayer()), unpack_tokens)
+    if (place / WORDS).is_file():
+        _restore(place / WORDS, stores, (WordLayer(),), unpack_words)
 
 
 def prepare_backbone(name: str, out: Path) -> Path:
@@ -92,49 +91,29 @@ def _without_text(record: Record) -> Record:
     return Record(record.id, record.title, (Part("", " ".join([WORD] * words)),))
 
 
-def _packed(tokens: StoredLayer, records: StoredLayer) -> dict[str, Array]:
-    """The arrays of both layers in the types that compress best."""
-    ids, sentences = tokens.array("ids"), tokens.array("sentences")
-    kind = np.uint16 if ids.max(initial=0) < 2**16 else np.uint32
-    return {
-        "ids": ids.astype(kind),
-        "word_starts": np.packbits(tokens.array("word_starts")),
-        "lengths": sentences[:, 0],
-        "paragraphs": np.diff(sentences[:, 2], prepend=0),
-        "sections": np.diff(sentences[:, 3], prepend=0),
-        "records": records.array("records"),
-        "tokens_of": np.diff(tokens.bounds("ids")),
-        "sentences_of": np.diff(tokens.bounds("sentences")),
-        "bytes_of": np.diff(records.bounds("records")),
-        "unhandled": np.array(json.dumps(tokens.unhandled)),
-    }
+def _save(path: Path, arrays: dict[str, Array]) -> None:
+    with lzma.open(path, "wb") as file:
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **arrays)
+        file.write(buffer.getvalue())
 
 
-def _unpacked(packed: dict[str, Array]) -> tuple[list[Arrays], list[Arrays]]:
-    """The arrays of each document: of its tokens, without character positions, and of its record."""
-    lengths = packed["lengths"]
-    places = packed["paragraphs"].cumsum(), packed["sections"].cumsum()
-    sentences = np.stack([lengths, np.zeros_like(lengths), *places], axis=1).astype(np.int32)
-    count = len(packed["ids"])
-    of_tokens = {
-        "ids": packed["ids"].astype(np.int32),
-        "starts": np.zeros(count, dtype=np.int32),
-        "word_starts": np.unpackbits(packed["word_starts"], count=count).astype(bool),
-    }
-    parts = {name: _split(array, packed["tokens_of"]) for name, array in of_tokens.items()}
-    parts["sentences"] = _split(sentences, packed["sentences_of"])
-    tokens: list[Arrays] = [dict(zip(parts, each, strict=True)) for each in zip(*parts.values(), strict=True)]
-    return tokens, [{"records": record} for record in _split(packed["records"], packed["bytes_of"])]
+def _restore(path: Path, stores: Sequence[Path], layers: Sequence[Layer], unpack: Unpack) -> None:
+    """Write layers that were packed together into the stores that lack one of them."""
+    missing = [store for store in stores if not all((store / layer.key).is_dir() for layer in layers)]
+    if not missing:
+        return
+    with lzma.open(path, "rb") as file:
+        packed = dict(np.load(io.BytesIO(file.read())))
+    for store in missing:
+        for layer, (arrays, unhandled) in zip(layers, unpack(packed), strict=True):
+            _write(store / layer.key, layer, arrays, unhandled)
 
 
-def _split(array: Array, counts: Array) -> list[Array]:
-    return np.split(array, counts.cumsum()[:-1])
-
-
-def _write(folder: Path, layer: Layer, arrays: Sequence[Arrays], unhandled: dict[str, str]) -> None:
-    """Write a finished layer; documents that have no tokens still have a record."""
-    failed = unhandled if isinstance(layer, TokenLayer) else {}
-    results: list[Any] = [Unhandled(failed[str(n)]) if str(n) in failed else each for n, each in enumerate(arrays)]
+def _write(folder: Path, layer: Layer, arrays: Sequence[Arrays], unhandled: Mapping[int, str]) -> None:
+    results: list[Arrays | Unhandled] = [
+        Unhandled(unhandled[n]) if n in unhandled else each for n, each in enumerate(arrays)
+    ]
     writer = LayerWriter(folder, layer)
     for first in range(writer.documents, len(results), SHARD):
         writer.add(results[first : first + SHARD], 0.0)
@@ -151,6 +130,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["acl", "wiki", "papers"])
     parser.add_argument("--backbones", nargs="+", default=[DEFAULT_NAME])
     parser.add_argument("--cache", type=Path, default=None, help="a folder of token stores to share with other runs")
+    parser.add_argument("--words", action="store_true", help="the words too, for lexical models and LDA")
     parser.add_argument("--readers", type=int, default=1, help="processes that read documents")
     options = parser.parse_args()
     use_processes(options.readers)
@@ -158,9 +138,8 @@ def main() -> None:
     if len({TokenLayer(tokenizer).key for tokenizer in tokenizers}) > 1:
         raise SystemExit("The backbones have different tokenizers; prepare each in its own folder.")
     for name in options.sets:
-        place = prepare_set(
-            DataFolder(options.data / name), tokenizers[0], options.out, options.cache or options.out / "cache"
-        )
+        cache = options.cache or options.out / "cache"
+        place = prepare_set(DataFolder(options.data / name), tokenizers[0], options.out, cache, options.words)
         print(f"{place}: {_megabytes(place):.1f} MB", flush=True)
     for name in options.backbones:
         place = prepare_backbone(name, options.out)

@@ -33,14 +33,15 @@ from dataclasses import dataclass, fields
 from fnmatch import fnmatch
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
-from longmatch.lab.benchmarks.prepare import MODELS, TOKENS, restore_tokens
+from longmatch.lab.benchmarks.prepare import MODELS, TOKENS, restore_layers
 from longmatch.lab.datasets.collection import DataFolder, find_set
 from longmatch.lab.evaluation.evaluate import Evaluation
 from longmatch.lab.evaluation.model_spec import WITHOUT_BACKBONE
+from longmatch.lab.evaluation.protocols import PROTOCOLS, Protocol
 from longmatch.lab.training.settings import TrainingSettings, read_pairs
 from longmatch.lab.training.train import find_recipe, train
 from longmatch.parallel import half_the_cores, use_processes
@@ -276,6 +277,7 @@ class BenchmarkPlan:
     starts: Sequence[str] = (DEFAULT_NAME,)  # backbones; of a path its last part names the model
     rules: Sequence[str] = RULES  # that SDR's models are measured by
     readouts: Sequence[str] = READOUTS  # that CoLDE's models are measured by too
+    protocol: Protocol | None = None  # by default both where a set has both kinds of labels
 
     def jobs(self) -> list[QueuedJob]:
         """All jobs: prerequisites before the rows that need them, each measurement right after its training.
@@ -294,12 +296,12 @@ class BenchmarkPlan:
         return list(jobs.values())
 
     def restore_prepared(self) -> None:
-        """Unpack the tokens of sets that `benchmarks.prepare` wrote."""
+        """Unpack the tokens and words of sets that `benchmarks.prepare` wrote."""
         stores = [self.out / "tokens", *([self.runs / "encodings"] if self.runs else [])]
         for name in self.sets:
             folder = DataFolder(find_set(self.data, name)).path
             if (folder / TOKENS).is_file():
-                restore_tokens(folder, stores)
+                restore_layers(folder, stores)
 
     def models(self, name: str) -> list[str]:
         """All models of a set's evaluation."""
@@ -316,9 +318,9 @@ class BenchmarkPlan:
     def evaluation(self, name: str) -> Evaluation:
         """All models on a set, both protocols where it has both kinds of labels."""
         folder = DataFolder(find_set(self.data, name))
-        both: Literal["both", "auto"] = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
-        out = self.runs or Path()
-        return Evaluation([folder.place], self.models(name), out, protocol=both, processes=self.readers)
+        both: Protocol = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
+        out, protocol = self.runs or Path(), self.protocol or both
+        return Evaluation([folder.place], self.models(name), out, protocol=protocol, processes=self.readers)
 
     def _combinations(self) -> list[tuple[str, str, str, int]]:
         """Set, row, start and seed of every model, in the order of the patterns; the first seed of all sets first."""
@@ -400,6 +402,7 @@ def main() -> None:
     parser.add_argument("--untrained", nargs="*", default=list(UNTRAINED), help="models measured first on every set")
     parser.add_argument("--rules", nargs="*", default=list(RULES), help="scoring rules of SDR's models")
     parser.add_argument("--readouts", nargs="*", default=list(READOUTS), help="further readouts of CoLDE's models")
+    parser.add_argument("--protocol", choices=PROTOCOLS, default=None, help="both where a set has both kinds of labels")
     options = parser.parse_args()
     overrides = read_pairs(options.settings)
     check_overrides(overrides, [*prerequisites(options.rows), *options.rows], options.sets)
@@ -407,7 +410,7 @@ def main() -> None:
     cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
     what = options.data, options.out, options.sets, options.rows, options.seeds, overrides
     how = options.measure, options.only, options.readers or cores, options.also, options.untrained, options.starts
-    plan = BenchmarkPlan(*what, *how, options.rules, options.readouts)
+    plan = BenchmarkPlan(*what, *how, options.rules, options.readouts, options.protocol)
     plan.restore_prepared()
     failed = run_all(plan.jobs(), jobs, cores)
     for name in [] if options.measure else options.sets:

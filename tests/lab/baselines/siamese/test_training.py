@@ -119,6 +119,7 @@ def test_the_nearer_limit_of_training_and_model_holds(recipe):
     assert recipe("s-long", opening=22).draw(0).documents.lengths.max() == 20
     assert recipe("s-long", {"max_tokens": 7}).draw(0).documents.lengths.max() == 7
     assert recipe("han", {"max_tokens": 7}).model.layout.max_tokens is None  # the trained model reads all
+    assert recipe("han", opening=9).model.layout.max_tokens == 9  # in training and afterwards
 
 
 @pytest.mark.parametrize("name", SIAMESE)

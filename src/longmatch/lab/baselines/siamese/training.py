@@ -30,6 +30,7 @@ class SiameseSettings:
     scale: float = 10.0  # initial value: a pair's probability is sigmoid(scale * (cosine - middle))
     middle: float = 0.5  # initial value
     sentence_tokens: int = 128  # longer sentences are split
+    opening: int | None = None  # tokens read of a document, in training and afterwards; all by default
     validation_pairs: int | None = None  # sampled once; all by default
     contrastive: ClassVar[bool] = False
 
@@ -39,7 +40,8 @@ class SiameseSettings:
 
     def model(self) -> dict[str, Any]:
         """The settings that go into the model's config."""
-        return {name: value for name, value in vars(self).items() if name not in ("backbone", "validation_pairs")}
+        others = {name: value for name, value in vars(self).items() if name not in ("backbone", "validation_pairs")}
+        return {"max_tokens": others.pop("opening"), **others}
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class HanSettings(WordSettings):
 class LongSettings(SiameseSettings):
     """A backbone with sliding-window attention."""
 
-    opening: int = 4_096  # tokens read of a document, start and end tokens included
+    opening: int = 4_096  # start and end tokens included
     window: int = 256  # attention span per side
     dropout: float | None = None  # of the backbone; by default as its config says
 
@@ -98,8 +100,7 @@ class LongSettings(SiameseSettings):
 
     def model(self) -> dict[str, Any]:
         """The settings that go into the model's config; `max_tokens` does not count start and end tokens."""
-        settings = super().model()
-        return {**settings, "max_tokens": settings.pop("opening") - 2}
+        return {**super().model(), "max_tokens": self.opening - 2}
 
 
 class SiameseRecipe(BiEncoderRecipe[TextBatch]):
