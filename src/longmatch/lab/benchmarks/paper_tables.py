@@ -2,6 +2,7 @@
 
     python -m longmatch.lab.benchmarks.paper_tables colde [--sets acl papers wiki]
     python -m longmatch.lab.benchmarks.paper_tables sdr
+    python -m longmatch.lab.benchmarks.paper_tables near --sets acl-near papers-near
 
 Run it in the repository's root. Rows that are not stored are left out; the first row of a table is the one that the
 others are compared with (nDCG@10: randomisation over queries; F1 and AP: paired bootstrap over source documents).
@@ -93,15 +94,21 @@ def colde_rows(backbone: str = "") -> dict[str, Names]:
         ],
         "mean of chunks, the same loss": _budget(f"trained mean{of}"),
         "first 512 tokens": [f"trained first{of} dropout=0.1 epochs=1.5", f"trained first{of} dropout=0.1 steps=312"],
-        "S-LONG": [f"s-long{of} dropout=0.1 steps=312"],
-        "HAN": ["han steps=312"],
-        "SMASH": ["smash steps=312"],
+        "S-LONG": [f"s-long{of} dropout=0.1 learning_rate=0.0001 steps=156"],
+        "HAN": [f"han{of} opening=2048 steps=312"],
+        "SMASH": [f"smash{of} opening=2048 steps=312"],
+        **({} if backbone else {"HAN, reads all": _whole("han"), "SMASH, reads all": _whole("smash")}),
     }
+
+
+def _whole(model: str) -> Names:
+    """Trained on openings, as long as each set could take; whole documents are read."""
+    return [f"{model} epochs={epochs} max_tokens=2048" for epochs in (1, 2, 5)]
 
 
 def sdr_rows() -> dict[str, Names]:
     """SDR from a plain language model: trained, trained on words alone, untrained, and the controls."""
-    trained = "trained sdr backbone=raw-lm{} pairs=256 preset=paper steps=1000"
+    trained = "trained sdr backbone=raw-lm{} learning_rate=0.0001 pairs=256 preset=paper steps=3000"
     full, words = trained.format(""), trained.format(" contrastive=False")
     return {
         "full method": [f"sdr on {full}"],
@@ -109,11 +116,39 @@ def sdr_rows() -> dict[str, Names]:
         "untrained": ["sdr@raw-lm"],
         "full method, by sections": [full],
         "full method, `first`": [f"first on {full}"],
+        "full method, `mean`": [f"mean on {full}"],
+        "full method, `sdr-plain`": [f"sdr-plain on {full}"],
+        "full method, `sdr-paragraph`": [f"sdr-paragraph on {full}"],
+        "words only, by sections": [words],
+        "words only, `first`": [f"first on {words}"],
+        "words only, `mean`": [f"mean on {words}"],
         "untrained, by sections": ["sdr-section@raw-lm"],
         "untrained, `first`": ["first@raw-lm"],
         "untrained, `mean`": ["mean@raw-lm"],
         "untrained, `sdr-centred`": ["sdr-centred@raw-lm"],
         "untrained, `mean-centred`": ["mean-centred@raw-lm"],
+    }
+
+
+def near_rows() -> dict[str, Names]:
+    """Models that read both documents together, on near pairs: trained with the documents exchanged at random."""
+    swapped, sst = "readout=fresh swap=True", "readout=fresh{} sentences=120 swap=True"
+    epochs = ("epochs=6", "epochs=4")
+    return {
+        "cross-encoder": [f"cross {each} {swapped}" for each in epochs],
+        "cross-encoder, mean of states": ["cross epochs=6 readout=mean swap=True"],
+        "SST, direct, soft": [f"sst {each} {sst.format('')}" for each in epochs],
+        "SST, direct, hard": [f"sst {epochs[0]} {sst.format(' sampling=hard')}"],
+        "SST, random sentences": [f"sst {epochs[0]} {sst.format(' sampling=random')}"],
+        "SST, adaptive": [f"sst clustering=adaptive clusters=sst-clusters-modularity {epochs[0]} {sst.format('')}"],
+        "Match-Ignition": [f"match-ignition {epochs[0]} {swapped}"],
+        "OPT-Match": [f"opt-match {epochs[0]} {swapped}"],
+        "CIG": ["cig epochs=6"],
+        "TF-IDF": ["tfidf"],
+        "phrases": ["phrases"],
+        "default": ["default"],
+        "cross-encoder, in order": ["cross epochs=6", "cross epochs=2"],
+        "SST, in order": ["sst epochs=3 sentences=120", "sst epochs=2 sentences=120"],
     }
 
 
@@ -124,6 +159,7 @@ TABLES = {
         PaperTable("From MiniLM", PAIRS | RANKING, ("F1", "nDCG@10"), colde_rows()),
         PaperTable("From raw-lm", PAIRS | RANKING, ("F1", "nDCG@10"), colde_rows("backbone=raw-lm")),
     ],
+    "near": [PaperTable("Near pairs", PAIRS, ("F1", "average_precision"), near_rows())],
     "sdr": [
         PaperTable(
             "From raw-lm",
