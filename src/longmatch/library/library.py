@@ -35,6 +35,8 @@ from longmatch.library.search.candidates import CANDIDATES
 from longmatch.library.search.encode import Query, QueryEncoder, QueryLike
 from longmatch.library.search.explain import Ranking
 from longmatch.library.search.hierarchical import rank_by_sdr
+from longmatch.library.search.same import MOST as MOST_SAME
+from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.search.sections import QUESTION_WORDS, rank_sections
 from longmatch.library.store import Store, limit_malloc_arenas
@@ -319,15 +321,22 @@ class Library:
     ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
-        `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019". `by` names
+        Of a query from elsewhere, copies and versions in the library are left out too, and named by `same` of what is
+        returned. `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019". `by` names
         the score. With `rerank`, another model, the best `depth` (at least k) are read and scored by it; `progress` is
         called with their number as they are, and the passages that explain a hit are still the library's.
         """
         searcher, encoded = self._encoded(query)
-        ranking = self._ranking(searcher, encoded, max(k, depth) if rerank else k, where, by)
+        count = max(k, depth) if rerank else k
+        spare = MOST_SAME if encoded.stored_id is None else 0
+        ranking = self._ranking(searcher, encoded, count + spare, where, by)
+        same = same_documents(encoded.encoding, ranking.candidates) if spare else []
+        if spare:
+            ranking = ranking.without({one.id for one in same}, count)
         if rerank:
             ranking = ranking.reranked(rerank, k, progress)
         hits = ranking.hits(self._with_path)
+        hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
         if by == "default" and not rerank and encoded.stored_id is None and encoded.words <= QUESTION_WORDS:
             hits.stands_out = rank_sections(searcher, encoded, 1, where).stands_out
         return hits

@@ -208,6 +208,12 @@ class Found(Described):
         )
 
 
+class Same(Described):
+    """A document of the library that is the upload asked about."""
+
+    relation: Literal["copy", "version"] = Field(description="Its text word for word, or another version of it.")
+
+
 class Ranking(Answer):
     """The documents that belong most with one, best first."""
 
@@ -215,6 +221,7 @@ class Ranking(Answer):
     by: str = Field(description="The score they are ranked by.")
     documents: int = Field(description="How many the library holds.")
     remarks: list[str] = Field(description="What to know before reading the hits, as that none of them is close.")
+    same: list[Same] = Field(description="Entries of the library that are the upload itself; they are not among the hits.")
     hits: list[Found]
 
 
