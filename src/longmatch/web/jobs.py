@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from longmatch.errors import LongmatchError
 from longmatch.web.problems import UNKNOWN, Problem, log
-from longmatch.web.schema import JobStanding, Ranking, State
+from longmatch.web.schema import Added, JobStanding, Ranking, State
 from longmatch.web.worker import Worker
 
 
@@ -27,7 +27,7 @@ class Job:
     step: str = "waiting for its turn"
     done: int = 0
     total: int = 0
-    result: Ranking | None = None
+    result: Ranking | Added | None = None
     detail: str | None = None
     _unwanted: threading.Event = field(default_factory=threading.Event)
 
@@ -76,14 +76,14 @@ class Job:
             log.error("a job failed", exc_info=error)
             self._fail(UNKNOWN)
         else:
-            if not self._unwanted.is_set():
+            if not self._unwanted.is_set() or isinstance(result, Added):  # what was added is in the library
                 self.result, self.step, self.state = result, "done", "done"
 
     def _fail(self, sentence: str) -> None:
         self.detail, self.step, self.state = sentence, "failed", "failed"
 
 
-Work = Callable[[Job], Ranking]
+Work = Callable[[Job], Ranking | Added]
 
 
 class Jobs:

@@ -17,6 +17,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
+from longmatch.web.added_files import AddedFiles
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Jobs
 from longmatch.web.limits import Limits
@@ -39,8 +40,11 @@ T = TypeVar("T")
 class State:
     """One server's state. Methods that end in _now run in the scoring thread."""
 
-    def __init__(self, library: Library, limits: Limits, trained: Mapping[str, Path] | None = None) -> None:
+    def __init__(
+        self, library: Library, limits: Limits, trained: Mapping[str, Path] | None = None, writable: bool = False
+    ) -> None:
         self.library, self.limits = library, limits
+        self.added = AddedFiles(library, limits) if writable else None
         self.worker = Worker(limits.waiting)
         self.rankers = Rankers(library.address if library.opens_by_address else None, limits)
         self.models = ModelShelf(library, trained)

@@ -11,7 +11,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.web.limits import Limits
-from longmatch.web.reading.process import read_apart
+from longmatch.web.reading.process import ReadUpload, read_apart
 
 _MARKDOWN = re.compile(r"^#{1,6} \S", re.MULTILINE)  # headings as Markdown has them
 _ID = re.compile(r"u-[0-9a-f]{16}")
@@ -47,9 +47,13 @@ class Uploads:
 
     async def read(self, content: bytes, name: str) -> Document:
         """Read a file's content in a separate process and hold the document."""
-        async with self._readers:
-            read = await asyncio.to_thread(read_apart, content, name, self._limits)
+        read = await self.read_apart(content, name)
         return self.hold(read.document, read.remarks)
+
+    async def read_apart(self, content: bytes, name: str) -> ReadUpload:
+        """Read a file's content in a separate process."""
+        async with self._readers:
+            return await asyncio.to_thread(read_apart, content, name, self._limits)
 
     async def paste(self, text: str, title: str) -> Document:
         """Read a pasted text in a separate process too, and hold it."""
