@@ -1,22 +1,22 @@
 """Documents added to the library over the interface, and removed again."""
 
-import os
-import signal
-import subprocess
-import sys
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pytest
 from filelock import FileLock
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
+from longmatch.web.app import create_app
 from longmatch.web.limits import Limits
-from tests.library.tiny import made_up_text, write_texts
+from tests import forked
+from tests.library.tiny import made_up_text, tiny_matcher, write_texts
 from tests.web.conftest import API, calling, waited
 
 
@@ -153,24 +153,18 @@ def test_a_cancelled_addition_leaves_nothing(client, own):
     assert len(own) == 4
 
 
-SERVER = """
-import sys
-from pathlib import Path
-import uvicorn
-from longmatch.library.library import Library
-from longmatch.web.app import create_app
-from tests.library.tiny import tiny_matcher
-library = Library(sys.argv[1], tiny_matcher(Path(sys.argv[2])), create=False)
-uvicorn.run(create_app(library, writable=True), port=int(sys.argv[3]), log_level="error")
-"""
+def serve(address: str, backbone: Path, port: int) -> None:
+    """A server in a process of its own."""
+    import uvicorn
+
+    library = Library(address, tiny_matcher(backbone), create=False)
+    uvicorn.run(create_app(library, writable=True), port=port, log_level="error")
 
 
 def test_a_killed_server_loses_nothing_that_it_said_was_added(own, tiny_bert, tiny_web):
-    import httpx
-
-    port = 20_000 + os.getpid() % 20_000
-    command = [sys.executable, "-c", SERVER, own.address, str(tiny_bert), str(port)]
-    server = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = forked.start(serve, own.address, tiny_bert, port)
     told: list[str] = []
 
     def keep_adding() -> None:
@@ -197,8 +191,8 @@ def test_a_killed_server_loses_nothing_that_it_said_was_added(own, tiny_bert, ti
             time.sleep(0.02)
         time.sleep(0.05)
     finally:
-        server.send_signal(signal.SIGKILL)
-        server.wait()
+        server.kill()
+        server.join()
     adding.join(30)
     folder = Path(own.address) / "uploads"
     fresh = Library(own.address, tiny_web, create=False)
