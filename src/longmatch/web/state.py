@@ -88,12 +88,15 @@ class State:
     async def page(self, id: str, page: int, start: int, end: int) -> PagePicture:
         """A page of a document's PDF as a picture, the characters from `start` to `end` highlighted."""
         document = await asyncio.to_thread(self.document, id)
-        if self.uploads.was_one(id):
-            raise Problem(404, "The file of an upload is not kept. Index it to see its pages.")
         if not is_pdf(document.source):
             raise Problem(415, f"{id} is not a PDF file, so its pages cannot be shown.")
-        path = await asyncio.to_thread(self.library.unchanged_file, document)
         passage = document.readable[start : min(end, start + HIGHLIGHTED)]
+        if self.uploads.was_one(id):
+            upload = self.uploads.get(id)
+            if upload is None or upload.content is None:
+                raise Problem(404, "The file of this upload is no longer held. Upload it again to see its pages.")
+            return await self.pictures.draw_content(upload.content, id, page, passage)
+        path = await asyncio.to_thread(self.library.unchanged_file, document)
         return await self.pictures.draw(path, id, page, passage)
 
     def unknown(self, id: str) -> Problem:
