@@ -97,3 +97,11 @@ def test_hardly_related_documents_make_as_many_groups_as_a_reader_expects_each_a
     centres = np.stack([places[labels == n].mean(0) for n in range(labels.max() + 1)])
     nearest = np.linalg.norm(places[:, None] - centres, axis=2).argmin(1)
     assert np.array_equal(nearest, labels)
+
+
+def test_hardly_related_documents_do_not_fall_into_pairs():
+    chance = np.random.default_rng(3)
+    pairs = np.repeat(chance.standard_normal((13, 40)), 2, axis=0) + 1.6 * chance.standard_normal((26, 40))
+    vectors = (pairs / np.linalg.norm(pairs, axis=1, keepdims=True)).astype(np.float32)
+    assert len(np.unique(judge(vectors, 0))) > 8  # by the silhouette alone
+    assert 4 <= len(np.unique(cluster(vectors, layout(vectors)))) <= 8

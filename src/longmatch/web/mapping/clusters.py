@@ -1,7 +1,7 @@
 """Which documents lie together: k-means over the documents' vectors, with as many clusters as fit best.
 
-Documents that are hardly related have no clusters that stand apart: by the silhouette two halves are then about as
-good as any number. Those are grouped by their places on the map, so that a group is one region of it, into about as
+Documents that are hardly related have no clusters that stand apart: by the silhouette two halves, or a dozen pairs, are
+then about as good as any number. Those are grouped by their places on the map, so that a group is one region of it, into about as
 many groups as so many documents usually have.
 """
 
@@ -33,8 +33,8 @@ def cluster(vectors: Floats, places: Floats | None = None) -> Ints:
     chosen = np.linspace(0, count - 1, min(count, JUDGED)).astype(int)
     judged, distances = vectors[chosen], _distances(vectors[chosen])
     grouped, (best, score) = vectors, _best(judged, range(2, MOST + 1), STARTS, distances)
-    usual = usual_numbers(count)
-    if score < WEAK and 2 * (int(best.max()) + 1) <= usual.start + 1:
+    usual, number = usual_numbers(count), int(best.max()) + 1
+    if score < WEAK and (2 * number <= usual.start + 1 or number >= usual.stop):
         grouped = vectors if places is None else places
         judged = grouped[chosen]
         best, _ = _best(judged, usual, REGION_STARTS, distances)
