@@ -64,6 +64,17 @@ def test_later_indexing_leaves_added_documents_alone(client, own, tmp_path):
     assert (again.added, again.replaced, again.unchanged) == ([], [], 1) and len(own) == 5
 
 
+def test_files_added_to_a_folder_of_documents_lie_in_the_folder_and_outlive_its_library(tmp_path, tiny_web):
+    texts = write_texts(tmp_path / "texts", range(3))
+    library = Library(texts / ".longmatch", tiny_web)
+    library.add(texts, prune=True)
+    with calling(library, writable=True) as client:
+        added(client, made_up_text(7), "brought.txt")
+    assert (texts / "longmatch-uploads" / "brought.txt").exists()
+    done = library.add(texts, prune=True)
+    assert (done.unchanged, done.added, done.removed) == (4, [], [])
+
+
 def test_a_server_that_was_not_told_to_adds_and_removes_nothing(own):
     with calling(own) as client:
         assert client.get(f"{API}/library").json()["writable"] is False

@@ -11,10 +11,12 @@ from pathlib import Path
 from longmatch.documents.read import COLLECTION_SUFFIXES
 from longmatch.library.files import HASH_DIGITS
 from longmatch.library.library import Library
+from longmatch.library.store import FOLDER_LIBRARY
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem
 
 FOLDER = "uploads"  # inside the library
+BESIDE = "longmatch-uploads"  # in a folder of documents, whose library may be deleted at any time
 REMOVED = ".removed-"  # before the name of a file whose document is being removed
 PARTIAL = ".partial-"  # before that of one that is being written
 NAME_BYTES = 200  # of a file's name, at most
@@ -26,7 +28,8 @@ class AddedFiles:
 
     def __init__(self, library: Library, limits: Limits) -> None:
         self._library, self._limits = library, limits
-        self.folder = Path(library.address).resolve() / FOLDER
+        place = Path(library.address).resolve()
+        self.folder = place.parent / BESIDE if place.name == FOLDER_LIBRARY else place / FOLDER
 
     def check_new(self, name: str, content: bytes) -> None:
         """Refuse a file of many documents, one that the library has, and one for which there is no room."""

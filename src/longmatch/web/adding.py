@@ -1,11 +1,13 @@
 """Documents added to the library from the page: read apart, kept as a file, encoded and stored as a job."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
+from longmatch.errors import LongmatchError
 from longmatch.web.added_files import AddedFiles
 from longmatch.web.jobs import Job
 from longmatch.web.problems import Problem, log
@@ -25,7 +27,7 @@ async def add(state: State, content: bytes, name: str) -> Job:
     read = await state.uploads.read_apart(content, name)
     path = await asyncio.to_thread(files.save, name, content)
     try:
-        return _start(state, files, path, read)
+        return _start(state, path, read, lambda: files.discard(path))
     except BaseException:
         await asyncio.to_thread(files.discard, path)
         raise
@@ -38,7 +40,7 @@ def files_of(state: State) -> AddedFiles:
     return state.added
 
 
-def _start(state: State, files: AddedFiles, path: Path, read: ReadUpload) -> Job:
+def _start(state: State, path: Path, read: ReadUpload, on_failure: Callable[[], None]) -> Job:
     def work(job: Job) -> Added:
         def encode(matcher: HybridMatcher) -> Encoding:
             watched = HybridMatcher(WatchedBackbone(matcher.backbone, job), matcher.statistics)
@@ -52,7 +54,7 @@ def _start(state: State, files: AddedFiles, path: Path, read: ReadUpload) -> Job
                 path, encode, wait=lambda: job.begin("waiting for another process to change the library")
             )
         except BaseException:
-            files.discard(path)
+            on_failure()
             raise
         return _added(id, read.document, read.remarks)
 
@@ -78,12 +80,22 @@ def _refuse() -> None:
 
 
 async def adopt(state: State) -> None:
-    """Add the files that a server kept and was killed before it had added them."""
+    """Add the files that a server kept and was killed before it had added them; one that cannot be is left there."""
     if state.added is None:
         return
-    for path in await asyncio.to_thread(state.added.recover):
-        try:
-            read = await state.uploads.read_apart(await asyncio.to_thread(path.read_bytes), path.name)
-            _start(state, state.added, path, read)
-        except (Problem, OSError) as error:
-            log.warning("%s was not added: %s", path.name, error)
+    try:
+        for path in await asyncio.to_thread(state.added.recover):
+            await _adopt_file(state, path)
+    except (LongmatchError, OSError) as error:
+        log.warning("The files that were kept could not be looked at: %s", error)
+
+
+async def _adopt_file(state: State, path: Path) -> None:
+    try:
+        read = await state.uploads.read_apart(await asyncio.to_thread(path.read_bytes), path.name)
+        job = _start(state, path, read, lambda: None)
+    except (Problem, OSError) as error:
+        log.warning("%s was kept, but cannot be added: %s", path.name, error)
+        return
+    while not job.has_ended:
+        await asyncio.sleep(0.1)

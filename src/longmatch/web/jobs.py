@@ -45,9 +45,14 @@ class Job:
 
     def cancel(self) -> None:
         """Want it no more: it ends at its next part."""
-        if self.state in ("waiting", "running"):
+        if not self.has_ended:
             self._unwanted.set()
             self.state, self.step = "cancelled", "cancelled"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state not in ("waiting", "running")
 
     def standing(self) -> JobStanding:
         """As the interface reports it."""
@@ -117,7 +122,7 @@ class Jobs:
             job.cancel()
 
     def _make_room(self) -> None:
-        ended = [id for id, job in self._jobs.items() if job.state not in ("waiting", "running")]
+        ended = [id for id, job in self._jobs.items() if job.has_ended]
         while len(self._jobs) >= self._most:
             if not ended:
                 raise Problem(429, "Too many jobs are under way. Wait for one to end.", {"Retry-After": "5"})

@@ -3,6 +3,7 @@ import { svg } from "./dom.js";
 
 const NARROW = 560; // pixels of a small screen
 const TITLES = 60, CROWD = 250; // titles at a time; documents in view from which there is no room for any
+const DENSE = 1000; // documents in view from which words lie on some anyway
 const HEIGHT = 14; // pixels of a line
 const pen = document.createElement("canvas").getContext("2d");
 
@@ -20,21 +21,22 @@ export function mapLabels(clusters, marks) {
 
   /* `at` has the place of each mark in a box of that size. */
   function place(at, width, height) {
-    const taken = marks.map((mark) => around(at.get(mark), 8));
+    const inView = new Set(marks.filter((mark) => inside(around(at.get(mark), 0), width, height)));
+    const taken = inView.size < DENSE ? [...inView].map((mark) => around(at.get(mark), 8)) : [];
     for (const group of groups) {
-      const own = group.marks.map((mark) => at.get(mark));
-      group.region.setAttribute("d", outline(own));
-      placeCluster(group, own, taken, width, height);
+      if (marks.length < CROWD) group.region.setAttribute("d", outline(group.marks.map((mark) => at.get(mark))));
+      placeCluster(group, group.marks.filter((mark) => inView.has(mark)).map((mark) => at.get(mark)), taken, width, height);
     }
-    const inView = marks.filter((mark) => inside(around(at.get(mark), 0), width, height) && !mark.classList.contains("dim"));
-    titles.replaceChildren(...(inView.length < CROWD ? placeTitles(inView, at, taken, width, height) : []));
+    const bright = [...inView].filter((mark) => !mark.classList.contains("dim"));
+    titles.replaceChildren(...(bright.length < CROWD ? placeTitles(bright, at, taken, width, height) : []));
   }
   return { behind, above, place, labels: groups.map((group) => Object.assign(group.label, { cluster: group.cluster })) };
 }
 
-/* A cluster's words in the middle of its documents, or as near as they cover least. */
+/* A cluster's words in the middle of its documents in view, or as near as they cover least. */
 function placeCluster({ cluster, label }, own, taken, width, height) {
-  label.textContent = cluster.words.slice(0, width < NARROW ? 2 : 3).join(", ");
+  label.textContent = own.length ? cluster.words.slice(0, width < NARROW ? 2 : 3).join(", ") : "";
+  if (!own.length) return;
   const half = textWidth(label.textContent, "600 13px") / 2;
   const [x0, y0] = middle(own);
   let best = null, least = Infinity;
@@ -74,7 +76,7 @@ const around = ([x, y], half) => ({ left: x - half, right: x + half, top: y - ha
 const lineAt = (left, y, long) => ({ left: left - 2, right: left + long + 2, top: y - HEIGHT / 2, bottom: y + HEIGHT / 2 });
 const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 const inside = (box, width, height) => box.left >= 2 && box.right <= width - 2 && box.top >= 2 && box.bottom <= height - 2;
-const middle = (places) => [0, 1].map((axis) => places.reduce((sum, place) => sum + place[axis], 0) / Math.max(1, places.length));
+const middle = (places) => [0, 1].map((axis) => places.reduce((sum, place) => sum + place[axis], 0) / places.length);
 
 function textWidth(text, font) {
   pen.font = `${font} ${getComputedStyle(document.body).fontFamily}`;
