@@ -44,7 +44,7 @@ function placeCluster({ cluster, label }, own, taken, width, height) {
     for (const dx of [0, -30, 30, -60, 60]) {
       const x = Math.max(half + 6, Math.min(x0 + dx, width - half - 6)), y = Math.max(HEIGHT, Math.min(y0 + dy, height - 8));
       const box = lineAt(x - half, y, 2 * half);
-      const cost = 40 * taken.filter((other) => overlap(box, other)).length + Math.hypot(x - x0, y - y0);
+      const cost = 80 * taken.filter((other) => overlap(box, other)).length + Math.hypot(x - x0, y - y0);
       if (cost < least) [best, least] = [{ x, y, box }, cost];
     }
   }
