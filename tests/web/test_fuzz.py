@@ -50,7 +50,7 @@ ROUTES = [
 def described(shelf, tiny_web, tmp_path_factory):
     """The interface's schema over a small library, to which documents may be added."""
     copied = copytree(shelf.address, tmp_path_factory.mktemp("fuzz") / "shelf")
-    limits = Limits(reading_seconds=5)
+    limits = Limits(reading_seconds=5, scan_seconds=5)
     app = create_app(Library(copied, tiny_web), limits=limits, hosts=frozenset({"*"}), writable=True)
     return schemathesis.openapi.from_asgi(f"{API}/openapi.json", app)
 
