@@ -219,3 +219,12 @@ def test_found_documents_show_the_sentences_that_have_the_words(longmatch, folde
     found = longmatch("show", folder, "--find", "depositors queued", "--json").json["documents"]
     assert {row["id"] for row in found} == {"bank.md", "queue.txt"}
     assert all("queued" in row["snippets"][0]["words"] for row in found)
+
+
+def test_a_file_from_elsewhere_that_the_library_holds_is_named_and_is_no_hit(longmatch, folder, tmp_path):
+    (tmp_path / "elsewhere.md").write_text((folder / "bank.md").read_text("utf-8").replace("\n", "\r\n"), "utf-8")
+    found = longmatch("rank", tmp_path / "elsewhere.md", folder, "--json").json
+    assert [(same["id"], same["relation"]) for same in found["same"]] == [("bank.md", "copy")]
+    assert "bank.md" not in ids(found) and ids(found)[0] in ("queue.txt", "ledger.html")
+    said = longmatch("rank", tmp_path / "elsewhere.md", folder).out
+    assert "This document is in the library: bank.md. Its neighbours are shown." in " ".join(said.split())

@@ -1,5 +1,7 @@
 """The interface's own schema, fuzzed: whatever is sent, the answer is one it describes, and never a 500."""
 
+from shutil import copytree
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +12,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from longmatch.library.library import Library
 from longmatch.web.app import create_app
 from longmatch.web.limits import Limits
 from tests.effort import tried
@@ -24,6 +27,8 @@ ROUTES = [
     "GET /models",
     "GET /map",
     "GET /documents",
+    "POST /documents",
+    "DELETE /documents",
     "GET /document",
     "GET /document/page",
     "POST /uploads",
@@ -42,9 +47,11 @@ ROUTES = [
 
 
 @pytest.fixture(scope="module")
-def described(shelf):
-    """The interface's schema over a small library."""
-    app = create_app(shelf, limits=Limits(reading_seconds=5), hosts=frozenset({"*"}))
+def described(shelf, tiny_web, tmp_path_factory):
+    """The interface's schema over a small library, to which documents may be added."""
+    copied = copytree(shelf.address, tmp_path_factory.mktemp("fuzz") / "shelf")
+    limits = Limits(reading_seconds=5, scan_seconds=5)
+    app = create_app(Library(copied, tiny_web), limits=limits, hosts=frozenset({"*"}), writable=True)
     return schemathesis.openapi.from_asgi(f"{API}/openapi.json", app)
 
 

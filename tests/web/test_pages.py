@@ -1,4 +1,4 @@
-"""Pages of PDFs as pictures: of files of the library that are still what was indexed, and of no others."""
+"""Pages of PDFs as pictures: of uploads, of files of the library that are still what was indexed, and of no others."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
+from longmatch.web.limits import Limits
 from tests.web.conftest import API, calling, upload
 
 PDFS = Path(__file__).parents[1] / "documents" / "pdf" / "fixtures"
@@ -50,14 +51,25 @@ def test_a_passage_is_highlighted(client, papers):
     assert marked.status_code == 200 and marked.content != page(client, "report.pdf", number).content
 
 
-def test_only_pdf_files_of_the_library_have_pages(client):
+def test_only_pdf_files_have_pages(client):
     assert page(client, "note.md").status_code == 415
     assert page(client, "../library/secret.pdf").status_code == 404
     assert page(client, str(PDFS / "report.pdf")).status_code == 404
-    held = upload(client, (PDFS / "report.pdf").read_bytes(), "mine.pdf").json()
-    assert held["remarks"] == [] and not held["shows_pages"]
-    answer = page(client, held["upload"])
-    assert answer.status_code == 404 and "is not kept" in answer.json()["detail"]
+
+
+def test_an_uploaded_pdf_shows_its_pages_while_its_file_is_held(papers):
+    content = (PDFS / "report.pdf").read_bytes()
+    with calling(papers, limits=Limits(upload_files=len(content))) as client:
+        first = upload(client, content, "mine.pdf").json()
+        assert first["shows_pages"]
+        sentence = next(papers.show("report.pdf").sentences)
+        marked = page(client, first["upload"], 1, start=sentence.start, end=sentence.end)
+        assert marked.content == page(client, "report.pdf", 1, start=sentence.start, end=sentence.end).content
+        assert not upload(client, "The river rose.", "note.txt").json()["shows_pages"]
+        upload(client, content, "newer.pdf")
+        answer = page(client, first["upload"], 2)
+        assert answer.status_code == 404 and "no longer held" in answer.json()["detail"]
+        assert client.get(f"{API}/document", params={"id": first["upload"]}).status_code == 200
 
 
 def test_a_page_that_is_not_there_is_refused_in_a_sentence(client):

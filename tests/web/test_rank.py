@@ -183,3 +183,14 @@ def test_only_so_many_jobs_are_kept_and_the_oldest_ended_one_goes_first(shelf):
             jobs.append(client.post(f"{API}/rank", json={"document": "report-1.md"}).json()["job"])
             waited(client, jobs[-1])
         assert [client.get(f"{API}/jobs/{job}").status_code for job in jobs] == [404, 200, 200]
+
+
+def test_an_upload_that_the_library_has_is_named_and_is_no_hit(client, shelf):
+    words = shelf.show("report-2.md").text.replace("\n", "  \n")
+    id = upload(client, words, "mine.md").json()["upload"]
+    found = client.get(f"{API}/rank", params={"document": id, "k": 3}).json()
+    assert [(same["id"], same["relation"]) for same in found["same"]] == [("report-2.md", "copy")]
+    assert found["remarks"][0] == "This document is in the library: report-2.md. Its neighbours are shown."
+    stored = client.get(f"{API}/rank", params={"document": "report-2.md", "k": 3}).json()
+    assert [hit["id"] for hit in found["hits"]] == [hit["id"] for hit in stored["hits"]]
+    assert stored["same"] == []

@@ -45,6 +45,7 @@ class Answer:
             "documents": self.documents,
             "remarks": [*remarks, *self.hits.remarks],
             "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],
+            "same": [one.to_dict() for one in self.hits.same],
             "hits": [hit.to_dict() for hit in self.hits],
         }
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))

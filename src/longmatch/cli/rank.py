@@ -99,7 +99,8 @@ def rank(
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
         answer = rank_in_memory(typed or query, Path(folder), k, model, second, rerank_depth)
     report(second)
-    nothing = no_match(library, folder, where) if library is not None and where and not answer.hits else ""
+    is_empty = not answer.hits and not answer.hits.same
+    nothing = no_match(library, folder, where) if library is not None and where and is_empty else ""
     remarks = library.language_remarks(answer.query.language) if library is not None else []
     if csv:
         answer.write_csv(csv)

@@ -38,6 +38,7 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
             answer = {
                 "query": facts,
                 "remarks": library.language_remarks(query.language) + hits.remarks,
+                "same": [one.to_dict() for one in hits.same],
                 "hits": [hit.to_dict() for hit in hits],
             }
             typer.echo(json.dumps(answer, ensure_ascii=False))

@@ -1,6 +1,7 @@
 """`longmatch serve`: a local page and a REST interface over a library."""
 
 import ipaddress
+import os
 import secrets
 import socket
 import sys
@@ -9,13 +10,16 @@ import time
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from longmatch.cli.library import open_library
 from longmatch.cli.progress import progress, warn
 from longmatch.errors import LongmatchError
+
+if TYPE_CHECKING:
+    from longmatch.library.library import Library
 
 SHORTEST = 16  # characters of a token
 CONNECTIONS = 512  # at a time
@@ -39,6 +43,9 @@ def serve(
     model: Annotated[
         list[Path] | None, typer.Option("--model", "-m", help="Folder of a trained model to offer as well.")
     ] = None,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Let people add documents to the library, and remove those they added.")
+    ] = False,
 ) -> None:
     """Open a local page to search a library, compare documents and see why they match; with a REST interface."""
     _check_installed()
@@ -52,8 +59,10 @@ def serve(
         opened, _ = open_library(library)
         if opened is None:
             raise LongmatchError(f"{library} is no folder. Name a library, or a folder of documents.")
+        if writable:
+            _check_writable(opened)
         with progress("starting"):
-            app = _app(opened, token, host, loopback, model or [])
+            app = _app(opened, token, host, loopback, model or [], writable)
         address = _address(host, listening.getsockname()[1], token)
         sys.stdout.write(f"longmatch shows {library} at {address}\nStop it with Ctrl+C.\n")
         if not loopback:
@@ -94,13 +103,22 @@ def _listen(host: str, port: int) -> socket.socket:
         raise LongmatchError(f"Port {port} of {host} cannot be used ({reason}). Name another with --port.") from error
 
 
-def _app(library: Any, token: str | None, host: str, loopback: bool, trained: list[Path]) -> Any:
+def _check_writable(library: "Library") -> None:
+    if "://" in library.address:
+        raise LongmatchError("--writable needs a library in a folder of this computer. Leave it out.")
+    if not os.access(library.address, os.W_OK):
+        raise LongmatchError(f"{library.address} cannot be written. Leave out --writable, or change its permissions.")
+
+
+def _app(library: "Library", token: str | None, host: str, loopback: bool, trained: list[Path], writable: bool) -> Any:
     from longmatch.web.app import create_app
     from longmatch.web.security import LOOPBACK
 
     named = f"[{host}]" if ":" in host else host.lower()
     hosts = LOOPBACK | {named} if loopback else frozenset({"*"})
-    return create_app(library, token=token, hosts=hosts, trained={path.name: path for path in trained})
+    return create_app(
+        library, token=token, hosts=hosts, trained={path.name: path for path in trained}, writable=writable
+    )
 
 
 def _address(host: str, port: int, token: str | None) -> str:

@@ -191,10 +191,17 @@ def _if_changed(
     is_same = record is not None and record["size"] == stat.st_size and record["modified"] == stat.st_mtime_ns
     if record and is_same and record["hash"][HASH_DIGITS:] == described:
         return None
-    digest = _hash(path) + described
+    found = source_file(path, source)
+    digest = found.hash + described
     if record and record["hash"] == digest:
         return None
-    return SourceFile(path, id, source, digest, stat.st_size, stat.st_mtime_ns, description)
+    return replace(found, id=id, hash=digest, description=description)
+
+
+def source_file(path: Path, source: str) -> SourceFile:
+    """A file as it is now; its document is called by its name."""
+    stat = path.stat()
+    return SourceFile(path, path.name, source, _hash(path), stat.st_size, stat.st_mtime_ns)
 
 
 def _is_readable_now(record: dict[str, Any]) -> bool:

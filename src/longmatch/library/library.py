@@ -21,7 +21,7 @@ from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.library.common_passages import CommonPassages
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
-from longmatch.library.files import DescribedFile, SourcePaths, is_unchanged
+from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
 from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.finding import Wanted, find_ids
 from longmatch.library.index.index import Index
@@ -35,9 +35,12 @@ from longmatch.library.search.candidates import CANDIDATES
 from longmatch.library.search.encode import Query, QueryEncoder, QueryLike
 from longmatch.library.search.explain import Ranking
 from longmatch.library.search.hierarchical import rank_by_sdr
+from longmatch.library.search.same import MOST as MOST_SAME
+from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.search.sections import QUESTION_WORDS, rank_sections
-from longmatch.library.store import Store, limit_malloc_arenas
+from longmatch.library.single import put_document
+from longmatch.library.store import Store, limit_malloc_arenas, sql_in
 from longmatch.library.writer import Writer, try_write_lock, update_index, write_lock
 from longmatch.matching.hits import Hits
 from longmatch.matching.match import Match
@@ -287,6 +290,36 @@ class Library:
                 raise IndexingStopped(self.address, before, len(writer.store)) from None
         return summary
 
+    def put(
+        self,
+        path: str | os.PathLike[str],
+        encode: Callable[[HybridMatcher], Encoding],
+        wait: Callable[[], None] | None = None,
+    ) -> str:
+        """Add the document of a file that was read elsewhere; returns its id.
+
+        `encode` encodes it with the library's model. `wait` is called while another process changes the library.
+        """
+        while True:
+            self.refresh()
+            matcher = self.matcher
+            encoding = encode(matcher)
+            with self._writer(wait) as writer:
+                if self.matcher is matcher:  # else another process has changed the model meanwhile
+                    id = put_document(writer, self._source_paths, Path(path), encoding)
+                    writer.finish(self.exact_below)
+                    return id
+
+    def ids_of(self, path: str | os.PathLike[str]) -> list[str]:
+        """The ids of the documents that come from a file."""
+        source = self._source_paths.source(Path(path))
+        return sorted(self._store.read(["id"], sql_in("source", [source]))["id"].to_pylist())
+
+    def indexed_files(self) -> dict[Path, str]:
+        """The files that were indexed, each with a hash of its content."""
+        records = self._store.files()
+        return {self._source_paths.path(source): row["hash"][:HASH_DIGITS] for source, row in records.items()}
+
     def reencode(self, progress: OnDocuments | None = None) -> None:
         """Encode all documents again with this model; `progress` is called with the number of documents just done."""
         reencoder = self.reencoder()
@@ -294,14 +327,17 @@ class Library:
             reencoder.store.refresh()
             reencoder.encode(with_adapter(reencoder.base, reencoder.store), progress)
 
-    def remove(self, ids: str | Sequence[str]) -> None:
-        """Remove documents; a file that is still there comes back with the next `add`."""
+    def remove(self, ids: str | Sequence[str], wait: Callable[[], None] | None = None) -> None:
+        """Remove documents; a file that is still there comes back with the next `add`.
+
+        `wait` is called while another process changes the library.
+        """
         ids = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
         sources = {row.id: str(row.value("source")) for row in self._store.fetch(ids, ["id", "source"])}
         for id in ids:
             if id not in sources:
                 raise self._unknown_id(id)
-        with self._writer() as writer:
+        with self._writer(wait) as writer:
             writer.store.delete_files(list(sources.values()))
             writer.remove(ids)
             writer.finish(self.exact_below)
@@ -319,15 +355,22 @@ class Library:
     ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
-        `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019". `by` names
-        the score. With `rerank`, another model, the best `depth` (at least k) are read and scored by it; `progress` is
-        called with their number as they are, and the passages that explain a hit are still the library's.
+        Of a query from elsewhere, copies and versions in the library are left out too, and named by `same` of what is
+        returned. `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019".
+        `by` names the score. With `rerank`, another model, the best `depth` (at least k) are read and scored by it;
+        `progress` is called with their number as they are, and the passages that explain a hit are still the library's.
         """
         searcher, encoded = self._encoded(query)
-        ranking = self._ranking(searcher, encoded, max(k, depth) if rerank else k, where, by)
+        count = max(k, depth) if rerank else k
+        spare = MOST_SAME if encoded.stored_id is None else 0
+        ranking = self._ranking(searcher, encoded, count + spare, where, by)
+        same = same_documents(encoded.encoding, ranking.candidates) if spare else []
+        if spare:
+            ranking = ranking.without({one.id for one in same}, count)
         if rerank:
             ranking = ranking.reranked(rerank, k, progress)
         hits = ranking.hits(self._with_path)
+        hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
         if by == "default" and not rerank and encoded.stored_id is None and encoded.words <= QUESTION_WORDS:
             hits.stands_out = rank_sections(searcher, encoded, 1, where).stands_out
         return hits
@@ -469,9 +512,9 @@ class Library:
         return self._opened
 
     @contextmanager
-    def _writer(self) -> Iterator[Writer]:
+    def _writer(self, wait: Callable[[], None] | None = None) -> Iterator[Writer]:
         """Hold the lock, and give a writer for the current store and index."""
-        with write_lock(self._folder, self._on_message):
+        with write_lock(self._folder, self._on_message, wait):
             if self._opened is None:
                 model = LibraryModel.of(self.matcher, self._vector_type or "float16")
                 self._opened = Store.create(self.address, model)

@@ -1,7 +1,7 @@
 """Changes to a library, by one writer at a time: first the store, in one commit, then the index derived from it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +19,7 @@ from longmatch.library.store import Store
 from longmatch.units import Tokens
 
 LOCK = "writer.lock"
+POLL = 0.2  # seconds between tries for a lock that another process has
 MAX_STALE = 0.02  # share of documents added or removed before the norms of all are recomputed
 
 
@@ -108,10 +109,13 @@ def _fetch_or_scan(store: Store, columns: Sequence[str], ids: Sequence[str], tot
 
 
 @contextmanager
-def write_lock(folder: Path, on_message: Callable[[str], None]) -> Iterator[None]:
+def write_lock(
+    folder: Path, on_message: Callable[[str], None], wait: Callable[[], None] | None = None
+) -> Iterator[None]:
     """Hold a library's lock; if another process has it, say so through `on_message` and wait.
 
-    The system frees the lock of a process that ends, however it ends.
+    `wait` is called again and again meanwhile; what it raises ends the waiting. The system frees the lock of a process
+    that ends, however it ends.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -120,13 +124,24 @@ def write_lock(folder: Path, on_message: Callable[[str], None]) -> Iterator[None
             lock.acquire(timeout=0)
         except Timeout:
             on_message(f"Another process is changing {folder}; waiting until it is done.")
-            lock.acquire()
+            _acquire(lock, wait)
     except OSError as error:
         raise LibraryError(f"{folder} cannot be written ({error.strerror}). Name a folder you may write to.") from error
     try:
         yield
     finally:
         lock.release()
+
+
+def _acquire(lock: FileLock, wait: Callable[[], None] | None) -> None:
+    """Wait for a lock; a caller that has other work meanwhile gets its turn between tries."""
+    if wait is None:
+        lock.acquire()
+        return
+    while not lock.is_locked:
+        wait()
+        with suppress(Timeout):
+            lock.acquire(timeout=POLL)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment
 from longmatch.matching.render.wording import likelihood, ranking_remarks
+from longmatch.matching.same_document import SameDocument, same_remarks
 from longmatch.matching.spreadsheet import write_csv
 
 if TYPE_CHECKING:
@@ -74,11 +75,12 @@ class Hits(list[Hit]):
     """The documents found for a query, best first: a list that a notebook shows as a table."""
 
     stands_out: bool | None = None  # for a question, whether any document has more to do with it than the others
+    same: tuple[SameDocument, ...] = ()  # entries of the library that are the query itself; they are no hits
 
     @property
     def remarks(self) -> list[str]:
-        """What to know before reading them: that none may belong with the query."""
-        return ranking_remarks((hit.probability for hit in self), self.stands_out)
+        """What to know before reading them: where the query itself is, and that none may belong with it."""
+        return same_remarks(self.same) + ranking_remarks((hit.probability for hit in self), self.stands_out)
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Hit: ...

@@ -9,6 +9,7 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI
 
 from longmatch.library.library import Library
+from longmatch.web.adding import adopt
 from longmatch.web.limits import Limits
 from longmatch.web.page.routes import page_router
 from longmatch.web.problems import answer_with_sentences
@@ -27,18 +28,22 @@ def create_app(
     limits: Limits | None = None,
     hosts: frozenset[str] | None = None,
     trained: Mapping[str, Path] | None = None,
+    writable: bool = False,
 ) -> FastAPI:
     """The application for a library.
 
     With a token, the interface answers only those who send it. `hosts` are the names the server may be called by; by
     default those of this computer alone. `trained` are further models, by the name they are asked for.
+    A `writable` server adds documents to the library, and removes those it has added.
     """
-    state = State(served, limits or Limits(), trained)
+    state = State(served, limits or Limits(), trained, writable)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         state.open()
+        adopting = asyncio.create_task(adopt(state))
         yield
+        adopting.cancel()
         await state.rankers.close()
         await asyncio.to_thread(state.close)
 

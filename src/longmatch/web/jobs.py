@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from longmatch.errors import LongmatchError
 from longmatch.web.problems import UNKNOWN, Problem, log
-from longmatch.web.schema import JobStanding, Ranking, State
+from longmatch.web.schema import Added, JobStanding, Ranking, State
 from longmatch.web.worker import Worker
 
 
@@ -27,7 +27,7 @@ class Job:
     step: str = "waiting for its turn"
     done: int = 0
     total: int = 0
-    result: Ranking | None = None
+    result: Ranking | Added | None = None
     detail: str | None = None
     _unwanted: threading.Event = field(default_factory=threading.Event)
 
@@ -45,9 +45,14 @@ class Job:
 
     def cancel(self) -> None:
         """Want it no more: it ends at its next part."""
-        if self.state in ("waiting", "running"):
+        if not self.has_ended:
             self._unwanted.set()
             self.state, self.step = "cancelled", "cancelled"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state not in ("waiting", "running")
 
     def standing(self) -> JobStanding:
         """As the interface reports it."""
@@ -76,14 +81,14 @@ class Job:
             log.error("a job failed", exc_info=error)
             self._fail(UNKNOWN)
         else:
-            if not self._unwanted.is_set():
+            if not self._unwanted.is_set() or isinstance(result, Added):  # what was added is in the library
                 self.result, self.step, self.state = result, "done", "done"
 
     def _fail(self, sentence: str) -> None:
         self.detail, self.step, self.state = sentence, "failed", "failed"
 
 
-Work = Callable[[Job], Ranking]
+Work = Callable[[Job], Ranking | Added]
 
 
 class Jobs:
@@ -117,7 +122,7 @@ class Jobs:
             job.cancel()
 
     def _make_room(self) -> None:
-        ended = [id for id, job in self._jobs.items() if job.state not in ("waiting", "running")]
+        ended = [id for id, job in self._jobs.items() if job.has_ended]
         while len(self._jobs) >= self._most:
             if not ended:
                 raise Problem(429, "Too many jobs are under way. Wait for one to end.", {"Retry-After": "5"})

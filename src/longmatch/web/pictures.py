@@ -1,8 +1,10 @@
-"""Pages of the library's PDFs as pictures: drawn in a separate process when asked for, kept for a while."""
+"""Pages of PDFs as pictures: drawn in a separate process when asked for, kept for a while."""
 
 import asyncio
+import tempfile
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,7 @@ from longmatch.documents.pdf.picture import PagePicture
 from longmatch.web.limits import Limits
 from longmatch.web.reading.process import draw_apart
 
-Key = tuple[str, int, int, int, str]  # path, time, size, page, passage
+Key = tuple[str, int, int, int, str]  # path or upload, time, size, page, passage
 
 
 class PagePictures:
@@ -26,10 +28,24 @@ class PagePictures:
         """A page of a file, `shown` in sentences under that name, with a passage highlighted."""
         stat = path.stat()
         key = str(path), stat.st_mtime_ns, stat.st_size, page, passage
+        return await self._drawn(key, lambda: draw_apart(path, shown, page, passage, self._limits))
+
+    async def draw_content(self, content: bytes, shown: str, page: int, passage: str) -> PagePicture:
+        """The same of a file that is held in memory; it lies in a private folder while it is drawn."""
+
+        def draw() -> PagePicture:
+            with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
+                path = Path(folder) / "upload.pdf"
+                path.write_bytes(content)
+                return draw_apart(path, shown, page, passage, self._limits)
+
+        return await self._drawn((shown, 0, len(content), page, passage), draw)
+
+    async def _drawn(self, key: Key, draw: Callable[[], PagePicture]) -> PagePicture:
         if (held := self._get(key)) is not None:
             return held
         async with self._readers:
-            drawn = await asyncio.to_thread(draw_apart, path, shown, page, passage, self._limits)
+            drawn = await asyncio.to_thread(draw)
         self._keep(key, drawn)
         return drawn
 

@@ -10,7 +10,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
 from longmatch.web.jobs import Job
-from longmatch.web.schema import Found, Ranking, RankRequest
+from longmatch.web.schema import Found, Ranking, RankRequest, Same
 from longmatch.web.state import State
 from longmatch.web.where import checked
 
@@ -57,6 +57,7 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
         by=asked.rerank or asked.by,
         documents=len(rows),
         remarks=library.language_remarks(described.language) + hits.remarks,
+        same=[Same(**rows[one.id].model_dump(), relation=one.relation) for one in hits.same if one.id in rows],
         hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
     )
 

@@ -50,6 +50,7 @@ class LibraryFacts(Answer):
     adapted: dict[str, Any] | None = Field(description="When its model learnt from its documents, and the proof.")
     uploads: dict[str, int] = Field(description="What an upload may have at most: bytes, words.")
     formats: list[str] = Field(description="The kinds of files that can be uploaded.", examples=[[".pdf", ".md"]])
+    writable: bool = Field(description="Whether documents can be added, and those removed that were.")
 
 
 class Described(Answer):
@@ -103,10 +104,11 @@ class SectionText(Answer):
 class DocumentText(Described):
     """A document with its text."""
 
+    removable: bool = Field(description="Whether it was added from the page, and can be removed there.")
     sections: list[SectionText]
 
     @classmethod
-    def of(cls, document: Document) -> "DocumentText":
+    def of(cls, document: Document, removable: bool = False) -> "DocumentText":
         """From a document; the markup is blanked, so that spans hold."""
         text = document.readable
         sections = [
@@ -122,7 +124,7 @@ class DocumentText(Described):
             )
             for section in document.sections
         ]
-        return DocumentText(**Described.of(document).model_dump(), sections=sections)
+        return DocumentText(**Described.of(document).model_dump(), removable=removable, sections=sections)
 
 
 class PastedText(BaseModel):
@@ -208,6 +210,12 @@ class Found(Described):
         )
 
 
+class Same(Described):
+    """A document of the library that is the upload asked about."""
+
+    relation: Literal["copy", "version"] = Field(description="Its text word for word, or another version of it.")
+
+
 class Ranking(Answer):
     """The documents that belong most with one, best first."""
 
@@ -215,6 +223,9 @@ class Ranking(Answer):
     by: str = Field(description="The score they are ranked by.")
     documents: int = Field(description="How many the library holds.")
     remarks: list[str] = Field(description="What to know before reading the hits, as that none of them is close.")
+    same: list[Same] = Field(
+        description="Entries of the library that are the upload itself; they are not among the hits."
+    )
     hits: list[Found]
 
 
@@ -231,6 +242,15 @@ class RankRequest(BaseModel):
         default=None, max_length=200, description="A model that reads the best once more; see /models."
     )
     depth: int = Field(default=40, ge=1, le=200, description="How many of the best that model reads.")
+
+
+class Added(Answer):
+    """A document that was added to the library."""
+
+    id: str
+    title: str
+    words: int
+    remarks: list[str] = Field(description="What was not read, or not surely, as pages of a scan.")
 
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -250,7 +270,7 @@ class JobStanding(Answer):
     step: str = Field(description="What it is doing now, in words.")
     done: int
     total: int = Field(description="0 as long as nobody knows.")
-    result: Ranking | None = Field(description="The answer, once the state is done.")
+    result: Ranking | Added | None = Field(description="The answer, once the state is done.")
     detail: str | None = Field(description="Why it failed, once the state is failed.")
 
 

@@ -17,6 +17,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
+from longmatch.web.added_files import AddedFiles
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Jobs
 from longmatch.web.limits import Limits
@@ -39,8 +40,11 @@ T = TypeVar("T")
 class State:
     """One server's state. Methods that end in _now run in the scoring thread."""
 
-    def __init__(self, library: Library, limits: Limits, trained: Mapping[str, Path] | None = None) -> None:
+    def __init__(
+        self, library: Library, limits: Limits, trained: Mapping[str, Path] | None = None, writable: bool = False
+    ) -> None:
         self.library, self.limits = library, limits
+        self.added = AddedFiles(library, limits) if writable else None
         self.worker = Worker(limits.waiting)
         self.rankers = Rankers(library.address if library.opens_by_address else None, limits)
         self.models = ModelShelf(library, trained)
@@ -84,12 +88,15 @@ class State:
     async def page(self, id: str, page: int, start: int, end: int) -> PagePicture:
         """A page of a document's PDF as a picture, the characters from `start` to `end` highlighted."""
         document = await asyncio.to_thread(self.document, id)
-        if self.uploads.was_one(id):
-            raise Problem(404, "The file of an upload is not kept. Index it to see its pages.")
         if not is_pdf(document.source):
             raise Problem(415, f"{id} is not a PDF file, so its pages cannot be shown.")
-        path = await asyncio.to_thread(self.library.unchanged_file, document)
         passage = document.readable[start : min(end, start + HIGHLIGHTED)]
+        if self.uploads.was_one(id):
+            upload = self.uploads.get(id)
+            if upload is None or upload.content is None:
+                raise Problem(404, "The file of this upload is no longer held. Upload it again to see its pages.")
+            return await self.pictures.draw_content(upload.content, id, page, passage)
+        path = await asyncio.to_thread(self.library.unchanged_file, document)
         return await self.pictures.draw(path, id, page, passage)
 
     def unknown(self, id: str) -> Problem:

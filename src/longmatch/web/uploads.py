@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.documents.checks import is_pdf
 from longmatch.documents.document import Document
 from longmatch.web.limits import Limits
-from longmatch.web.reading.process import read_apart
+from longmatch.web.reading.process import ReadUpload, read_apart
 
 _MARKDOWN = re.compile(r"^#{1,6} \S", re.MULTILINE)  # headings as Markdown has them
 _ID = re.compile(r"u-[0-9a-f]{16}")
@@ -23,6 +24,7 @@ class Upload:
 
     document: Document
     remarks: tuple[str, ...] = ()  # of its reader
+    content: bytes | None = None  # of a PDF file, to show its pages
     encoding: Encoding | None = None
     encoder: HybridMatcher | None = None  # what made it: another process may have adapted the library since
 
@@ -47,9 +49,13 @@ class Uploads:
 
     async def read(self, content: bytes, name: str) -> Document:
         """Read a file's content in a separate process and hold the document."""
+        read = await self.read_apart(content, name)
+        return self.hold(read.document, read.remarks, content if is_pdf(name) else None)
+
+    async def read_apart(self, content: bytes, name: str) -> ReadUpload:
+        """Read a file's content in a separate process."""
         async with self._readers:
-            read = await asyncio.to_thread(read_apart, content, name, self._limits)
-        return self.hold(read.document, read.remarks)
+            return await asyncio.to_thread(read_apart, content, name, self._limits)
 
     async def paste(self, text: str, title: str) -> Document:
         """Read a pasted text in a separate process too, and hold it."""
@@ -59,15 +65,24 @@ class Uploads:
             read = await asyncio.to_thread(read_apart, content, "pasted text", self._limits, kind)
         return self.hold(replace(read.document, title=title) if title else read.document)
 
-    def hold(self, document: Document, remarks: tuple[str, ...] = ()) -> Document:
-        """Give a document its id, and keep it."""
+    def hold(self, document: Document, remarks: tuple[str, ...] = (), pdf: bytes | None = None) -> Document:
+        """Give a document its id, and keep it; with the content of its file, if that is a PDF."""
         id = f"u-{secrets.token_hex(8)}"
-        named = replace(document, id=id, source="")
+        named = replace(document, id=id, source=f"upload:{id}.pdf" if pdf else "")
         with self._lock:
-            self._held[id] = Upload(named, remarks)
+            self._held[id] = Upload(named, remarks, pdf)
             while len(self._held) > 1 and self._is_too_much():
                 self._held.popitem(last=False)
+            self._drop_files()
         return named
+
+    def _drop_files(self) -> None:
+        """Forget the files of the oldest uploads where all together are too large; their texts stay."""
+        room = self._limits.upload_files
+        for upload in reversed(self._held.values()):
+            room -= len(upload.content or b"")
+            if room < 0:
+                upload.content = None
 
     def get(self, id: str) -> Upload | None:
         """The upload of that id, if it is still held."""

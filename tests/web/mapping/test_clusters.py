@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from longmatch.web.mapping.clusters import _apart, _distances, cluster, silhouette
 from longmatch.web.mapping.kmeans import k_means
+from longmatch.web.mapping.layout import layout
 from tests.web.mapping.samples import gaussians
 
 
@@ -18,6 +19,14 @@ def judge(vectors, seed):
     vectors = _apart(vectors)
     fits = [KMeans(k, n_init=2, random_state=seed).fit_predict(vectors) for k in range(2, 13)]
     return max(fits, key=lambda labels: silhouette_score(vectors, labels))
+
+
+def unrelated(count, seed=0):
+    """Vectors that hardly have anything in common, a little more with those of their own half."""
+    chance = np.random.default_rng(seed)
+    halves = np.repeat([1.0, -1.0], [count // 2, count - count // 2])[:, None] * chance.standard_normal(40)
+    vectors = 0.5 * halves + chance.standard_normal((count, 40))
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
 def inertia(vectors, labels):
@@ -77,3 +86,22 @@ def test_the_map_is_drawn_without_scikit_learn():
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.strip() == "set()"
+
+
+def test_hardly_related_documents_make_as_many_groups_as_a_reader_expects_each_a_region_of_the_map():
+    vectors = unrelated(36)
+    assert len(np.unique(judge(vectors, 0))) == 2  # by the silhouette alone
+    places = layout(vectors)
+    labels = cluster(vectors, places)
+    assert 4 <= len(np.unique(labels)) <= 8 and np.bincount(labels).max() <= 18
+    centres = np.stack([places[labels == n].mean(0) for n in range(labels.max() + 1)])
+    nearest = np.linalg.norm(places[:, None] - centres, axis=2).argmin(1)
+    assert np.array_equal(nearest, labels)
+
+
+def test_hardly_related_documents_do_not_fall_into_pairs():
+    chance = np.random.default_rng(3)
+    pairs = np.repeat(chance.standard_normal((13, 40)), 2, axis=0) + 1.6 * chance.standard_normal((26, 40))
+    vectors = (pairs / np.linalg.norm(pairs, axis=1, keepdims=True)).astype(np.float32)
+    assert len(np.unique(judge(vectors, 0))) > 8  # by the silhouette alone
+    assert 4 <= len(np.unique(cluster(vectors, layout(vectors)))) <= 8

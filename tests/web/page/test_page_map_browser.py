@@ -1,5 +1,7 @@
 """The map in a real browser."""
 
+import pytest
+
 from tests.web.page.conftest import B
 
 
@@ -72,3 +74,37 @@ def test_going_closer_moves_the_points_apart(visit):
     assert page.locator(".point").evaluate_all(spread) > before * 1.3
     page.get_by_label("The whole map").click()
     assert abs(page.locator(".point").evaluate_all(spread) - before) < 1
+
+
+BOXES = """texts => texts.map(text => {
+  const { left, right, top, bottom } = text.getBoundingClientRect();
+  return [left, right, top, bottom];
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_titles_stand_on_the_map_where_there_is_room_and_cover_nothing(visit, server, width):
+    page = visit(width=width).open("#/map")
+    page.wait_for_selector(".map-title")
+    titles = page.locator(".map-title").all_text_contents()
+    assert len(titles) >= (12 if width > 1000 else 5)
+    known = [point["title"] for point in server.get("/map").json()["points"]]
+    assert all(any(whole.startswith(title.removesuffix(" …")) for whole in known) for title in titles)
+    boxes = page.locator(".map-title, .map-label").evaluate_all(BOXES)
+    for place, (left, right, top, bottom) in enumerate(boxes[: len(titles)]):
+        for other in boxes[:place] + boxes[place + 1 :]:
+            apart = left >= other[1] - 2 or other[0] >= right - 2 or top >= other[3] - 4 or other[2] >= bottom - 4
+            assert apart, (boxes[place], other)
+
+
+def test_the_words_of_a_cluster_lie_on_its_documents(visit, server):
+    page = visit().open("#/map")
+    page.wait_for_selector(".map-label")
+    for cluster in server.get("/map").json()["clusters"]:
+        own = f".point.c{cluster['number'] % 8}"
+        label = page.locator(".map-label").nth(cluster["number"]).bounding_box()
+        points = page.locator(own).evaluate_all(BOXES)
+        x, y = label["x"] + label["width"] / 2, label["y"] + label["height"] / 2
+        reach = 75  # pixels that it may give way
+        assert min(p[0] for p in points) - reach < x < max(p[1] for p in points) + reach
+        assert min(p[2] for p in points) - reach < y < max(p[3] for p in points) + reach

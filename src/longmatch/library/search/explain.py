@@ -1,6 +1,6 @@
 """Step 4: the hits. The best candidates as a user sees them, each with the passages that carry its score."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +34,22 @@ class Ranking:
     def empty(query: Query) -> "Ranking":
         """The ranking of no documents."""
         return Ranking(query, (), np.zeros(0), np.zeros(0), 0, lambda candidate: ())
+
+    def without(self, ids: Collection[str], k: int) -> "Ranking":
+        """The first k that have none of these ids, as if the library had no such documents."""
+        places = [i for i, candidate in enumerate(self.candidates) if candidate.document.id not in ids]
+        left_out = np.array(sorted(set(range(len(self.candidates))) - set(places)), dtype=np.int64)
+        lower = self.percentiles * self.total / 100.0 - (self.scores[left_out] < self.scores[:, None]).sum(1)
+        total = self.total - len(left_out)
+        kept, likely = places[:k], self.probabilities
+        return replace(
+            self,
+            candidates=[self.candidates[i] for i in kept],
+            scores=self.scores[kept],
+            percentiles=100.0 * lower[kept] / max(1, total),
+            total=total,
+            probabilities=None if likely is None else likely[kept],
+        )
 
     def reranked(self, matcher: Matcher, k: int, progress: Progress | None = None) -> "Ranking":
         """The k best by the score of another model, which reads the texts; probabilities and passages stay."""

@@ -40,7 +40,8 @@ class Chart:
         total = len(ids)
         chosen = _sample(ids)
         ids, vectors = [ids[i] for i in chosen], vectors[chosen]
-        places, labels = layout(vectors), cluster(vectors)
+        places = layout(vectors)
+        labels = cluster(vectors, places)
         titles = {id: row.title for id, row in self._catalogue.rows().items()}
         points = [
             Point(id=id, title=titles.get(id, id), x=round(float(x), 4), y=round(float(y), 4), cluster=int(label))

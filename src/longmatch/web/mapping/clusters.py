@@ -1,4 +1,9 @@
-"""Which documents lie together: k-means over the documents' vectors, with as many clusters as fit best."""
+"""Which documents lie together: k-means over the documents' vectors, with as many clusters as fit best.
+
+Documents that are hardly related have no clusters that stand apart: by the silhouette two halves, or a dozen pairs, are
+then about as good as any number. Those are grouped by their places on the map, so that a group is one region of it,
+into about as many groups as so many documents usually have.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,23 +17,51 @@ Ints = npt.NDArray[np.int64]
 MOST = 12  # clusters: more colours are hard to distinguish
 JUDGED = 1_000  # documents that the number of clusters is chosen by
 STARTS = 2  # of k-means for each number of clusters
+REGION_STARTS = 8  # of k-means over places, which are cheap and vary more
+WEAK = 0.15  # silhouette below which clusters hardly stand apart: those of the example collection have 0.22
 
 
-def cluster(vectors: Floats) -> Ints:
-    """The cluster of each vector, the largest cluster first: (vectors,). The same every time."""
+def cluster(vectors: Floats, places: Floats | None = None) -> Ints:
+    """The cluster of each vector, the largest cluster first: (vectors,). The same every time.
+
+    places: where each lies on the map: (vectors, 2); without, hardly related ones are grouped by their vectors.
+    """
     count = len(vectors)
     if count < 4 or float(np.ptp(vectors, axis=0).max()) < 1e-7:
         return np.zeros(count, dtype=np.int64)
     vectors = _apart(vectors)
-    judged = vectors[np.linspace(0, count - 1, min(count, JUDGED)).astype(int)]
-    distances = _distances(judged)
-    tried = [labels for k in range(2, min(MOST, len(judged) - 1) + 1) for labels in k_means(judged, k, STARTS)]
-    best: Ints = max(tried, key=lambda labels: silhouette(distances, labels))
-    return by_size(best if len(judged) == count else _extended(vectors, judged, best))
+    chosen = np.linspace(0, count - 1, min(count, JUDGED)).astype(int)
+    judged, distances = vectors[chosen], _distances(vectors[chosen])
+    grouped, (best, score) = vectors, _best(judged, range(2, MOST + 1), STARTS, distances)
+    usual, number = usual_numbers(count), int(best.max()) + 1
+    if score < WEAK and (2 * number <= usual.start + 1 or number >= usual.stop):
+        grouped = vectors if places is None else places
+        judged = grouped[chosen]
+        best, _ = _best(judged, usual, REGION_STARTS, distances)
+    return by_size(best if len(judged) == count else _extended(grouped, judged, best))
+
+
+def usual_numbers(documents: int) -> range:
+    """How many groups a number of documents has if nothing separates them: the root of half of it, up to twice that.
+
+    >>> usual_numbers(36), usual_numbers(8), usual_numbers(5000)
+    (range(4, 9), range(2, 5), range(12, 13))
+    """
+    least = min(MOST, max(2, round((documents / 2) ** 0.5)))
+    return range(least, min(MOST, 2 * least) + 1)
+
+
+def _best(points: Floats, numbers: range, starts: int, distances: Floats) -> tuple[Ints, float]:
+    """The clusters of points that are best separated by the distances of their documents, and how well they are."""
+    fitting = [k for k in numbers if k < len(points)]
+    tried = [labels for k in fitting for labels in k_means(points, k, starts)]
+    scores = [silhouette(distances, labels) for labels in tried]
+    best = int(np.argmax(scores))
+    return tried[best], scores[best]
 
 
 def _extended(vectors: Floats, judged: Floats, labels: Ints) -> Ints:
-    """The clusters of all vectors, beginning with those of some of them: (vectors,)."""
+    """The clusters of all points, beginning with those of some of them: (vectors,)."""
     centres = np.stack([judged[labels == n].mean(0) for n in np.unique(labels)])
     return np.asarray(settle(vectors, centres[None])[0])
 

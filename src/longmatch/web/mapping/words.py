@@ -36,14 +36,14 @@ def _shares(documents: Sequence[Counter[str]]) -> dict[str, float]:
 
 
 def _best(documents: Sequence[Counter[str]], blend: Blend, everywhere: Mapping[str, float]) -> list[str]:
-    """Words that are frequent here, rare in general, and rarer in the other clusters."""
+    """Words that are frequent here, in many documents, rare in general, and rarer in the other clusters."""
     held = Counter(word for words in documents for word in words)
     least = 2 if len(documents) > 1 and any(count > 1 for count in held.values()) else 1
     words = sorted(word for word, count in held.items() if count >= least)
     if not words:
         return []
     mine = _shares(documents)
-    shares = np.array([mine[word] * mine[word] / everywhere[word] for word in words])
+    shares = np.array([mine[word] * mine[word] / everywhere[word] * held[word] / len(documents) for word in words])
     weights = shares * blend.idf(np.array([hash_word(word) for word in words], dtype=np.uint64))
     chosen: list[str] = []
     for place in np.argsort(-weights, kind="stable"):

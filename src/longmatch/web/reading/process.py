@@ -39,7 +39,7 @@ def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = N
     The content lies in a private folder, under a name of our own, for as long as the reader runs. `suffix` says what
     it is, where the name does not.
     """
-    shown = _shown(name)
+    shown = shown_name(name)
     if not content:
         raise Problem(422, f"{shown} is empty. Upload a document with text in it.")
     with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
@@ -146,7 +146,7 @@ def _suffix(name: str) -> str:
     return max(known, key=len)
 
 
-def _shown(name: str) -> str:
+def shown_name(name: str) -> str:
     """A file's name without folders and control characters, not too long."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     clean = "".join(c for c in last if c.isprintable()).strip()

@@ -11,11 +11,10 @@ NAMES = ("id", "title", "text", "language", "plain")
 
 
 def to_json(document: Document) -> str:
-    """Everything but the source and the metadata."""
+    """Everything but the source."""
     sections = [[s.start, s.end, s.heading, s.level, [_paragraph(p) for p in s.paragraphs]] for s in document.sections]
-    return json.dumps(
-        {name: getattr(document, name) for name in NAMES} | {"sections": sections, "page_breaks": document.page_breaks}
-    )
+    parts = {"sections": sections, "page_breaks": document.page_breaks, "metadata": dict(document.metadata)}
+    return json.dumps({name: getattr(document, name) for name in NAMES} | parts, default=str)
 
 
 def from_json(said: str) -> Document:
@@ -24,7 +23,8 @@ def from_json(said: str) -> Document:
     id, title, text, language, plain = (_clean(str(found[name])) for name in NAMES)
     sections = tuple(_section(s) for s in found["sections"])
     breaks = tuple((int(place), int(page)) for place, page in found["page_breaks"])
-    document = Document(id, title, text, sections, language, plain=plain, page_breaks=breaks)
+    metadata = json.loads(_clean(json.dumps(dict(found["metadata"]), ensure_ascii=False)))
+    document = Document(id, title, text, sections, language, metadata=metadata, plain=plain, page_breaks=breaks)
     _check(document)
     return document
 

@@ -19,13 +19,15 @@ def mistakes(*statuses: int) -> Answers:
     words = {
         421: "The server is not called by that name.",
         401: "The token is missing or wrong.",
-        403: "Another site asks.",
+        403: "Another site asks, or the server may not do this.",
         400: "The request cannot be read.",
         404: "There is no such document, upload or job.",
+        409: "The library has it already.",
         413: "It is too large.",
         415: "It is of a kind that is not read.",
         422: "A value is not right.",
         429: "Too much waits already.",
-        503: "The server is stopping.",
+        503: "The server is stopping, or another process is changing the library.",
+        507: "The disk is full.",
     }
     return {status: {"model": Mistake, "description": words[status]} for status in statuses}

@@ -2,11 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 
+from longmatch.web.adding import add, files_of, remove_now
 from longmatch.web.catalogue import Order, Sort
 from longmatch.web.routes.common import Answers, Document, mistakes
-from longmatch.web.schema import DocumentText, Listing
+from longmatch.web.routes.form import FILE_BODY, sent_file
+from longmatch.web.schema import DocumentText, JobStarted, Listing
 from longmatch.web.state import TheState
 
 router = APIRouter(tags=["documents"])
@@ -36,7 +38,29 @@ def document(state: TheState, id: Document) -> DocumentText:
 
     The text is the readable one: markup is blanked character by character, so that all spans hold.
     """
-    return DocumentText.of(state.document(id))
+    found = state.document(id)
+    return DocumentText.of(found, removable=state.added is not None and state.added.holds(found.source))
+
+
+@router.post(
+    "/documents", status_code=202, openapi_extra=FILE_BODY, responses=mistakes(400, 409, 413, 415, 422, 429, 503, 507)
+)
+async def add_document(state: TheState, request: Request) -> JobStarted:
+    """Add a file to the library, as multipart/form-data, if the server was started with --writable.
+
+    It is read in a separate process, like an upload; what cannot be read is refused. Encoding and storing it is a job:
+    once that is done, the document is in the library and its file in the library's folder `uploads`.
+    """
+    files_of(state)
+    content, name = await sent_file(request)
+    return JobStarted(job=(await add(state, content, name)).id)
+
+
+@router.delete("/documents", status_code=204, responses=mistakes(404, 422, 429, 503))
+async def remove_document(state: TheState, id: Document) -> Response:
+    """Remove a document that was added to the library in this way, and its file."""
+    await state.work(remove_now, state, id)
+    return Response(status_code=204)
 
 
 @router.get("/document/page", response_class=Response, responses=PICTURE | mistakes(404, 415, 422))

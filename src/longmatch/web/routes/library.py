@@ -29,6 +29,7 @@ def library(state: TheState) -> LibraryFacts:
         **facts,
         uploads={"bytes": limits.upload_bytes, "words": limits.upload_words},
         formats=list(upload_suffixes()),
+        writable=state.added is not None,
     )
 
 

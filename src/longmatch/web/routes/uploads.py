@@ -4,23 +4,21 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
-from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 
 from longmatch.documents.document import Document as Read
 from longmatch.web.problems import Problem, in_words
 from longmatch.web.routes.common import Document, mistakes
+from longmatch.web.routes.form import FORM, sent_file
 from longmatch.web.schema import Described, PastedText, Uploaded
 from longmatch.web.state import State, TheState
 
 router = APIRouter(tags=["uploads"])
 
-FILE = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            "multipart/form-data": {"schema": FILE},
+            **FORM,
             "application/json": {"schema": PastedText.model_json_schema()},
         },
     }
@@ -56,19 +54,7 @@ def forget(state: TheState, id: Document) -> Response:
 
 
 async def _file(state: State, request: Request) -> Read:
-    try:
-        form = await request.form(max_files=1, max_fields=8)
-    except HTTPException as error:
-        if error.status_code == 413:
-            raise
-        raise Problem(400, "The form cannot be read. Send one file, in the field named file.") from error
-    async with _closing(form):
-        sent = form.get("file")
-        if not isinstance(sent, UploadFile) or not sent.filename:
-            raise Problem(422, "There is no file in the form. Send it in the field named file.")
-        content = await sent.read()
-        name = sent.filename
-    return await state.uploads.read(content, name)
+    return await state.uploads.read(*await sent_file(request))
 
 
 async def _text(state: State, request: Request) -> Read:
@@ -78,16 +64,3 @@ async def _text(state: State, request: Request) -> Read:
         complaints = [{"loc": ("body", *c["loc"]), "msg": c["msg"]} for c in error.errors(include_url=False)]
         raise Problem(422, in_words(complaints)) from error
     return await state.uploads.paste(pasted.text, " ".join(pasted.title.split()))
-
-
-class _closing:
-    """Close a form's files at the end."""
-
-    def __init__(self, form: Any) -> None:
-        self._form = form
-
-    async def __aenter__(self) -> None:
-        return None
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._form.close()

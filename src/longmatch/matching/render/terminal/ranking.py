@@ -40,12 +40,12 @@ def print_ranking(hits: Iterable[Ranked], console: Console, remarks: Iterable[st
     `remarks` are the sentences above them, by default on their probabilities.
     """
     found = list(hits)
-    if not found:
-        console.print(Text("Nothing found."))
-        return
     for sentence in ranking_remarks(hit.probability for hit in found) if remarks is None else remarks:
         console.print(Text(sentence))
         console.print()
+    if not found:
+        console.print(Text("Nothing found."))
+        return
     digits = len(str(len(found)))
     for number, hit in enumerate(found, 1):
         _print_hit(f"{number:>{digits}}. ", hit, console)

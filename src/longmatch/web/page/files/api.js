@@ -70,9 +70,14 @@ export async function askPicture(path, parameters, signal) {
   return { address, pages: Number(response.headers.get("Longmatch-Pages")) };
 }
 
-/* A ranking as a job: `tell(step, done, total)` hears how far it is; ended on the server when the signal ends it here. */
+/* A ranking as a job: `tell(step, done, total)` hears how far it is. */
 export async function rank(question, tell, signal) {
   const { job } = await (await send("rank", { method: "POST", body: question, signal })).json();
+  return result(job, tell, signal);
+}
+
+/* What comes of a job; it is ended on the server when the signal ends it here. */
+async function result(job, tell, signal) {
   signal.addEventListener("abort", () => send(`jobs/${job}`, { method: "DELETE" }).catch(() => null), { once: true });
   for (let pause = 40; ; pause = Math.min(pause * 1.5, 800)) {
     await new Promise((done) => setTimeout(done, pause));
@@ -85,13 +90,25 @@ export async function rank(question, tell, signal) {
 }
 
 /* Upload a file or a text; `tell(share)` hears how much is sent, and null while the server reads it. */
-export function upload(content, tell, signal) {
+export const upload = (content, tell, signal) => sendContent("uploads", content, tell, signal);
+
+/* Add a file to the library; `tell(step, share)` hears how far it is, a share of null means that nobody knows. */
+export async function addFile(file, tell, signal) {
+  const hear = (share) => share === null ? tell("reading", null) : tell("sending", share);
+  const { job } = await sendContent("documents", file, hear, signal);
+  return result(job, (step, done, total) => tell(step, total ? done / total : null), signal);
+}
+
+/* Remove a document that was added. */
+export const removeDocument = (id) => send("documents", { method: "DELETE", parameters: { id } });
+
+function sendContent(path, content, tell, signal) {
   const isFile = content instanceof File;
   const form = new FormData();
   if (isFile) form.append("file", content);
   return new Promise((done, fail) => {
     const request = new XMLHttpRequest();
-    request.open("POST", ROOT + "uploads");
+    request.open("POST", ROOT + path);
     for (const [name, value] of Object.entries(headers())) request.setRequestHeader(name, value);
     if (!isFile) request.setRequestHeader("Content-Type", "application/json");
     request.upload.addEventListener("progress", (event) => tell(event.lengthComputable ? event.loaded / event.total : null));

@@ -3,13 +3,14 @@ import { read } from "./addresses.js";
 import { ask, keepToken, Problem, takeToken } from "./api.js";
 import { count, h } from "./dom.js";
 import { failed } from "./states.js";
+import * as add from "./add.js";
 import * as compare from "./compare.js";
 import * as document_ from "./document.js";
 import * as map from "./map.js";
 import * as search from "./search.js";
 import * as within from "./within.js";
 
-const VIEWS = { search, compare, within, map, document: document_ };
+const VIEWS = { search, compare, within, map, add, document: document_ };
 const outlet = document.querySelector("#view");
 const scrolled = new Map(); // where a view stood when it was left, for the way back
 let current = new AbortController();
@@ -61,8 +62,10 @@ async function nameLibrary() {
   if (!facts) return;
   const line = document.querySelector(".library-name");
   line.replaceChildren(h("b", { dir: "auto" }, facts.name), ` ${count(facts.documents, "document")}`);
+  document.querySelector(".only-writable").hidden = !facts.writable;
 }
 
+addEventListener("librarychange", nameLibrary);
 addEventListener("hashchange", (event) => {
   if (location.hash === "#view") { // the link that skips the head
     history.replaceState({ seen: true }, "", shown);

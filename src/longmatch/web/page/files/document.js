@@ -1,6 +1,6 @@
 /* One document to read, with the ways to go on from it. */
 import { isUpload, to } from "./addresses.js";
-import { ask } from "./api.js";
+import { ask, removeDocument } from "./api.js";
 import { count, h, language } from "./dom.js";
 import { pageMark } from "./pages.js";
 import { empty, skeleton } from "./states.js";
@@ -21,7 +21,8 @@ export async function show(outlet, parameters, signal) {
       h("div", { class: "ways" },
         h("a", { class: "button primary", href: to("search", { document: found.id }) }, "What belongs with it"),
         h("a", { class: "button", href: to("compare", { a: found.id }) }, "Compare with …"),
-        h("a", { class: "button", href: to("within", { document: found.id }) }, "Its own sections"))),
+        h("a", { class: "button", href: to("within", { document: found.id }) }, "Its own sections"),
+        found.removable ? removal(found) : null)),
     h("div", { class: "reader-body" },
       h("nav", { class: "contents", "aria-label": "Contents" }, headings.map(([section, place]) =>
         h("button", { type: "button", class: `level${Math.min(section.level, 4)}`, dir: "auto", onclick: () => place.scrollIntoView() }, section.heading))),
@@ -34,6 +35,26 @@ export async function show(outlet, parameters, signal) {
     last = page;
     return h("div", { class: "page-start" }, pageMark(found, page));
   }
+}
+
+/* Removing a document that was added here, after a second look. */
+function removal(found) {
+  const said = h("span", { class: "removal-problem", role: "alert" });
+  const button = h("button", { type: "button", class: "button quiet", onclick: async () => {
+    if (!button.classList.contains("sure")) {
+      button.classList.add("sure");
+      button.textContent = "Remove it for everybody?";
+      return;
+    }
+    try {
+      await removeDocument(found.id);
+      dispatchEvent(new Event("librarychange"));
+      location.hash = to("search");
+    } catch (error) {
+      said.textContent = error.message;
+    }
+  } }, "Remove");
+  return h("span", {}, button, said);
 }
 
 function textOf(section, mark) {

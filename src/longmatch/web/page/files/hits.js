@@ -26,6 +26,20 @@ export function hitCard(query, hit, place, top) {
       others.length ? h("details", { class: "more-pairs" }, h("summary", {}, count(others.length, "more passage")), others.map((pair) => pairOf(pair, query, hit))) : null));
 }
 
+/* The library's own entry of an upload: no hit, but a way to it. */
+export function sameCard(query, same) {
+  const compare = to("compare", { a: same.id, b: query.id });
+  return h("li", { class: "card same", "data-id": same.id },
+    h("div", {},
+      h("p", { class: "eyebrow" }, same.relation === "copy" ? "The same document" : "Another version of it"),
+      h("h2", { dir: "auto" }, h("a", { href: to("document", { id: same.id }) }, same.title || same.id)),
+      h("p", { class: "facts" }, `${count(same.words, "word")} · ${language(same.language)} · `, h("span", { class: "id", dir: "auto" }, same.id))),
+    h("div", { class: "ways" },
+      h("a", { class: "button quiet", href: to("document", { id: same.id }) }, "Read"),
+      h("a", { class: "button quiet", href: to("search", { document: same.id }) }, "Search from it"),
+      h("a", { class: "button", href: compare }, same.relation === "copy" ? "Compare" : "See the changes")));
+}
+
 function bar(score, top) {
   const width = Math.max(0, Math.min(1, score / top)) * 100;
   return svg("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", role: "img", "aria-label": `Score ${score.toFixed(2)}` },

@@ -1,7 +1,8 @@
-/* The map: the collection in two dimensions. Colour and shape tell clusters apart, their words stand beside them. */
+/* The map: the collection in two dimensions. Colour and shape tell clusters apart, their words stand on them. */
 import { to } from "./addresses.js";
 import { ask } from "./api.js";
 import { count, h, number, svg } from "./dom.js";
+import { mapLabels } from "./labels.js";
 import { marker, mountPanning } from "./panning.js";
 import { empty, skeleton, working } from "./states.js";
 
@@ -30,17 +31,11 @@ export async function show(outlet, parameters, signal) {
       marker(point.cluster));
     return Object.assign(link, { point });
   });
-  const labels = clusters.map((cluster) => {
-    const own = points.filter((point) => point.cluster === cluster.number);
-    const mean = own.reduce((sum, point) => sum + point.x, 0) / Math.max(1, own.length);
-    const heights = own.map((point) => point.y);
-    const label = svg("text", { class: `map-label c${cluster.number % 8}` });
-    return Object.assign(label, { cluster, middle: mean, above: Math.min(...heights), below: Math.max(...heights) });
-  });
+  const written = mapLabels(clusters, marks);
   const picture = svg("svg", { class: points.length < 200 ? "map few" : "map", role: "group", "aria-label": "Map of the collection; arrow keys move, Enter opens" },
-    svg("g", { class: "map-labels", "aria-hidden": "true" }, labels), svg("g", {}, marks));
+    written.behind, svg("g", {}, marks), written.above);
   box.append(picture);
-  mountPanning(box, picture, marks, labels, signal);
+  const place = mountPanning(box, picture, marks, written.place, signal);
 
   let only = null; // the cluster chosen in the legend
   function dim() {
@@ -49,7 +44,8 @@ export async function show(outlet, parameters, signal) {
       const out = (only !== null && mark.point.cluster !== only) || (wanted && !mark.point.title.toLowerCase().includes(wanted));
       mark.classList.toggle("dim", Boolean(out));
     }
-    for (const label of labels) label.classList.toggle("dim", only !== null && label.cluster.number !== only);
+    for (const label of written.labels) label.classList.toggle("dim", only !== null && label.cluster.number !== only);
+    place();
   }
   find.addEventListener("input", dim);
 

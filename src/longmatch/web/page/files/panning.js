@@ -7,26 +7,24 @@ const SHAPES = [ // around the origin, of about the same area
 ];
 export const marker = (cluster) => svg("path", { d: SHAPES[(cluster + Math.floor(cluster / 8)) % 8] });
 
-const EDGE = 46, MOST = 24, NARROW = 560; // pixels around the points; how far one can go in; pixels of a small screen
+const EDGE = 46, MOST = 24; // pixels around the points; how far one can go in
+const STRETCH = 2.5; // how much one direction may be stretched against the other, so that the points fill the box
 
-/* Places marks and labels for the part of the map in view, and moves that part. */
-export function mountPanning(box, picture, marks, labels, signal) {
+/* Places marks for the part of the map in view, and moves that part; `placed(at, width, height)` hears where they are. */
+export function mountPanning(box, picture, marks, placed, signal) {
+  const filled = filling(marks.map((mark) => mark.point));
   let zoom = 1, centre = { x: 0.5, y: 0.5 };
 
   function place() {
     const { width, height } = box.getBoundingClientRect();
     if (!width) return;
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    const at = (point) => [
-      width / 2 + (point.x - centre.x) * zoom * (width - 2 * EDGE),
-      height / 2 + (point.y - centre.y) * zoom * (height - 2 * EDGE),
-    ];
-    const taken = marks.map((mark) => {
-      const [x, y] = at(mark.point);
-      mark.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
-      return { x, y, half: 8 };
-    });
-    for (const label of labels) placeLabel(label, at, taken, width, height);
+    const at = new Map(marks.map((mark) => {
+      const point = filled(mark.point);
+      return [mark, [width / 2 + (point.x - centre.x) * zoom * (width - 2 * EDGE), height / 2 + (point.y - centre.y) * zoom * (height - 2 * EDGE)]];
+    }));
+    for (const [mark, [x, y]] of at) mark.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+    placed(at, width, height);
   }
   /* Zoom so that what is under a place of the box stays there. */
   function scale(by, x = 0.5, y = 0.5) {
@@ -83,24 +81,18 @@ export function mountPanning(box, picture, marks, labels, signal) {
   const watch = new ResizeObserver(place);
   watch.observe(box);
   signal.addEventListener("abort", () => watch.disconnect());
+  return place;
 }
 
-/* A cluster's words below or above its documents, where they cover least of what is there already. */
-function placeLabel(label, at, taken, width, height) {
-  label.textContent = label.cluster.words.slice(0, width < NARROW ? 1 : 3).join(", ");
-  const half = label.getComputedTextLength() / 2;
-  const [middle, below] = at({ x: label.middle, y: label.below }), [, above] = at({ x: label.middle, y: label.above });
-  let best = null, least = Infinity;
-  for (const [turn, y] of [below + 24, above - 16, below + 38, above - 30, below + 52].entries()) {
-    const x = Math.max(half + 6, Math.min(middle, width - half - 6));
-    const covered = taken.filter((other) => Math.abs(other.y - (y - 4)) < 14 && Math.abs(other.x - x) < other.half + half + 2).length;
-    const outside = y < 14 || y > height - 6 ? 10 : 0;
-    const cost = covered * 3 + outside + turn;
-    if (cost < least) [best, least] = [{ x, y }, cost];
-  }
-  taken.push({ x: best.x, y: best.y - 4, half });
-  label.setAttribute("x", best.x.toFixed(1));
-  label.setAttribute("y", best.y.toFixed(1));
+/* Points moved and stretched so that they fill the unit square. */
+function filling(points) {
+  const ranges = ["x", "y"].map((axis) => {
+    const values = points.map((point) => point[axis]);
+    return [Math.min(...values), Math.max(...values)];
+  });
+  const widest = Math.max(...ranges.map(([low, high]) => high - low)) || 1;
+  const [across, down] = ranges.map(([low, high]) => (value) => (value - (low + high) / 2) / Math.max(high - low, widest / STRETCH) + 0.5);
+  return (point) => ({ x: across(point.x), y: down(point.y) });
 }
 
 /* The nearest mark that lies mostly in one direction. */

@@ -3,7 +3,7 @@ import { isUpload, settle, to } from "./addresses.js";
 import { rank } from "./api.js";
 import { chooser } from "./chooser.js";
 import { count, h, language } from "./dom.js";
-import { hitCard } from "./hits.js";
+import { hitCard, sameCard } from "./hits.js";
 import { intake } from "./intake.js";
 import { empty, failed, skeleton, working } from "./states.js";
 
@@ -107,15 +107,16 @@ function found(ranking, parameters, k) {
   for (const control of [filter, tongue, sort]) control.addEventListener("input", arrange);
 
   const bar = h("div", { class: "bar-of-tools" }, summary, filter, languages.length > 1 ? tongue : null, sort, asking(parameters));
+  const remarks = ranking.remarks.map((sentence) => h("p", { class: "notice", dir: "auto" }, sentence));
+  const same = ranking.same.length ? [h("ul", { class: "cards same-list" }, ranking.same.map((each) => sameCard(ranking.query, each)))] : [];
   if (!hits.length) {
-    return [bar, empty("Nothing found", parameters.where ? "No document fulfils the condition." : "The library holds no other document.")];
+    return [bar, ...remarks, ...same, empty("Nothing found", parameters.where ? "No document fulfils the condition." : "The library holds no other document.")];
   }
   arrange();
   const next = STEPS.find((step) => step > k);
   const more = next && hits.length >= k && ranking.documents > k
     ? h("div", { class: "list-foot" }, h("a", { class: "button", href: to("search", { ...parameters, k: next }) }, `Show the best ${next}`)) : null;
-  const remarks = ranking.remarks.map((sentence) => h("p", { class: "notice" }, sentence));
-  return [bar, ...remarks, list, ...(more ? [more] : [])];
+  return [bar, ...remarks, ...same, list, ...(more ? [more] : [])];
 }
 
 /* What needs another request: the score, and a condition on the documents. */

@@ -1,0 +1,218 @@
+"""Documents added to the library over the interface, and removed again."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+from filelock import FileLock
+
+from longmatch.default.matcher import HybridMatcher
+from longmatch.library.library import Library
+from longmatch.web.app import create_app
+from longmatch.web.limits import Limits
+from tests import forked
+from tests.library.tiny import made_up_text, tiny_matcher, write_texts
+from tests.web.conftest import API, calling, waited
+
+
+@pytest.fixture
+def own(tmp_path: Path, tiny_web: HybridMatcher) -> Library:
+    """A library of four documents that a test may change."""
+    library = Library(tmp_path / "library", tiny_web)
+    library.add(write_texts(tmp_path / "texts", range(4)))
+    return library
+
+
+@pytest.fixture
+def client(own: Library) -> Iterator[object]:
+    with calling(own, writable=True) as client:
+        yield client
+
+
+def send(client, content, name="new.txt"):
+    return client.post(f"{API}/documents", files={"file": (name, content)})
+
+
+def added(client, content, name="new.txt"):
+    """Add a file; its standing once the job has ended."""
+    answer = send(client, content, name)
+    assert answer.status_code == 202, answer.text
+    return waited(client, answer.json()["job"])
+
+
+def test_an_added_file_is_kept_listed_ranked_and_mapped_without_a_restart(client, own):
+    before = client.get(f"{API}/map").json()
+    standing = added(client, made_up_text(7), "brought.txt")
+    assert standing["state"] == "done" and standing["result"]["id"] == "brought.txt"
+    assert (Path(own.address) / "uploads" / "brought.txt").read_text() == made_up_text(7)
+    assert client.get(f"{API}/documents", params={"search": "brought"}).json()["total"] == 1
+    hits = client.get(f"{API}/rank", params={"document": "d002.txt"}).json()["hits"]
+    assert "brought.txt" in [hit["id"] for hit in hits]
+    assert client.get(f"{API}/map").json()["total"] == before["total"] + 1 == 5
+
+
+def test_later_indexing_leaves_added_documents_alone(client, own, tmp_path):
+    added(client, made_up_text(7), "brought.txt")
+    done = own.add(tmp_path / "texts", prune=True)
+    assert (done.removed, done.vanished, done.unchanged) == ([], [], 4)
+    again = own.add(Path(own.address) / "uploads", prune=True)
+    assert (again.added, again.replaced, again.unchanged) == ([], [], 1) and len(own) == 5
+
+
+def test_files_added_to_a_folder_of_documents_lie_in_the_folder_and_outlive_its_library(tmp_path, tiny_web):
+    texts = write_texts(tmp_path / "texts", range(3))
+    library = Library(texts / ".longmatch", tiny_web)
+    library.add(texts, prune=True)
+    with calling(library, writable=True) as client:
+        added(client, made_up_text(7), "brought.txt")
+    assert (texts / "longmatch-uploads" / "brought.txt").exists()
+    done = library.add(texts, prune=True)
+    assert (done.unchanged, done.added, done.removed) == (4, [], [])
+
+
+def test_a_server_that_was_not_told_to_adds_and_removes_nothing(own):
+    with calling(own) as client:
+        assert client.get(f"{API}/library").json()["writable"] is False
+        refused = [send(client, "Text."), client.delete(f"{API}/documents", params={"id": "d001.txt"})]
+        assert [answer.status_code for answer in refused] == [403, 403]
+        assert refused[0].json()["detail"].endswith("longmatch serve LIBRARY --writable.")
+    assert len(own) == 4 and not (Path(own.address) / "uploads").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "status", "sentence"),
+    [
+        (b"", "empty.txt", 422, "empty.txt is empty"),
+        (b"%PDF-1.4 broken", "broken.pdf", 422, "broken.pdf"),
+        (b"x", "sheet.xlsx", 415, "sheet.xlsx is of a kind that longmatch does not read"),
+        (b"PK", "many.zip", 415, "many.zip is a file of many documents"),
+        (made_up_text(2).encode(), "again.txt", 409, "again.txt is in the library already: d002.txt."),
+        (b"word " * 3000, "long.txt", 413, "The document has 3,000 words"),
+    ],
+)
+def test_a_refused_file_says_why_and_leaves_nothing(own, content, name, status, sentence):
+    with calling(own, writable=True, limits=Limits(upload_words=2000)) as client:
+        answer = send(client, content, name)
+        assert (answer.status_code, sentence in answer.json()["detail"]) == (status, True), answer.text
+    folder = Path(own.address) / "uploads"
+    assert len(own) == 4 and not (folder.exists() and list(folder.iterdir()))
+
+
+def test_another_site_may_not_add(client):
+    answer = client.post(
+        f"{API}/documents", files={"file": ("a.txt", "Text.")}, headers={"origin": "http://evil.example"}
+    )
+    assert answer.status_code == 403
+
+
+def test_a_full_folder_of_added_files_is_said(own):
+    with calling(own, writable=True, limits=Limits(added_bytes=100)) as client:
+        assert send(client, made_up_text(9)).status_code == 413
+
+
+def test_two_people_who_add_at_once_both_find_their_documents(own):
+    with calling(own, writable=True) as client, ThreadPoolExecutor(4) as people:
+        texts = [made_up_text(20 + n, 30) for n in range(4)]
+        standings = list(people.map(lambda text: added(client, text, "same name.txt"), texts))
+        ids = [standing["result"]["id"] for standing in standings]
+        assert len(set(ids)) == 4
+        for id, text in zip(ids, texts, strict=True):
+            found = client.get(f"{API}/document", params={"id": id}).json()
+            assert found["sections"][0]["paragraphs"][0]["text"] in text and found["removable"]
+
+
+def test_an_added_document_is_removed_with_its_file_and_no_other(client, own):
+    id = added(client, made_up_text(7), "brought.txt")["result"]["id"]
+    assert client.delete(f"{API}/documents", params={"id": "d001.txt"}).status_code == 403
+    assert client.delete(f"{API}/documents", params={"id": id}).status_code == 204
+    assert id not in own and "d001.txt" in own
+    assert list((Path(own.address) / "uploads").iterdir()) == []
+    assert client.delete(f"{API}/documents", params={"id": id}).status_code == 404
+
+
+def test_no_document_of_another_file_is_replaced_even_if_that_file_is_gone(client, own, tmp_path):
+    (tmp_path / "texts" / "d001.txt").unlink()
+    assert added(client, made_up_text(8), "d001.txt")["result"]["id"] == "d001.txt (2)"
+    assert own.show("d001.txt").text == made_up_text(1)
+
+
+def test_questions_are_answered_while_adding_waits_for_another_process(client, own):
+    lock = FileLock(Path(own.address) / "writer.lock", thread_local=False)
+    with lock:
+        job = send(client, made_up_text(7)).json()["job"]
+        end = time.monotonic() + 30
+        while "waiting" not in client.get(f"{API}/jobs/{job}").json()["step"] or time.monotonic() > end:
+            time.sleep(0.02)
+        assert client.get(f"{API}/rank", params={"document": "d001.txt"}).status_code == 200
+        assert client.delete(f"{API}/documents", params={"id": "d001.txt"}).status_code == 403
+    assert waited(client, job)["state"] == "done"
+
+
+def test_a_cancelled_addition_leaves_nothing(client, own):
+    lock = FileLock(Path(own.address) / "writer.lock", thread_local=False)
+    with lock:
+        job = send(client, made_up_text(7)).json()["job"]
+        client.delete(f"{API}/jobs/{job}")
+        assert waited(client, job)["state"] == "cancelled"
+        while (Path(own.address) / "uploads" / "new.txt").exists():
+            time.sleep(0.02)
+    assert len(own) == 4
+
+
+def serve(address: str, backbone: Path, port: int) -> None:
+    """A server in a process of its own."""
+    import uvicorn
+
+    library = Library(address, tiny_matcher(backbone), create=False)
+    uvicorn.run(create_app(library, writable=True), port=port, log_level="error")
+
+
+def test_a_killed_server_loses_nothing_that_it_said_was_added(own, tiny_bert, tiny_web):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = forked.start(serve, own.address, tiny_bert, port)
+    told: list[str] = []
+
+    def keep_adding() -> None:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}{API}", timeout=30) as client:
+            for number in range(50):
+                try:
+                    job = client.post("/documents", files={"file": (f"n{number}.txt", made_up_text(30 + number))})
+                    standing = waited(client, job.json()["job"], "")
+                except httpx.HTTPError:
+                    return
+                told.append(standing["result"]["id"])
+
+    try:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            try:
+                httpx.get(f"http://127.0.0.1:{port}{API}/health")
+                break
+            except httpx.HTTPError:
+                time.sleep(0.1)
+        adding = threading.Thread(target=keep_adding, daemon=True)
+        adding.start()
+        while len(told) < 2 and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(0.05)
+    finally:
+        server.kill()
+        server.join()
+    adding.join(30)
+    folder = Path(own.address) / "uploads"
+    fresh = Library(own.address, tiny_web, create=False)
+    assert len(told) >= 2 and set(told) <= set(fresh) and all((folder / id).exists() for id in told)
+    kept = {path.name for path in folder.iterdir() if not path.name.startswith(".") and path.stat().st_size}
+    with calling(fresh, writable=True) as client:  # what was kept and not yet added is added now
+        end = time.monotonic() + 30
+        while not kept <= set(fresh) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert kept <= set(fresh)
+        assert {path.name for path in folder.iterdir()} == kept
+        assert client.get(f"{API}/health").json()["documents"] == len(fresh) == 4 + len(kept)
