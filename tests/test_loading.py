@@ -117,7 +117,7 @@ def test_a_model_that_must_be_trained_first_says_how():
 
 def test_a_fixed_model_takes_no_trained_folder(trained):
     folder = trained("sdr")
-    assert "takes no other backbone" in refused(f"default@{folder}")
+    assert "takes no backbone" in refused(f"bm25@{folder}")
 
 
 def test_the_default_reads_with_the_packaged_backbone_as_it_was_published():
