@@ -132,6 +132,7 @@ def test_what_unrelated_sentences_have_in_common_is_not_known_of_a_changed_backb
     assert background.background_of(backbone.with_change({}, "digest")) is None
 
 
-def test_the_default_with_a_backbone_it_knows_nothing_of_says_what_is_missing(tiny_bert):
-    with pytest.raises(LongmatchError, match="Hand over statistics"):
-        load("default", Backbone.load(str(tiny_bert)))
+def test_the_default_takes_another_backbone_and_lets_it_read_unrelated_sentences(tiny_bert):
+    matcher = load(f"default@{tiny_bert}")
+    assert matcher.backbone.name == str(tiny_bert)
+    assert matcher.statistics.sentences.vectors.shape[1] == matcher.backbone.width
