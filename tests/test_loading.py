@@ -12,7 +12,6 @@ import pytest
 import longmatch
 from longmatch.default import statistics as background
 from longmatch.documents import Document
-from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.loading import FIXED, MODELS, load
