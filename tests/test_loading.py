@@ -12,7 +12,6 @@ import pytest
 import longmatch
 from longmatch.default import statistics as background
 from longmatch.documents import Document
-from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.loading import FIXED, MODELS, load
@@ -117,7 +116,7 @@ def test_a_model_that_must_be_trained_first_says_how():
 
 def test_a_fixed_model_takes_no_trained_folder(trained):
     folder = trained("sdr")
-    assert "takes no other backbone" in refused(f"default@{folder}")
+    assert "takes no backbone" in refused(f"bm25@{folder}")
 
 
 def test_the_default_reads_with_the_packaged_backbone_as_it_was_published():
@@ -132,6 +131,7 @@ def test_what_unrelated_sentences_have_in_common_is_not_known_of_a_changed_backb
     assert background.background_of(backbone.with_change({}, "digest")) is None
 
 
-def test_the_default_with_a_backbone_it_knows_nothing_of_says_what_is_missing(tiny_bert):
-    with pytest.raises(LongmatchError, match="Hand over statistics"):
-        load("default", Backbone.load(str(tiny_bert)))
+def test_the_default_takes_another_backbone_and_lets_it_read_unrelated_sentences(tiny_bert):
+    matcher = load(f"default@{tiny_bert}")
+    assert matcher.backbone.name == str(tiny_bert)
+    assert matcher.statistics.sentences.vectors.shape[1] == matcher.backbone.width

@@ -19,7 +19,7 @@ STAGES = {"sst-clusters": "Train sst on it: --set clustering=adaptive --set clus
 LEXICAL = ("tfidf", "phrases", "bm25")  # the line every evaluation begins with
 JUDGE = "llm"  # llm@MODEL names one of the language models behind its address
 WITHOUT_BACKBONE = (*LEXICAL, "lda", JUDGE)
-FIXED = ("default", *WITHOUT_BACKBONE)  # measured with the packaged backbone, or without any: they take no other
+FIXED = ("default", *WITHOUT_BACKBONE)  # measured with the packaged backbone, or without any
 RECORD = "longmatch.json"  # in the folder of a trained model: which model it is, and what made it
 
 
@@ -45,8 +45,8 @@ def load(name: str | os.PathLike[str] = "default", backbone: "Backbone | None" =
 
 
 def _with_backbone(rule: str, place: str, backbone: "Backbone | None") -> Matcher:
-    if place and rule in FIXED:
-        raise LongmatchError(f"The model {rule} takes no other backbone; sdr@{place} does.")
+    if place and rule in WITHOUT_BACKBONE:
+        raise LongmatchError(f"The model {rule} takes no backbone; default@{place} and sdr@{place} do.")
     if place and backbone is None:
         from longmatch.encoders.backbone import Backbone
 

@@ -75,3 +75,37 @@ def test_a_file_that_is_no_encoder_is_named(exported: Path) -> None:
     (exported / "onnx" / "model.onnx").write_bytes(b"no graph")
     with pytest.raises(LongmatchError, match="cannot be read as ONNX"):
         Backbone.load(str(exported), device="cpu").encode(PIECES)
+
+
+@pytest.fixture
+def int8_export(exported: Path, tiny_bert: Path) -> Path:
+    """Weights in 8 bits, as registries carry them: beside the config of a known architecture, without checkpoint."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(exported / "onnx" / "model.onnx", exported / "model.onnx", weight_type=QuantType.QInt8)
+    shutil.rmtree(exported / "onnx")
+    shutil.copy(tiny_bert / "config.json", exported)
+    return exported
+
+
+def test_eight_bit_weights_give_nearly_the_vectors_of_the_checkpoint(int8_export: Path, tiny_bert: Path) -> None:
+    ours, theirs = (Backbone.load(str(f), device="cpu", precision="float32") for f in (int8_export, tiny_bert))
+    assert (ours.encode(PIECES) * theirs.encode(PIECES)).sum(1).min() > 0.995
+
+
+def test_the_vector_of_a_piece_does_not_depend_on_those_beside_it(int8_export: Path) -> None:
+    backbone = Backbone.load(str(int8_export), device="cpu", precision="float32")
+    alone = np.concatenate([backbone.encode([piece]) for piece in PIECES])
+    assert np.abs(backbone.encode(PIECES) - alone).max() < 1e-5
+
+
+def test_eight_bit_weights_are_computed_as_onnxruntime_does(int8_export: Path) -> None:
+    import onnxruntime
+
+    backbone = Backbone.load(str(int8_export), device="cpu", precision="float32")
+    session = onnxruntime.InferenceSession(str(int8_export / "model.onnx"))
+    ids = np.array([[backbone.first_token, *PIECES[1], backbone.last_token]])
+    inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+    (states,) = session.run(["last_hidden_state"], inputs)
+    theirs = states[0].mean(0) / np.linalg.norm(states[0].mean(0))
+    assert float(backbone.encode(PIECES[1:2])[0] @ theirs) > 0.99  # which rounds the states too

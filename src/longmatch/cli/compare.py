@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from longmatch.cli.options import AsJson, Model
+from longmatch.cli.options import AsJson, Backbone, Model, with_backbone
 from longmatch.cli.output import writing
 from longmatch.cli.progress import load_model, progress, report
 from longmatch.errors import LongmatchError
@@ -23,6 +23,7 @@ def compare(
     ] = None,
     as_json: AsJson = False,
     model: Model = "default",
+    backbone: Backbone = None,
 ) -> None:
     """Compare two documents, and show the sections and passages that match."""
     from longmatch.documents.read import read
@@ -32,7 +33,7 @@ def compare(
         raise LongmatchError("--redline shows how one version differs from another. Name a second file.")
     with progress("reading"):
         documents = [read(file) for file in (a, b) if file is not None]
-    matcher = load_model(model)
+    matcher = load_model(with_backbone(model, backbone))
     with progress("comparing"):
         match = matcher.compare(*documents) if b else matcher.within(documents[0])
     report(matcher)

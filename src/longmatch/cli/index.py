@@ -38,11 +38,19 @@ def index(
         bool, typer.Option("--watch", help="Then keep the library up to date with the files until Ctrl-C.")
     ] = False,
     again: Annotated[
-        bool, typer.Option("--reencode", help="Encode all documents of the library again with the current model.")
+        bool, typer.Option("--reencode", help="Encode all documents of the library again with its model.")
     ] = False,
     vectors: Annotated[
         Literal["float16", "int8"] | None,
         typer.Option("--vectors", help="How a new library stores vectors: float16, or int8 in half the space."),
+    ] = None,
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            help="The encoder of a new library, or with --reencode of this one: a folder, a Hugging Face id, or "
+            "multilingual (15 languages; extra `languages`). The library keeps it.",
+            metavar="NAME",
+        ),
     ] = None,
     as_json: AsJson = False,
     ray: Ray = None,
@@ -52,7 +60,7 @@ def index(
 ) -> None:
     """Index documents into a library. Run it again after changes; if interrupted, it resumes where it stopped."""
     if again:
-        reencode(library, vectors)
+        reencode(library, vectors, backbone)
     elif not paths and zotero is None:
         raise LongmatchError("Name the files or folders to index: longmatch index LIBRARY PATHS.")
     if not paths and zotero is None:
@@ -70,7 +78,7 @@ def index(
         """One for all runs: it keeps the model."""
         from longmatch.library.library import Library
 
-        return Library(library, vectors=vectors, on_message=warn)
+        return Library(library, vectors=vectors, backbone=backbone, on_message=warn)
 
     def index_files() -> "IndexingSummary":
         described = zotero_files(zotero) if zotero is not None else []
@@ -102,11 +110,11 @@ def zotero_files(folder: Path) -> "list[DescribedFile]":
     return found.files
 
 
-def reencode(library: str, vectors: Literal["float16", "int8"] | None) -> None:
-    """Encode all documents of a library with the default model."""
+def reencode(library: str, vectors: Literal["float16", "int8"] | None, backbone: str | None = None) -> None:
+    """Encode all documents of a library with the backbone named; without one, with the library's."""
     from longmatch.library.library import Library
 
-    opened = Library(library, create=False, vectors=vectors, on_message=warn)
+    opened = Library(library, create=False, vectors=vectors, backbone=backbone, on_message=warn)
     with progress("encoding again", total=len(opened)) as report:
         opened.reencode(report)
     typer.echo(f"{library}: {len(opened):,} documents encoded again")

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from longmatch.default.sides import LENGTH, Floats, named
-from longmatch.default.unrelated import Similarities, Unrelated
+from longmatch.default.unrelated import STAND_IN, Similarities, Unrelated
+from longmatch.lexical.terms import KINDS
 
 NEEDS_LANGUAGE = named(lambda side: side.needs_language)
 NEEDS_TITLES = named(lambda side: side.needs_titles)
@@ -36,7 +37,7 @@ class Scale:
     chance: float
 
     def evidence(self, similarity: Floats) -> Floats:
-        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents, negative for less."""
+        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents and for NaN, negative for less."""
         return self._above(self.chance, similarity)
 
     def share(self, similarity: Floats) -> Floats:
@@ -48,7 +49,8 @@ class Scale:
         return self._above(0.0, similarity)
 
     def _above(self, least: float, similarity: Floats) -> Floats:
-        return np.asarray(self.weight * (log_above_floor(similarity, self.floor) - np.log(least + self.floor)))
+        above = self.weight * (log_above_floor(similarity, self.floor) - np.log(least + self.floor))
+        return np.nan_to_num(above, nan=0.0)
 
 
 LENGTH_SCALE = Scale(1.0, LENGTH.floor, 1.0)  # a candidate of usual length: neither for nor against
@@ -93,25 +95,39 @@ class Calibration:
         }
         return replace(self, scales=scales)
 
-    def trusting(self, language: float, titles: float = 1.0) -> "Calibration":
+    def trusting(self, language: float, titles: float = 1.0, vocabulary: float | None = None) -> "Calibration":
         """The calibration for a language known to that degree, and titles as descriptive as that, both from 0 to 1.
 
-        Where the language is unknown, words weigh as much as phrases, since meaning cannot help them, and both are
-        corrected for the document's length where a query is short.
+        `vocabulary` says how far the background text has the documents' words, by default as far as the language is
+        known. Where it has not, words weigh as much as phrases, since nobody knows which phrases are common, and both
+        are corrected for the document's length where a query is short.
         """
+        foreign = 1 - (language if vocabulary is None else vocabulary)
         weights = {
             name: scale.weight * trust_in_language(name, language) * (titles if name in NEEDS_TITLES else 1.0)
             for name, scale in self.scales.items()
         }
         if {"words", "phrases"} <= set(weights):
-            weights["words"] += (1 - language) * max(0.0, weights["phrases"] - weights["words"])
-            weights[LENGTH.name] = (1 - language) * (weights["words"] + weights["phrases"])
+            weights["words"] += foreign * max(0.0, weights["phrases"] - weights["words"])
+            weights[LENGTH.name] = foreign * (weights["words"] + weights["phrases"])
         scales = {LENGTH.name: LENGTH_SCALE, **self.scales}
         return replace(self, scales={name: replace(scales[name], weight=weight) for name, weight in weights.items()})
 
     def evidence(self, similarities: Similarities) -> Floats:
-        """The evidence that documents belong together, summed over the sides given."""
-        return np.asarray(np.sum([self.scales[name].evidence(x) for name, x in similarities.items()], axis=0))
+        """The evidence that documents belong together, summed over the sides given.
+
+        Words and phrases of different languages (NaN) count as large a share of their evidence as meaning has of its
+        own: so a relative in another language is not placed behind a stranger in the query's, who shares some words.
+        """
+        return np.asarray(np.sum([self._evidence(name, similarities) for name in similarities], axis=0))
+
+    def _evidence(self, name: str, similarities: Similarities) -> Floats:
+        scale, values = self.scales[name], similarities[name]
+        unknown = np.isnan(values)
+        if name not in KINDS or STAND_IN not in similarities or not unknown.any():
+            return scale.evidence(values)
+        instead = self.scales[STAND_IN].share(similarities[STAND_IN]) * scale.evidence(np.ones(1))
+        return np.where(unknown, instead, scale.evidence(values))
 
     def score(self, similarities: Similarities) -> Floats:
         """The score of documents with these similarities; a side left out counts as at chance.
@@ -137,8 +153,9 @@ class Calibration:
         copy has no more of them than a relative may have; nor do phrases, of which the few rare ones added to a copy
         outweigh all it shares with many others.
         """
-        shares = [self.scales[name].share(x) for name, x in similarities.items() if name in IN_LIKENESS]
-        return np.asarray(np.mean(shares, axis=0))
+        known = {name: x for name, x in similarities.items() if name in IN_LIKENESS}
+        shares = [np.where(np.isnan(x), np.nan, self.scales[name].share(x)) for name, x in known.items()]
+        return np.asarray(np.nanmean(shares, axis=0))
 
     def shares(self, similarities: Similarities) -> dict[str, float]:
         """Each side's share of one pair's evidence above chance; where no side has any, of its evidence above nothing.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity, knowledge_of, mentions_of, prior_of, vocabulary_of
@@ -12,7 +13,7 @@ from longmatch.default.sides import Floats, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import SAMPLED_SIDES, Sample, Unrelated, drawn_documents
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
-from longmatch.lexical.terms import Hashes, Ints, Kind
+from longmatch.lexical.terms import Flags, Hashes, Ints, Kind
 from longmatch.lexical.weights import TermMatrix, tfidf
 from longmatch.matching.levels import SentenceVectors, collection_scores
 from longmatch.ragged import Array, array_namespace, as_numbers, offsets_of, segment_mean, unit_rows
@@ -81,6 +82,11 @@ class Collection:
         """The number of words of each document."""
         return np.array([e.words for e in self.encodings], dtype=np.int64)
 
+    @cached_property
+    def languages(self) -> npt.NDArray[np.str_]:
+        """The language of each document, as its two-letter code."""
+        return np.array([e.document.language for e in self.encodings], dtype=str)
+
     def similarities(self, query: Encoding, sides: Sequence[str]) -> dict[str, Floats]:
         """The similarity with every document on the sides asked for."""
         return similarities(CollectionComparison(query, self), sides)
@@ -117,6 +123,13 @@ class CollectionComparison:
     def title_vectors(self) -> Array:
         """Vectors of the titles: (documents, width)."""
         return self.collection.title_vectors
+
+    @property
+    def same_language(self) -> Flags | None:
+        """Which documents are in the query's language."""
+        if self.collection.rarity.reads_english_alone:
+            return None
+        return self.collection.languages == self.query.document.language
 
     @property
     def candidate_words(self) -> Ints:

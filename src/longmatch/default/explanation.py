@@ -23,7 +23,7 @@ from longmatch.default.weighed import WeighedDocument
 from longmatch.lexical.cosines import group_cosines, shared_words
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Links, Shared, link_sentences, shared_terms
-from longmatch.lexical.terms import KINDS, Ints, Kind
+from longmatch.lexical.terms import KINDS, Flags, Ints, Kind
 from longmatch.lexical.weights import Weighted, tfidf
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.levels import Partners, best_partners, group_scores
@@ -83,6 +83,13 @@ class PairComparison:
     def candidate_words(self) -> Ints:
         """(1,)"""
         return np.array([self.candidate.words])
+
+    @property
+    def same_language(self) -> Flags | None:
+        """(1,)"""
+        if self.rarity.reads_english_alone:
+            return None
+        return np.array([self.query.document.language == self.candidate.document.language])
 
     def term_cosines(self, kind: Kind) -> Floats:
         """The product of the weights of shared terms."""

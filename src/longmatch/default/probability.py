@@ -68,7 +68,8 @@ class Probability:
             doubtful = _sigmoid(self._evidence(similarities, words, unrelated.if_doubtful, trust))
             likely = (1 - unrelated.doubt) * likely + unrelated.doubt * np.minimum(likely, doubtful)
         if unrelated.ignorance:
-            unsure = unrelated.ignorance * (1 - similarities.get("phrases", np.zeros(1)))  # but a copy is one anywhere
+            shared = np.nan_to_num(similarities.get("phrases", np.zeros(1)))
+            unsure = unrelated.ignorance * (1 - shared)  # but a copy is one anywhere
             likely = (1 - unsure) * likely + unsure * SHARE
         return likely
 

@@ -36,6 +36,7 @@ class Rarity:
     titles: Titles
     usual_words: float  # of a document; 0 where too few documents are known
     unrelated: Unrelated  # what unrelated documents of the collection have in common
+    reads_english_alone: bool = True  # the backbone; else it is trusted with any language
 
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
@@ -51,6 +52,7 @@ class Rarity:
             Titles.of(stack_titles([e.title_terms for e in encodings])),
             usual_words(np.array([e.words for e in encodings])),
             prior_of(encodings, statistics),
+            statistics.reads_english_alone,
         )
 
     def idf(self, kind: Kind) -> Blend:
@@ -60,12 +62,13 @@ class Rarity:
     @property
     def trust(self) -> tuple[float, float]:
         """How far the language is known and how descriptive titles are, each from 0 to 1."""
-        return trust_in(self.familiarity, self.titles)
+        return trust_in(self.familiarity, self.titles, self.reads_english_alone)
 
     def calibration(self, statistics: Statistics) -> Calibration:
         """The shipped calibration, as far as it can be trusted here, counted from what unrelated documents share."""
         if id(statistics) not in self._calibrations:
-            trusted = statistics.calibration.trusting(*self.trust).against(self.unrelated)
+            vocabulary = float(np.interp(self.familiarity, FAMILIARITY, (0, 1)))
+            trusted = statistics.calibration.trusting(*self.trust, vocabulary).against(self.unrelated)
             self._calibrations[id(statistics)] = statistics, trusted
         return self._calibrations[id(statistics)][1]
 
@@ -125,15 +128,17 @@ def phrase_power(familiarity: float) -> float:
     return float(np.interp(familiarity, FAMILIARITY, PHRASE_POWER))
 
 
-def trust_in(familiarity: float, titles: Titles) -> tuple[float, float]:
+def trust_in(familiarity: float, titles: Titles, reads_english_alone: bool = True) -> tuple[float, float]:
     """How far the language of documents is known, by the share of their words that are, and how descriptive titles are.
 
     Titles of one or two words are names; longer ones say what a text is about, and in a large collection documents
-    cite each other. What titles are worth was learnt in known languages, so it counts in those.
+    cite each other. What titles are worth was learnt in known languages, so it counts in those. A backbone that reads
+    other languages than English was chosen for the documents, and is trusted with theirs.
     """
     language = float(np.interp(familiarity, FAMILIARITY, (0, 1)))
     descriptive = np.interp(titles.mean_terms, DESCRIPTIVE_TITLE, (0, 1))
-    return language, language * float(descriptive * np.interp(len(titles), TITLED_COLLECTION, (0, 1)))
+    known = language if reads_english_alone else 1.0
+    return known, language * float(descriptive * np.interp(len(titles), TITLED_COLLECTION, (0, 1)))
 
 
 def usual_words(words: Ints) -> float:

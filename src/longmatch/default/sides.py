@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import Ints, Kind
+from longmatch.lexical.terms import Flags, Ints, Kind
 from longmatch.ragged import Array, array_namespace, as_numbers
 
 Floats = npt.NDArray[np.float64]
@@ -54,6 +54,10 @@ class Comparison(Protocol):
     def candidate_words(self) -> Ints:
         """The number of words of each candidate."""
 
+    @property
+    def same_language(self) -> Flags | None:
+        """Which candidates are in the query's language; None where the backbone reads one language, and it is moot."""
+
     def term_cosines(self, kind: Kind) -> Floats:
         """Cosines of the TF-IDF weights of words or phrases."""
 
@@ -88,6 +92,7 @@ class Side:
     needs_titles: bool = False  # counts as far as titles describe their documents
     full_for_copies: bool = True  # a copy has all of it; else a relative may have more
     in_likeness: bool = False  # distinguishes copies from relatives, and compares parts of documents
+    in_one_language: bool = False  # says nothing of two documents in different languages
     linear: bool = False  # unrelated documents vary around 0 as much below it as above: no logarithm says how far
 
 
@@ -122,6 +127,7 @@ SIDES = (
         "shared words",
         floor=0.01,
         similarity=lambda comparison: comparison.term_cosines("words"),
+        in_one_language=True,
         explained_by="terms",
         in_likeness=True,
     ),
@@ -130,6 +136,7 @@ SIDES = (
         "shared phrases",
         floor=0.001,
         similarity=lambda comparison: comparison.term_cosines("phrases"),
+        in_one_language=True,
         explained_by="terms",
     ),
     Side(
@@ -154,6 +161,7 @@ SIDES = (
         "words of the second title",
         floor=0.05,
         similarity=lambda comparison: comparison.title_cosines(),
+        in_one_language=True,
         directed=True,
         needs_titles=True,
         full_for_copies=False,
@@ -163,6 +171,7 @@ SIDES = (
         "words of the first title",
         floor=0.05,
         similarity=lambda comparison: comparison.query_title_cosines(),
+        in_one_language=True,
         directed=True,
         needs_titles=True,
         full_for_copies=False,
@@ -194,6 +203,7 @@ LENGTH = Side(
     similarity=lambda comparison: length_correction(
         comparison.query_words, comparison.candidate_words, comparison.usual_words
     ),
+    in_one_language=True,
     directed=True,
 )
 """Not a similarity but a correction of words and phrases, where the language is unknown and the query short."""
@@ -212,5 +222,12 @@ def named(choose: Callable[[Side], bool]) -> frozenset[str]:
 
 
 def similarities(comparison: Comparison, names: Iterable[str]) -> dict[str, Floats]:
-    """The similarity of the query and every candidate on the sides named: an entry per candidate each."""
-    return {name: BY_NAME[name].similarity(comparison) for name in names}
+    """The similarity of the query and every candidate on the sides named: an entry per candidate each.
+
+    NaN where a side says nothing of two documents, as shared words of two languages: it then counts as at chance.
+    """
+    found = {name: BY_NAME[name].similarity(comparison) for name in names}
+    comparable = comparison.same_language
+    if comparable is None:
+        return found
+    return {name: np.where(comparable, x, np.nan) if BY_NAME[name].in_one_language else x for name, x in found.items()}

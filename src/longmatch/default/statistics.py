@@ -3,7 +3,11 @@
 `longmatch train default` makes them; they hold no text.
 """
 
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +18,8 @@ from safetensors.numpy import load, save
 from longmatch.default.calibration import Calibration
 from longmatch.default.probability import Probability
 from longmatch.default.unrelated import Prior
-from longmatch.encoders.pretrained import DEFAULT_NAME, locate
-from longmatch.errors import LongmatchError
+from longmatch.encoders.cache import cache_folder, replace_file
+from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, DEFAULT_NAME, locate
 from longmatch.lexical.background import TermBackground, shipped_background
 from longmatch.matching.chance import Background
 from longmatch.ragged import unit_rows
@@ -28,6 +32,10 @@ SENTENCES = "sentences.safetensors"  # vectors of unrelated sentences by the pac
 CALIBRATION = "calibration.json"
 PROBABILITY = "probability.json"
 UNRELATED = "unrelated.json"
+UNRELATED_SENTENCES = "unrelated_sentences.json"  # in many languages: for backbones whose vectors are not shipped
+SENTENCES_OF_LANGUAGE = 192
+WITHOUT_SPACES = ("ja", "zh")
+BACKGROUNDS = "backgrounds"  # the folder of the user's cache
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,7 @@ class Statistics:
     calibration: Calibration
     probability: Probability
     prior: Prior
+    reads_english_alone: bool = True  # the backbone; else it is trusted with any language
 
 
 @cache
@@ -71,18 +80,52 @@ def background_of(backbone: "Backbone") -> Background | None:
 
 
 def statistics_of(backbone: "Backbone") -> Statistics:
-    """The statistics that go with a backbone."""
+    """The statistics that go with a backbone; for one that is not packaged, it encodes unrelated sentences."""
     background = background_of(backbone)
     if background is None:
-        raise LongmatchError(
-            f"What unrelated sentences have in common is not known for the model {backbone.name}. "
-            "Hand over statistics, or take sdr, which needs none."
-        )
+        return _statistics(encoded_background(backbone), backbone.languages == DEFAULT_LANGUAGES)
     return _statistics(background)
 
 
-def _statistics(background: Background) -> Statistics:
-    return Statistics(shipped_background(), background, *_weighing())
+def _statistics(background: Background, reads_english_alone: bool = True) -> Statistics:
+    return Statistics(shipped_background(), background, *_weighing(), reads_english_alone)
+
+
+def encoded_background(backbone: "Backbone") -> Background:
+    """Unrelated sentences in the languages that a backbone knows, a kind each; kept in the user's cache."""
+    sentences = unrelated_sentences(backbone.languages)
+    texts = [text for language in sentences.values() for text in language]
+    content = "\n".join([backbone.identity, *texts]).encode()
+    name = hashlib.sha256(content).hexdigest()[:16]
+    path = cache_folder() / BACKGROUNDS / f"{name}.safetensors"
+    if path.is_file():
+        return replace(background_from_bytes(path.read_bytes()), extrapolates=True, name=name)
+    read = backbone.tokenizer.encode_batch(texts, add_special_tokens=False)
+    vectors = backbone.encode([np.array(e.ids[: backbone.max_tokens], dtype=np.int64) for e in read])
+    background = Background(vectors, len(sentences), extrapolates=True, name=name)
+    with suppress(OSError):  # disk full or read-only: encode again next time
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, background_to_bytes(background))
+    return background
+
+
+def unrelated_sentences(languages: Collection[str] | None) -> dict[str, list[str]]:
+    """Sentences on many subjects in each of the languages; in all that there are for None, or where none is known.
+
+    Every opening goes with every clause, and as many are drawn of each language.
+
+    >>> {language: len(texts) for language, texts in unrelated_sentences({"de", "zh", "xx"}).items()}
+    {'de': 192, 'zh': 192}
+    """
+    parts = json.loads((FOLDER / UNRELATED_SENTENCES).read_text(encoding="utf-8"))
+    known = [code for code in parts if languages is None or code in languages] or list(parts)
+    drawn = np.random.default_rng(0).permutation(len(parts["en"]["openings"]) * len(parts["en"]["clauses"]))
+    return {code: _composed(**parts[code], drawn=drawn[:SENTENCES_OF_LANGUAGE].tolist(), code=code) for code in known}
+
+
+def _composed(openings: list[str], clauses: list[str], drawn: list[int], code: str) -> list[str]:
+    between = "" if code in WITHOUT_SPACES else " "
+    return [f"{openings[n % len(openings)]}{between}{clauses[n // len(openings)]}" for n in drawn]
 
 
 @cache

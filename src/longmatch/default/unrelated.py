@@ -25,6 +25,8 @@ LEAST_SPREAD = {"words": 0.25, "phrases": 0.25, "meaning": 0.012, "title": 0.3, 
 SAMPLED_SIDES = frozenset(LEAST_SPREAD)  # the others are mostly 0
 BOTH_WAYS = ("title", "query_title")  # one level, so that two documents share as much both ways
 MOST = 4.0  # spreads up to which each counts in full
+STAND_IN = "meaning"  # the side that is known of documents in different languages too
+LEAST_PAIRS = 6  # that say what unrelated documents have in common on a side
 SAMPLED = 32  # documents of a collection whose pairs are a sample of its random pairs
 
 
@@ -86,12 +88,18 @@ class Unrelated:
         return np.asarray(self.levels[side].mean + sum(s * x for s, x in zip(slopes, logs, strict=True)))
 
     def surprise(self, similarities: Similarities, shorter: Floats, longer: Floats) -> dict[str, Floats]:
-        """By how many spreads each similarity exceeds that of unrelated documents; from MOST on it counts half."""
-        return {
+        """By how many spreads each similarity exceeds that of unrelated documents; from MOST on it counts half.
+
+        Where a side says nothing of two documents, as their words if they are in different languages, their meaning
+        stands in for it.
+        """
+        found = {
             side: _damped((on_scale(side, x) - self.expected(side, shorter, longer)) / self.levels[side].spread)
             for side, x in similarities.items()
             if side in self.levels
         }
+        instead = found.get(STAND_IN, np.zeros(1))
+        return {side: np.where(np.isnan(x), instead, x) for side, x in found.items()}
 
     def chance(self, side: str) -> float:
         """The similarity of unrelated documents of the collection's usual length."""
@@ -138,10 +146,12 @@ class Sample:
             side: on_scale(side, x) - flat.expected(side, self.shorter, self.longer)
             for side, x in self.similarities.items()
         }
+        above = {side: x[~np.isnan(x)] for side, x in above.items()}
         titles = [x for side, x in above.items() if side in BOTH_WAYS]
         return {
             side: Level.of(np.concatenate(titles) if side in BOTH_WAYS else x, LEAST_SPREAD[side])
             for side, x in above.items()
+            if len(x) >= LEAST_PAIRS
         }
 
 

@@ -45,7 +45,7 @@ class EncodingStep:
 class EncodeWorker:
     """A Ray actor. Nothing is loaded before `ready`, so that its errors reach the user as they are."""
 
-    def __init__(self, address: str, make_matcher: MakeMatcher, threads: int) -> None:
+    def __init__(self, address: str, make_matcher: MakeMatcher | None, threads: int) -> None:
         self._address, self._make_matcher, self._threads = address, make_matcher, threads
 
     def ready(self) -> None:
@@ -62,7 +62,8 @@ class EncodeWorker:
                 f"{self._address} does not exist on the machine {socket.gethostname()}. Put the library where all "
                 "machines of the cluster can reach it: a shared folder or object storage."
             ) from error
-        self._matcher = checked_matcher(self._make_matcher(), store)
+        made = self._make_matcher() if self._make_matcher else store.model.load_matcher(self._address)
+        self._matcher = checked_matcher(made, store)
         self._vector_type = store.model.vectors
 
     def encode(

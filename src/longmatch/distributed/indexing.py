@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from longmatch.default.matcher import HybridMatcher
 from longmatch.distributed.cluster import absolute_address, connected, worker_error
 from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker, EncodingStep, MakeMatcher
 from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, commit_all, recover
@@ -35,7 +34,7 @@ class RayBackend:
 
     address: str | None = None
     resources: WorkerResources = field(default_factory=WorkerResources)
-    make_matcher: MakeMatcher = HybridMatcher  # called by every worker
+    make_matcher: MakeMatcher | None = None  # called by every worker; by default each loads the library's model
     step_documents: int = STEP_DOCUMENTS
 
     def add(

@@ -27,7 +27,7 @@ class RankOptions:
 class RankWorker:
     """A Ray actor. Nothing is loaded before `ready`, so that its errors reach the user as they are."""
 
-    def __init__(self, address: str, make_matcher: MakeMatcher, threads: int, options: RankOptions) -> None:
+    def __init__(self, address: str, make_matcher: MakeMatcher | None, threads: int, options: RankOptions) -> None:
         self._address, self._make_matcher, self._threads, self._options = address, make_matcher, threads, options
 
     def ready(self) -> None:
@@ -36,7 +36,8 @@ class RankWorker:
         from longmatch.library.library import Library
 
         limit_threads(self._threads)
-        self._library = Library(self._address, self._make_matcher(), create=False)
+        made = self._make_matcher() if self._make_matcher else None
+        self._library = Library(self._address, made, create=False)
 
     def rank(self, queries: Sequence[Document]) -> list[Hits]:
         """The best matches of each query."""

@@ -13,8 +13,23 @@ from longmatch.encoders.batches import lengths_of
 from longmatch.encoders.engine import Engine, EngineName, EnginePrecision, Ints, Vectors
 from longmatch.encoders.graph import UnsupportedArchitecture
 from longmatch.encoders.hardware import may_have_gpu, torch_is_installed
-from longmatch.encoders.network import GraphNetwork, Network
-from longmatch.encoders.pretrained import Pooling, checkpoint_errors, locate, read_pooling
+from longmatch.encoders.multilingual import (
+    MULTILINGUAL,
+    MULTILINGUAL_LANGUAGES,
+    POSITIONS,
+    SPECIALS,
+    MultilingualNetwork,
+    multilingual_tokenizer,
+)
+from longmatch.encoders.network import GraphNetwork, Network, is_onnx_alone
+from longmatch.encoders.pretrained import (
+    DEFAULT_LANGUAGES,
+    Pooling,
+    checkpoint_errors,
+    languages_of,
+    locate,
+    read_pooling,
+)
 from longmatch.encoders.selection import precision_and_engine_from_environment, probe_pieces
 from longmatch.encoders.tokenizer import read_tokenizer
 from longmatch.encoders.weights import Weights
@@ -24,7 +39,10 @@ from longmatch.registry import TORCH_BACKBONE, resolve
 __all__ = ["Backbone", "Vectors"]
 
 TokenProgress = Callable[[int], None]  # called with the number of tokens encoded since the last call
-ADVICE = "Choose a folder with config.json, tokenizer.json and model.safetensors, or a Hugging Face id."
+ADVICE = (
+    "Choose a folder with config.json, tokenizer.json and model.safetensors or model.onnx, a Hugging Face id, "
+    f"or {MULTILINGUAL}."
+)
 
 
 class Backbone:
@@ -62,13 +80,16 @@ class Backbone:
         """
         if precision is None and engine is None:
             precision, engine = precision_and_engine_from_environment()
+        if name == MULTILINGUAL:
+            return _load_multilingual(precision)
         on_cpu = device in (None, "cpu")
         for_openvino = precision is None or precision in openvino.HINTS
         if engine == "openvino" and not on_cpu:
             raise LongmatchError(f"OpenVINO runs on the CPU, not on {device}. Leave out the engine or the device.")
         if engine == "openvino" and not for_openvino:
             raise LongmatchError(f"OpenVINO computes in {' or '.join(openvino.HINTS)}, not in {precision}.")
-        on_gpu = engine is None and device is None and may_have_gpu() and _torch_backbone().has_gpu()
+        free = engine is None and device is None and not is_onnx_alone(locate(name))
+        on_gpu = free and may_have_gpu() and _torch_backbone().has_gpu()
         if engine == "torch" or on_gpu or not on_cpu or not for_openvino:
             return _load_with_torch(name, device, precision)
         try:
@@ -97,6 +118,16 @@ class Backbone:
     def width(self) -> int:
         """Dimensions of a vector."""
         return self.network.width
+
+    @property
+    def identity(self) -> str:
+        """Identifies the weights, all changes of them, and the pooling."""
+        return f"{self.network.digest}-{self.pooling.mode}-{self.change}"
+
+    @property
+    def languages(self) -> frozenset[str] | None:
+        """The languages it was trained on, as two-letter codes; None if unknown."""
+        return known_languages(self.name)
 
     @property
     def max_tokens(self) -> int:
@@ -147,12 +178,26 @@ class Backbone:
         return vectors
 
 
+def known_languages(name: str) -> frozenset[str] | None:
+    """The languages that the backbone of that name was trained on, as two-letter codes; None if unknown."""
+    if name == locate(None):
+        return DEFAULT_LANGUAGES
+    return MULTILINGUAL_LANGUAGES if name == MULTILINGUAL else languages_of(name)
+
+
 def _load_graph(name: str | None, precision: EnginePrecision | None) -> Backbone:
     place = locate(name)
     with checkpoint_errors(f"The model {place}", ADVICE):
         network = GraphNetwork.open(place)
         tokenizer, specials = read_tokenizer(place)
     return Backbone(network, tokenizer, specials, read_pooling(place), name or place, precision)
+
+
+def _load_multilingual(precision: EnginePrecision | None) -> Backbone:
+    """It runs on OpenVINO alone, in the precision asked for if that has it."""
+    chosen = precision if precision in openvino.HINTS else None
+    pooling = Pooling(max_length=POSITIONS)
+    return Backbone(MultilingualNetwork(), multilingual_tokenizer(), SPECIALS, pooling, MULTILINGUAL, chosen)
 
 
 def _load_with_torch(name: str | None, device: str | None, precision: EnginePrecision | None) -> Backbone:

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
-from longmatch.encoders.graph import UnsupportedArchitecture, build_graph, max_positions
+from longmatch.encoders.graph import ARCHITECTURES, UnsupportedArchitecture, build_graph, max_positions
 from longmatch.encoders.low_rank import with_change
 from longmatch.encoders.onnx import read_onnx
 from longmatch.encoders.openvino import OpenvinoEngine
 from longmatch.encoders.pretrained import find_file, read_json, remembered_digest
 from longmatch.encoders.selection import fastest_engine
-from longmatch.encoders.weights import Weights, read_weights, weight_files
+from longmatch.encoders.weights import PARTS, WEIGHTS, Weights, read_weights, weight_files
 
-ONNX = "onnx/model.onnx"  # where sentence-transformers repositories keep it
+ONNX = ("onnx/model.onnx", "model.onnx")  # where exporters put it
 HALF_SUMS = 384  # products that float16 adds up at a time: more lose too many digits
 
 
@@ -53,6 +53,13 @@ class Network(Protocol):
         """The low-rank changes added to the weights that were read."""
 
 
+def is_onnx_alone(place: str) -> bool:
+    """Whether a local folder holds an ONNX file and no weights that torch reads."""
+    folder = Path(place)
+    has_onnx = any((folder / name).is_file() for name in ONNX)
+    return has_onnx and not any((folder / name).is_file() for name in (WEIGHTS, PARTS))
+
+
 @dataclass(frozen=True)
 class GraphNetwork:
     """A network that OpenVINO computes; weights are read when an engine is compiled."""
@@ -63,15 +70,18 @@ class GraphNetwork:
 
     @staticmethod
     def open(place: str) -> "GraphNetwork":
-        """Of a folder or hub id; UnsupportedArchitecture if it is not of the BERT family and has no ONNX file."""
+        """Of a folder or hub id: its weights, or its ONNX file where it has none, or they are not of the BERT family.
+
+        Raises UnsupportedArchitecture where there is neither.
+        """
         config = read_json(place, "config.json")
         if config is None:
             raise FileNotFoundError("no file config.json")
         try:
             max_positions(config)
             return GraphNetwork(config, weight_files(place))
-        except UnsupportedArchitecture:
-            onnx = find_file(place, ONNX)
+        except (UnsupportedArchitecture, FileNotFoundError):
+            onnx = next((file for name in ONNX if (file := find_file(place, name))), None)
             if onnx is None:
                 raise
             return GraphNetwork(config, [onnx])
@@ -89,7 +99,9 @@ class GraphNetwork:
     @property
     def positions(self) -> int:
         """The most tokens it takes, special ones included."""
-        return int(self.config["max_position_embeddings"]) if self.is_onnx else max_positions(self.config)
+        if self.config.get("model_type") in ARCHITECTURES:
+            return max_positions(self.config)
+        return int(self.config["max_position_embeddings"])
 
     @property
     def digest(self) -> str:

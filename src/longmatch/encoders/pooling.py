@@ -14,7 +14,12 @@ LOWEST = np.float32(-65504)  # of float16
 def unit_vectors(states: Node, mask: Node, pooling: str) -> Node:
     """(pieces, tokens, width) and the mask (pieces, tokens), 1 for tokens -> (pieces, width), each of length 1."""
     op = operations()
-    vectors = _pooled(op, states, op.convert(mask, np.float32), pooling)
+    return normalised(_pooled(op, states, op.convert(mask, np.float32), pooling))
+
+
+def normalised(vectors: Node) -> Node:
+    """Vectors (pieces, width) at length 1, as the output `vectors`."""
+    op = operations()
     # Written out, because OpenVINO then keeps it in float32 whatever the precision of the rest.
     square = op.reduce_sum(vectors * vectors, _axis(op, 1), True)
     found = vectors / op.sqrt(op.maximum(square, op.constant(np.float32(1e-24))))

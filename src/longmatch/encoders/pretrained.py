@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -116,6 +117,22 @@ def file_digest(path: Path) -> str:
     """SHA-256 checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def languages_of(name: str) -> frozenset[str] | None:
+    """The languages that a local backbone was trained on, as two-letter codes: those that its model card lists.
+
+    None where it lists none, or says that there are many.
+    """
+    if name == DEFAULT_NAME:
+        return DEFAULT_LANGUAGES
+    card = Path(name) / "README.md"
+    if not card.is_file():
+        return None
+    front = re.match(r"---\n(.*?)\n---", card.read_text(encoding="utf-8", errors="replace"), re.DOTALL)
+    listed = re.search(r"^language:(.*(?:\n[ \t]*-.*)*)", front[1], re.MULTILINE) if front else None
+    codes = frozenset(re.findall(r"[a-z]+", listed[1])) if listed else frozenset()
+    return codes if codes and all(len(code) == 2 for code in codes) else None
 
 
 def read_pooling(place: str) -> Pooling:

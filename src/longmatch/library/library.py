@@ -19,6 +19,8 @@ from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.library.common_passages import CommonPassages
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
 from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
@@ -67,7 +69,8 @@ class Library:
         for hit in library.rank("a.pdf"):    # a file, a Document, or the id of a document in the library
             print(hit.score, hit.title)
 
-    `model` encodes documents; by default that of `longmatch.load()`, loaded when first needed. `vectors` is the type of
+    `model` encodes documents; by default that which made the library, loaded when first needed, and for a new library
+    the default with the backbone of the name `backbone`, or that of `longmatch.load()`. `vectors` is the type of
     a new library's sentence vectors: float16, or int8 at half the size. `candidates` per side are scored exactly.
     `on_message` is called with messages for the user, such as that the library is locked.
     """
@@ -81,13 +84,15 @@ class Library:
         candidates: int = CANDIDATES,
         exact_below: int = EXACT_BELOW,
         vectors: VectorType | None = None,
+        backbone: str | None = None,
         on_message: Callable[[str], None] = lambda message: None,
     ) -> None:
         limit_malloc_arenas()
         self.address = os.fspath(path)
         self.candidates, self.exact_below, self._on_message = candidates, exact_below, on_message
         self._base = model  # without the library's adapter
-        self.opens_by_address = model is None  # so another process can open the same library
+        self._backbone = backbone
+        self.opens_by_address = model is None and backbone is None  # so another process can open the same library
         self._checked: tuple[LibraryModel, HybridMatcher] | None = None  # the matcher, and the model it was checked for
         self._statistics: tuple[LibraryModel, Statistics] | None = None
         self._vector_type = vectors
@@ -111,24 +116,37 @@ class Library:
     @property
     def matcher(self) -> HybridMatcher:
         """The model with the library's adapter, checked to be the one that made the library."""
-        if self._base is None:
-            self._base = HybridMatcher()
+        base = self._load_base()
         if self._opened is None:
-            return self._base
+            return base
         if self._checked is None or self._checked[0] != self._opened.model:
-            self._checked = self._opened.model, checked_matcher(self._base, self._opened)
+            self._checked = self._opened.model, checked_matcher(base, self._opened)
         return self._checked[1]
+
+    def _load_base(self) -> HybridMatcher:
+        """The model without the library's adapter: the one given, or with the backbone asked for, or the library's."""
+        if self._base is None and self._backbone is not None:
+            self._base = HybridMatcher(Backbone.load(self._backbone))
+        elif self._base is None:
+            self._base = self._opened.model.load_matcher(self.address) if self._opened else HybridMatcher()
+        return self._base
 
     @property
     def statistics(self) -> Statistics:
         """The statistics of text in general; loads no model."""
-        general = self._base.statistics if self._base else shipped_statistics()
+        general = shipped_statistics() if self._is_packaged else self._load_base().statistics
         if self._opened is None:
             return general
         if self._statistics is None or self._statistics[0] != self._opened.model:
             adapter = self._opened.adapter()
             self._statistics = self._opened.model, adapter.statistics(general) if adapter else general
         return self._statistics[1]
+
+    @property
+    def _is_packaged(self) -> bool:
+        """Whether the packaged backbone is meant, whose statistics are known without it."""
+        recorded = self._opened.model.backbone if self._opened else DEFAULT_NAME
+        return self._base is None and (self._backbone or recorded) == DEFAULT_NAME
 
     @property
     def _folder(self) -> Path:
@@ -499,8 +517,9 @@ class Library:
 
     def reencoder(self) -> Reencoder:
         """An object that encodes all documents again with any model; also used to adapt the library's model."""
-        self._base = self._base or HybridMatcher()
-        return Reencoder(self._store, self._base, lambda: write_lock(self._folder, self._on_message), self._encode_with)
+        return Reencoder(
+            self._store, self._load_base(), lambda: write_lock(self._folder, self._on_message), self._encode_with
+        )
 
     def _encode_with(self, matcher: HybridMatcher, progress: OnDocuments | None) -> Store:
         """Encode all documents with a matcher; needs the lock."""

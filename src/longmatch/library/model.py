@@ -7,6 +7,7 @@ adapted to the library's documents, the adapter is stored with them too.
 import json
 from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,11 @@ import pyarrow as pa
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, background_from_bytes
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.backbone import Backbone, known_languages
 from longmatch.encoders.low_rank import change_from_bytes
-from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, DEFAULT_NAME, DEFAULT_PACKAGE
+from longmatch.encoders.multilingual import MULTILINGUAL
+from longmatch.encoders.pretrained import DEFAULT_NAME, DEFAULT_PACKAGE, locate
+from longmatch.errors import LongmatchError
 from longmatch.library.errors import LibraryError
 from longmatch.library.rows import VectorType
 from longmatch.matching.chance import Background
@@ -73,7 +76,19 @@ class LibraryModel:
     @property
     def languages(self) -> frozenset[str] | None:
         """The languages the backbone was trained on, as two-letter codes; None if unknown."""
-        return DEFAULT_LANGUAGES if self.backbone == DEFAULT_NAME else None
+        return known_languages(self.backbone)
+
+    def load_matcher(self, address: str) -> HybridMatcher:
+        """The default matcher with the backbone that made the library at `address`, without its adapter."""
+        if self.backbone == DEFAULT_NAME:
+            return HybridMatcher()
+        try:
+            return HybridMatcher(Backbone.load(self.backbone))
+        except LongmatchError as error:
+            raise LibraryError(
+                f"{address} was made with the backbone {self.backbone}. {error} "
+                f"Or encode the library again with another: longmatch index {address} --reencode --backbone NAME."
+            ) from error
 
     def to_json(self) -> str:
         """JSON for the store; defaults are omitted, so that the text of older libraries stays the same."""
@@ -99,7 +114,7 @@ class LibraryModel:
         if not same_network or _cosine(self.probe, other.probe) < SAME_MODEL:
             raise LibraryError(
                 f"{address} was made with the model {self.backbone_label}, and this is {other.backbone_label}. "
-                f"{_reencode_hint(address)}"
+                f"{_reencode_hint(address, other.backbone)}"
             )
         self.check_background(other.background, address)
 
@@ -184,15 +199,21 @@ def checked_matcher(matcher: HybridMatcher, store: "Store") -> HybridMatcher:
 
 def background_digest(background: Background) -> str:
     """Identifies the vectors of the unrelated sentences."""
-    return sha256(background.vectors.astype(np.float16).tobytes()).hexdigest()[:16]
+    content = background.name.encode() or background.vectors.astype(np.float16).tobytes()
+    return sha256(content).hexdigest()[:16]
 
 
-def _reencode_hint(address: str) -> str:
-    return f"Encode it again with this one: longmatch index {address} --reencode."
+def _reencode_hint(address: str, backbone: str = DEFAULT_NAME) -> str:
+    named = "" if backbone == DEFAULT_NAME else f" --backbone {backbone}"
+    return f"Encode it again with this one: longmatch index {address} --reencode{named}."
 
 
 def _short_name(backbone: Backbone) -> str:
-    return DEFAULT_NAME if DEFAULT_PACKAGE in backbone.name else backbone.name
+    """What `Backbone.load` opens from any folder: a local one by its whole path."""
+    if DEFAULT_PACKAGE in backbone.name or backbone.name == locate(None):
+        return DEFAULT_NAME
+    place = Path(backbone.name)
+    return str(place.resolve()) if place.is_dir() and backbone.name != MULTILINGUAL else backbone.name
 
 
 def _cosine(a: tuple[float, ...], b: tuple[float, ...]) -> float:

@@ -66,7 +66,7 @@ DOCUMENT_COLUMNS = [
 ]
 ENCODING_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "vectors", "expectations", "title_vector", *STREAM_COLUMNS]
 SENTENCE_COLUMNS = ["id", "vectors", "expectations"]
-INDEX_COLUMNS = ["id", "hash", "title", "mean", "title_vector", *STREAM_COLUMNS]
+INDEX_COLUMNS = ["id", "hash", "title", "language", "mean", "title_vector", *STREAM_COLUMNS]
 RECORD_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "stream", "offsets"]
 """The columns that are needed to restore a document or its encoding, to compare its sentences, to index it, and those
 of its record in the index besides the vectors."""

@@ -17,13 +17,17 @@ from longmatch.ragged import Array, array_namespace, unit_rows
 SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 """The numbers of sentences for which expectations are tabled; between them, interpolation in the logarithm."""
 
+MOST_DRAWN, STEP = 16, 0.9  # as the sentences that are shipped for MiniLM show, of which there are many
+
 
 @dataclass(frozen=True)
 class Background:
     """Vectors of unrelated sentences: (sentences, width), each of length 1; equally many of each kind of text."""
 
     vectors: Array
-    kinds: int = 1  # of text: papers, judgments, ...
+    kinds: int = 1  # of text: papers, judgments, ... or of languages
+    extrapolates: bool = False  # beyond MOST_DRAWN, where there are few sentences of a kind
+    name: str = ""  # identifies what was encoded, where the vectors' last digits depend on the processor
 
     @property
     def general(self) -> Array:
@@ -44,7 +48,8 @@ class Background:
         kinds = [self.vectors[start : start + count] for start in range(0, len(self.vectors), count)]
 
         def expected(part: Array) -> Array:
-            return xp.max(xp.stack([xp.sort(part @ kind.T, axis=1) @ weights for kind in kinds]), axis=0)
+            found = xp.max(xp.stack([xp.sort(part @ kind.T, axis=1) @ weights for kind in kinds]), axis=0)
+            return extrapolated(found) if self.extrapolates else found
 
         parts = [expected(vectors[start : start + rows]) for start in range(0, len(vectors), rows)]
         return xp.concat(parts) if parts else xp.zeros((0, len(SIZES)), dtype=vectors.dtype, device=vectors.device)
@@ -57,7 +62,19 @@ class Background:
         """
         grams = before.T @ before + ridge * len(before) * np.eye(before.shape[1], dtype=before.dtype)
         moves = np.linalg.solve(grams, before.T @ (after - before))  # (width, width)
-        return replace(self, vectors=unit_rows(self.vectors + self.vectors @ moves))
+        return replace(self, vectors=unit_rows(self.vectors + self.vectors @ moves), name="")
+
+
+def extrapolated(expected: Array) -> Array:
+    """The expectations for more than MOST_DRAWN sentences by those for fewer: (units, len(SIZES)).
+
+    Each step to four times as many sentences adds a little less than the one before.
+    """
+    xp = array_namespace(expected)
+    columns = [expected[:, number] for number, size in enumerate(SIZES) if size <= MOST_DRAWN]
+    while len(columns) < len(SIZES):
+        columns.append((columns[-1] + STEP * (columns[-1] - columns[-2])).clip(max=1.0))
+    return xp.stack(columns, axis=1)
 
 
 def interpolation(sizes: Array) -> Array:

@@ -17,6 +17,8 @@ import numpy as np
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import background_to_bytes
 from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, combine_changes
+from longmatch.encoders.multilingual import MULTILINGUAL
+from longmatch.encoders.network import is_onnx_alone
 from longmatch.lab.adapting.learning import learn_halves
 from longmatch.lab.adapting.passages import TokenizedText, halves
 from longmatch.lab.adapting.proof import PASSAGE, Proof, passages_encoded, prove
@@ -215,6 +217,11 @@ def _mapped_background(
 
 
 def _check_pooling(matcher: HybridMatcher, address: str) -> None:
+    if matcher.backbone.name == MULTILINGUAL or is_onnx_alone(matcher.backbone.name):
+        raise LibraryError(
+            f"{address} was made with the backbone {matcher.backbone.name}, whose weights cannot be changed; only "
+            "transformers with a model.safetensors can adapt."
+        )
     mode = matcher.backbone.pooling.mode
     if mode != "mean":
         raise LibraryError(

@@ -23,12 +23,27 @@ def document_columns(
         "means": means,
         "title_vectors": _title_vectors(rows, means.shape[1]),
         "titles": stack_titles([row.title_terms() for row in rows]),
+        "languages": np.array([language_number(str(row.value("language"))) for row in rows]),
         **_lengths(held["words"], background),
         **held_columns(TITLE_WORDS, titles),
     }
     for kind in KINDS:
         columns |= frequency_columns(kind, held[kind], background.frequencies(kind)) | held_columns(kind, held[kind])
     return columns, held
+
+
+def language_number(code: str) -> int:
+    """A two-letter code as a number.
+
+    >>> language_code(language_number("zh"))
+    'zh'
+    """
+    return int.from_bytes(code.encode()[:2])
+
+
+def language_code(number: int) -> str:
+    """The code that a number was made from."""
+    return number.to_bytes(2).decode().lstrip("\0")
 
 
 def _lengths(words: Occurrences, background: TermBackground) -> dict[str, Array]:

@@ -38,7 +38,7 @@ from longmatch.library.index.selection import Selection
 from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
 from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, SENTENCE_COLUMNS, DocumentRow
 
-FORMAT = 7
+FORMAT = 8
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
@@ -142,7 +142,7 @@ class Index:
     @property
     def trust(self) -> tuple[float, float]:
         """How well the documents' language is known, and how informative their titles are."""
-        return trust_in(self.familiarity()[0], self.titles)
+        return trust_in(self.familiarity()[0], self.titles, self.statistics.reads_english_alone)
 
     def select(self, ids: Sequence[str]) -> Selection:
         """What the index holds of some documents; unknown ids are skipped."""
@@ -264,7 +264,8 @@ class Index:
         if self._rarity is None or any(mine is not known for mine, known in zip(key, self._rarity[0], strict=True)):
             unrelated = self.unrelated or self.statistics.prior.unrelated(1.0)
             blends = self.blend("words"), self.blend("phrases")
-            rarity = Rarity(*blends, self.familiarity()[0], self.titles, self.usual_length, unrelated)
+            measured = self.familiarity()[0], self.titles, self.usual_length, unrelated
+            rarity = Rarity(*blends, *measured, self.statistics.reads_english_alone)
             self._rarity = key, rarity
         return self._rarity[1]
 

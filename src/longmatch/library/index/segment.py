@@ -35,6 +35,7 @@ DTYPES = {
     "means": "float32",  # (documents, width)
     "title_vectors": "float16",  # (documents, width); zeros for no title
     "titles": "uint64",  # (documents, TITLE_TERMS): hashed title terms
+    "languages": "uint16",  # two letters
     "lengths": "int64",  # running words
     "familiar": "int64",  # running words of a language that the backbone knows
     "known": "int64",  # running words that the background text has
@@ -53,7 +54,7 @@ DTYPES = {
     **{f"{name}.offsets": "int64" for name in HELD},  # of each document's terms, and the end
 }
 VECTORS = ("means", "title_vectors")
-PER_DOCUMENT = (*VECTORS, "titles", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
+PER_DOCUMENT = (*VECTORS, "titles", "languages", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
 """Columns that are merged by stringing them together; records move when they are."""
 MANY = 10_000  # documents: from there on SciPy, which sums postings four times as fast, is worth the time to load it
 

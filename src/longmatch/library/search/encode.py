@@ -18,6 +18,7 @@ from longmatch.errors import ReadError
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind
 from longmatch.library.errors import unknown_query
 from longmatch.library.files import SourcePaths
+from longmatch.library.index.documents import language_code
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import TITLE_WORDS
 from longmatch.library.index.terms import QueryTerms
@@ -37,6 +38,7 @@ class Query:
     title_terms: Hashes
     vector: npt.NDArray[np.float32]
     index: Index
+    language: str = ""  # its two-letter code
     encoded: Encoding | None = None  # None where terms and vector are enough
     stored_id: str | None = None  # of the library's document that it is, if it is one
 
@@ -45,7 +47,8 @@ class Query:
         """From an encoding."""
         counts = {kind: encoding.terms.of(kind).counts for kind in KINDS}
         title = encoding.title_words, encoding.title_terms
-        return Query(encoding.document.id, encoding.words, counts, *title, encoding.mean, index, encoding, stored_id)
+        known = encoding.document.language, encoding, stored_id
+        return Query(encoding.document.id, encoding.words, counts, *title, encoding.mean, index, *known)
 
     @staticmethod
     def of_indexed(id: str, index: Index) -> "Query":
@@ -53,7 +56,9 @@ class Query:
         selected = index.select([id])
         words, title, vector = (selected.column(name)[0] for name in ("lengths", "titles", "means"))
         counts = {kind: selected.counts(kind) for kind in KINDS}
-        return Query(id, int(words), counts, selected.counts(TITLE_WORDS), title, vector, index, stored_id=id)
+        language = language_code(int(selected.column("languages")[0]))
+        title_words = selected.counts(TITLE_WORDS)
+        return Query(id, int(words), counts, title_words, title, vector, index, language, stored_id=id)
 
     @property
     def encoding(self) -> Encoding:

@@ -9,7 +9,8 @@ import numpy as np
 from longmatch.default.sides import Floats, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
-from longmatch.lexical.terms import KINDS, Ints, Kind
+from longmatch.lexical.terms import KINDS, Flags, Ints, Kind
+from longmatch.library.index.documents import language_number
 from longmatch.library.index.segment import TITLE_WORDS, Segment
 from longmatch.library.index.selection import Selection
 from longmatch.library.index.terms import Postings
@@ -58,6 +59,13 @@ class StoredComparison:
     def candidate_words(self) -> Ints:
         """The number of words of each candidate."""
         return np.asarray(self.candidates.column("lengths"))
+
+    @property
+    def same_language(self) -> Flags | None:
+        """Which candidates are in the query's language."""
+        if self.index.statistics.reads_english_alone:
+            return None
+        return np.asarray(self.candidates.column("languages") == language_number(self.query.language))
 
     def term_cosines(self, kind: Kind) -> Floats:
         """From all terms of the candidates, not only those that the index finds them by."""

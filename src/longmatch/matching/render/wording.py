@@ -128,6 +128,8 @@ def language_remarks(languages: Iterable[str], known: Collection[str] | None) ->
 
     >>> language_remarks(["en", "zh", "ru", "zh"], {"en"})
     ['The model was trained on English: documents in Chinese and Russian are matched by words more than by meaning.']
+    >>> language_remarks(["sv"], {"de", "en"})
+    ['The model was trained on English and German: documents in Swedish may be matched poorly.']
     >>> language_remarks(["en"], {"en"}), language_remarks(["zh"], None)
     ([], [])
     """
@@ -135,7 +137,8 @@ def language_remarks(languages: Iterable[str], known: Collection[str] | None) ->
     if not foreign:
         return []
     trained_on = _listed(sorted(_LANGUAGES.get(code, code) for code in known or ()))
-    matched = "are matched by words more than by meaning"
+    alone = len(known or ()) == 1  # then words stand in for meaning
+    matched = "are matched by words more than by meaning" if alone else "may be matched poorly"
     return [f"The model was trained on {trained_on}: documents in {_listed(foreign)} {matched}."]
 
 

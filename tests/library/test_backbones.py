@@ -1,0 +1,70 @@
+"""A library keeps the backbone that it was made with, and every command uses it without being told."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from longmatch.documents.read import read_text_string
+from longmatch.encoders.backbone import Backbone
+from longmatch.errors import LongmatchError
+from longmatch.library.errors import LibraryError
+from longmatch.library.library import Library
+from tests.library.tiny import made_up_text
+
+
+@pytest.fixture
+def model(tiny_bert: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(tiny_bert, tmp_path / "model")
+
+
+@pytest.fixture
+def made(model: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A library made with a backbone that was named by a relative path."""
+    monkeypatch.chdir(tmp_path)
+    Library("library", backbone="model").add(texts)
+    return tmp_path / "library"
+
+
+def test_it_is_opened_with_the_backbone_that_it_was_made_with(
+    made: Path, model: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    library = Library(made, create=False)
+    assert library.summary()["backbone"] == str(model)
+    assert library.matcher.backbone.width == Backbone.load(str(model)).width
+    assert library.rank(read_text_string(made_up_text(3), "query"))[0].document.id == "d003.txt"
+
+
+def test_another_backbone_is_refused_with_the_command_that_changes_it(made: Path, texts: Path) -> None:
+    with pytest.raises(LibraryError, match=r"this is all-MiniLM-L6-v2\. Encode it again .*--reencode\.$"):
+        Library(made, backbone="all-MiniLM-L6-v2").add(texts)
+
+
+def test_encoding_again_takes_the_backbone_named_and_keeps_it(made: Path, model: Path) -> None:
+    Library(made, backbone="all-MiniLM-L6-v2").reencode()
+    assert Library(made, create=False).summary()["backbone"] == "all-MiniLM-L6-v2"
+    Library(made, backbone=str(model)).reencode()
+    Library(made, create=False).reencode()
+    assert Library(made, create=False).summary()["backbone"] == str(model)
+
+
+def test_a_backbone_that_is_gone_is_named(made: Path, model: Path) -> None:
+    shutil.rmtree(model)
+    with pytest.raises(LongmatchError, match=r"was made with the backbone .*model.* --reencode --backbone NAME"):
+        Library(made, create=False).rank(read_text_string(made_up_text(3), "query"))
+
+
+def test_what_the_model_card_says_of_languages_is_said_of_queries(made: Path, model: Path) -> None:
+    library = Library(made, create=False)
+    assert library.language_remarks("sv") == []
+    (model / "README.md").write_text("---\nlanguage:\n- de\n- en\nlicense: mit\n---\n", encoding="utf-8")
+    assert "documents in Swedish may be matched poorly" in library.language_remarks("sv")[0]
+    assert library.language_remarks("de") == []
+
+
+def test_the_record_of_the_packaged_backbone_has_not_changed(texts: Path, tmp_path: Path) -> None:
+    library = Library(tmp_path / "packaged")
+    library.add([texts / "d000.txt"])
+    assert json.loads(library._store.model.to_json())["backbone"] == "all-MiniLM-L6-v2"
