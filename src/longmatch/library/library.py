@@ -458,9 +458,9 @@ class Library:
         return self._search
 
     def _current_index(self) -> Index:
-        """An index that covers the store's version."""
+        """An index that covers the store's version, finished should the process that wrote it have been killed."""
         index = self._open_index(self._folder / INDEX)
-        if index.version == self._store.version:
+        if index.version == self._store.version and not index.is_stale:
             return index
         with try_write_lock(self._folder) as lock:
             if lock == "busy" and index.segments:
@@ -485,7 +485,7 @@ class Library:
         """The library's index, brought up to date; needs the lock."""
         self._store.refresh()
         index = self._open_index(self._folder / INDEX)
-        if index.version != self._store.version:
+        if index.version != self._store.version or index.is_stale:
             update_index(index, self._store)
         return index
 

@@ -32,6 +32,7 @@ from longmatch.library.index.segment import (
     drop_segment,
     frequency_columns,
     posting_columns,
+    with_columns,
     write_segment,
 )
 from longmatch.library.index.selection import Selection
@@ -42,6 +43,7 @@ FORMAT = 7
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
+MAX_STALE = 0.02  # share of documents added or removed before the norms of all are recomputed
 BATCH = 256  # documents whose terms are in memory at a time
 
 
@@ -152,6 +154,11 @@ class Index:
 
     def __len__(self) -> int:
         return sum(len(s) for s in self.segments) - sum(map(len, self.deleted))
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether many documents came or went since the norms were computed, as where a process was killed."""
+        return self.stale > MAX_STALE * len(self)
 
     def content_hashes(self) -> dict[str, str]:
         """The content hash of each live document, by id."""
@@ -276,11 +283,8 @@ class Index:
     def refresh_norms(self) -> None:
         """Compute the lengths of all documents' TF-IDF vectors from the current document frequencies."""
         for number, segment in enumerate(self.segments):
-            for kind in KINDS:
-                new = segment.folder / f".{kind}.norms"
-                self._norms(kind, segment).tofile(new)
-                new.replace(segment.folder / f"{kind}.norms")
-            self.segments[number] = Segment(segment.folder, segment.ids, segment.hashes)
+            norms = {f"{kind}.norms": self._norms(kind, segment) for kind in KINDS}
+            self.segments[number] = with_columns(self._new_folder(), segment, norms)
         self.stale = 0
 
     def _norms(self, kind: Kind, segment: Segment) -> npt.NDArray[np.float32]:

@@ -20,7 +20,7 @@ from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, lookup
-from longmatch.library.index.records import FIELDS, Record, file_name, record_files
+from longmatch.library.index.records import FIELDS, Record, file_name, link, record_files
 from longmatch.library.index.terms import Floats, Occurrences, Postings, QueryTerms
 from longmatch.ragged import offsets_of, ranges
 
@@ -198,6 +198,17 @@ def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], colum
     for name, dtype in DTYPES.items():
         np.ascontiguousarray(columns[name], dtype=dtype or None).tofile(folder / name)
     return seal(folder, ids, hashes)
+
+
+def with_columns(folder: Path, segment: Segment, columns: Columns) -> Segment:
+    """The same segment with other values in some columns, as a new one that shares the files of all others."""
+    folder.mkdir(parents=True)
+    for name in (*DTYPES, *record_files(segment.folder)):
+        if name in columns:
+            np.ascontiguousarray(columns[name], dtype=DTYPES[name]).tofile(folder / name)
+        else:
+            link(segment.folder / name, folder / name)
+    return seal(folder, segment.ids, segment.hashes)
 
 
 def seal(folder: Path, ids: Sequence[str], hashes: Sequence[str]) -> Segment:
