@@ -1,0 +1,1 @@
+"""Commands that change a library, killed at random moments: `make kills`."""
