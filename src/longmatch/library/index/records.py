@@ -90,6 +90,7 @@ class RecordWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._files, self._written = folder, 0, FULL
+        self.linked: dict[str, Path] = {}  # files that were taken over as they are, by their new name
         self._open: Any = None
 
     def __enter__(self) -> "RecordWriter":
@@ -115,6 +116,7 @@ class RecordWriter:
         if len(data) >= FULL and 2 * int((table[:, 2] - table[:, 1]).sum()) >= len(data):
             number = self._next()
             link(path, self._folder / file_name(number))
+            self.linked[file_name(number)] = path
             return np.column_stack([np.full(len(table), number), table[:, 1:]])
         return np.array([self.add([data[start:end]], rest) for _, start, end, *rest in table.tolist()], dtype=np.int64)
 
