@@ -3,11 +3,11 @@
 Nothing of the store is touched before the fork, and every library computes on one thread, so no thread is lost by it.
 """
 
+import faulthandler
 import json
 import os
 import signal
 import sys
-import threading
 import time
 import traceback
 import warnings
@@ -43,6 +43,11 @@ class Ended:
     errors: str = ""
 
     @property
+    def hangs(self) -> bool:
+        """Whether it was stopped because it did not end."""
+        return "Timeout (" in self.errors
+
+    @property
     def is_killed(self) -> bool:
         """Whether it was killed before it was done."""
         return self.status == -signal.SIGKILL
@@ -61,6 +66,7 @@ def prepare(model: Path) -> None:
     import lancedb.query
     import openvino
     import torch
+    import tqdm
 
     import longmatch.lab.adapting.adapt
     from longmatch.cli import app
@@ -68,6 +74,8 @@ def prepare(model: Path) -> None:
 
     matcher = matcher_of(model)
     torch.set_num_threads(1)
+    if (monitor := tqdm.tqdm.monitor) is not None:
+        monitor.exit()  # a thread
     assert all((lancedb.query, openvino, app, longmatch.lab.adapting.adapt))  # children need not import them
     warnings.filterwarnings("ignore", "lancedb fork support", RuntimeWarning)  # nothing of it runs before the fork
     library.HybridMatcher = lambda: matcher  # type: ignore[misc,assignment]
@@ -90,32 +98,43 @@ def command(*words: object) -> Callable[[], None]:
     return run
 
 
-def in_child(work: Callable[[], Any], kill_after: float | None = None) -> Ended:
-    """Run something in a child and return what it returns, as JSON; or kill it after some seconds."""
-    answers, answering = os.pipe()
-    complaints, complaining = os.pipe()
-    began = time.monotonic()
-    child = os.fork()
-    if not child:
-        os.setsid()
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        os.dup2(complaining, 2)
-        os._exit(_answered(work, answering))
-    os.close(answering)
-    os.close(complaining)
-    if kill_after is not None:
-        time.sleep(max(0.0, began + kill_after - time.monotonic()))
+class Child:
+    """A process that does some work, and says what the work returns, as JSON."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._answers, answering = os.pipe()
+        self._complaints, complaining = os.pipe()
+        self.began = time.monotonic()
+        self.id = os.fork()
+        if not self.id:
+            os.setsid()
+            faulthandler.dump_traceback_later(LONGEST, exit=True)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(complaining, 2)
+            os._exit(_answered(work, answering))
+        os.close(answering)
+        os.close(complaining)
+
+    def kill(self, after: float) -> None:
+        """Kill it so many seconds after its beginning."""
+        time.sleep(max(0.0, self.began + after - time.monotonic()))
         try:
-            os.killpg(child, signal.SIGKILL)
+            os.killpg(self.id, signal.SIGKILL)
         except ProcessLookupError:  # it has not made its group yet, or is done
-            os.kill(child, signal.SIGKILL)
-    alarm = threading.Timer(LONGEST, os.kill, (child, signal.SIGALRM))
-    alarm.start()
-    said, errors = (_read(end) for end in (answers, complaints))
-    alarm.cancel()
-    _, status = os.waitpid(child, 0)
-    code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    return Ended(code, time.monotonic() - began, json.loads(said) if said else None, errors)
+            os.kill(self.id, signal.SIGKILL)
+
+    def end(self) -> Ended:
+        """Wait until it ends."""
+        said, errors = (_read(end) for end in (self._answers, self._complaints))
+        _, status = os.waitpid(self.id, 0)
+        code = os.waitstatus_to_exitcode(status)
+        return Ended(code, time.monotonic() - self.began, json.loads(said) if said else None, errors)
+
+
+def in_child(work: Callable[[], Any]) -> Ended:
+    """Do something in another process; once more if it hangs, as a fork may hang for reasons of its own."""
+    ended = Child(work).end()
+    return Child(work).end() if ended.hangs else ended
 
 
 def _answered(work: Callable[[], Any], answering: int) -> int:
@@ -149,7 +168,7 @@ def state(address: Path) -> dict[str, Any] | None:
         "texts": texts,
         "count": len(opened),
         "model": opened.summary()["backbone"],
-        "answers": answers(opened, sorted(texts)[::6]) if texts else [],
+        "answers": answers(opened, sorted(texts)[::8]) if texts else [],
     }
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.kills.children import command, in_child
 from tests.lab.adapting.stems import coined_text
 from tests.library.tiny import made_up_text, write_texts
+from tests.safety.children import command, in_child
 
 ROWS = "rows.jsonl"
 LEARNERS = 42  # documents, of which `adapt` needs 40

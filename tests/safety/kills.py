@@ -1,6 +1,6 @@
 """Kill commands that change a library at random moments, and look at what they leave: `make kills KILLS=1000`.
 
-    python -m tests.kills [--kills 100] [--seed 0] [--minutes 60]
+    python -m tests.safety.kills [--kills 100] [--seed 0] [--minutes 60]
 
 The real command runs in a separate process (a tiny random backbone, small documents, many commits) and gets SIGKILL
 at a moment drawn uniformly from the time the command takes. Then a new process opens the library: it must give the
@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.kills.children import Ended, command, differences, in_child, prepare, run_again, state
-from tests.kills.scenarios import Scenario, make_adapting, make_scenarios, write_documents
+from tests.safety.children import Child, Ended, command, differences, in_child, prepare, run_again, state
+from tests.safety.scenarios import Scenario, make_adapting, make_scenarios, write_documents
 from tests.tiny_models import save_bert
 
 ADAPT_EVERY = 15
@@ -30,26 +30,23 @@ ADAPT_EVERY = 15
 class Found:
     """What the kills found."""
 
-    kills: Counter[str] = field(default_factory=Counter)  # by command
-    late: int = 0  # commands that were done before the kill
-    partway: Counter[str] = field(default_factory=Counter)  # kills that left neither what was there nor all
+    times: Counter[str] = field(default_factory=Counter)  # that a command was disturbed
+    late: int = 0  # commands that were done before
+    partway: Counter[str] = field(default_factory=Counter)  # that it left neither what was there nor all
     problems: list[str] = field(default_factory=list)
 
-    def lines(self) -> list[str]:
+    def lines(self, what: str, otherwise: str) -> list[str]:
         """For the terminal."""
         by_command = [
-            f"  {name}: {count:,} kills, {self.partway[name]:,} of them between two commits"
-            for name, count in sorted(self.kills.items())
+            f"  {name}: {count:,} {what}, {self.partway[name]:,} of them between two commits"
+            for name, count in sorted(self.times.items())
         ]
-        return [
-            f"{self.kills.total():,} kills ({self.late:,} more came too late): {len(self.problems):,} problems",
-            *by_command,
-            *self.problems[:20],
-        ]
+        total = f"{self.times.total():,} {what} ({self.late:,} more {otherwise}): {len(self.problems):,} problems"
+        return [total, *by_command, *self.problems[:20]]
 
 
-class Killer:
-    """Runs scenarios in a folder."""
+class Disturber:
+    """Scenarios in a folder, and what their commands leave when nothing disturbs them."""
 
     def __init__(self, place: Path, seed: int, adapts: bool = True) -> None:
         self.place, self.chance, self.found = place, random.Random(seed), Found()
@@ -59,38 +56,11 @@ class Killer:
         self.adapting = make_adapting(place) if adapts else None
         self._known: dict[str, Any] = {}  # what libraries without kills answer, by model and documents
         self._number = 0
-        every = [*self.scenarios, *([self.adapting] if self.adapting else [])]
-        self.begins = {s.name: self._looked(s.before) if s.before else None for s in every}
+        self.every = [*self.scenarios, *([self.adapting] if self.adapting else [])]
+        self.begins = {s.name: self._looked(s.before) if s.before else None for s in self.every}
         self.whole, self.seconds = {}, {}
-        for scenario in every:
+        for scenario in self.every:
             self.whole[scenario.name], self.seconds[scenario.name] = self._undisturbed(scenario)
-
-    def run(self, kills: int, minutes: float) -> Found:
-        """Kill so many times, or until the time is over."""
-        end, turn = time.monotonic() + 60 * minutes, 0
-        while self.found.kills.total() < kills and time.monotonic() < end:
-            turn += 1
-            if turn % 50 == 0:
-                print(f"{self.found.kills.total():,} kills, {len(self.found.problems)} problems", flush=True)
-            is_adapting = self.adapting is not None and turn % ADAPT_EVERY == 0
-            self.kill(self.adapting if is_adapting else self.scenarios[turn % len(self.scenarios)])
-        return self.found
-
-    def kill(self, scenario: Scenario) -> None:
-        """Kill a command once, look, and run it again."""
-        library = self._copy(scenario)
-        moment = self.chance.uniform(0.0, 1.05 * self.seconds[scenario.name])
-        work = command(*scenario.words(library))
-        ended = in_child(work, moment)
-        name = scenario.name
-        if ended.is_killed:
-            self.found.kills[name] += 1
-            self._judge(scenario, library, f"{name} killed after {moment:.3f} s")
-        else:
-            self.found.late += 1
-        what = f"{name} killed after {moment:.3f} s and run again"
-        self._compare(what, in_child(lambda: run_again(work, library)), library, name)
-        shutil.rmtree(library, ignore_errors=True)
 
     def _judge(self, scenario: Scenario, library: Path, what: str) -> None:
         """Look at what a kill left."""
@@ -103,10 +73,8 @@ class Killer:
             if scenario.before:
                 self._problem(f"{what}: the library is gone", library)
             return
-        begin, whole = (
-            None if at is None else (at["texts"], at["model"]) for at in (self.begins[name], self.whole[name])
-        )
-        self.found.partway[name] += (left["texts"], left["model"]) not in (begin, whole)
+        ends = [_key(at) for at in (self.begins[name], self.whole[name]) if at is not None]
+        self.found.partway[name] += _key(left) not in ends
         if left["count"] != len(left["texts"]):
             self._problem(f"{what}: it counts {left['count']} documents and holds {len(left['texts'])}", library)
         if wrong := differences(left["answers"], self._fresh(left)):
@@ -169,6 +137,39 @@ class Killer:
             shutil.copytree(library, kept)
 
 
+class Killer(Disturber):
+    """Kills commands at random moments."""
+
+    def run(self, kills: int, minutes: float) -> Found:
+        """Kill so many times, or until the time is over."""
+        end, turn = time.monotonic() + 60 * minutes, 0
+        while self.found.times.total() < kills and time.monotonic() < end:
+            turn += 1
+            if turn % 50 == 0:
+                print(f"{self.found.times.total():,} kills, {len(self.found.problems)} problems", flush=True)
+            is_adapting = self.adapting is not None and turn % ADAPT_EVERY == 0
+            self.kill(self.adapting if is_adapting else self.scenarios[turn % len(self.scenarios)])
+        return self.found
+
+    def kill(self, scenario: Scenario) -> None:
+        """Kill a command once, look, and run it again."""
+        library = self._copy(scenario)
+        moment = self.chance.uniform(0.0, 1.05 * self.seconds[scenario.name])
+        work = command(*scenario.words(library))
+        child = Child(work)
+        child.kill(moment)
+        ended = child.end()
+        name = scenario.name
+        if ended.is_killed:
+            self.found.times[name] += 1
+            self._judge(scenario, library, f"{name} killed after {moment:.3f} s")
+        else:
+            self.found.late += 1
+        what = f"{name} killed after {moment:.3f} s and run again"
+        self._compare(what, in_child(lambda: run_again(work, library)), library, name)
+        shutil.rmtree(library, ignore_errors=True)
+
+
 def _key(seen: Any) -> str:
     return repr((seen["model"], sorted(seen["texts"].items())))
 
@@ -187,8 +188,12 @@ def main() -> None:
         print(f"Undisturbed: {took}", flush=True)
         began = time.monotonic()
         found = killer.run(options.kills, options.minutes)
-        print("\n".join(found.lines()), f"in {time.monotonic() - began:.0f} s.")
+        print("\n".join(found.lines("kills", "came too late")), f"in {time.monotonic() - began:.0f} s.")
         if options.keep and found.problems:
             for kept in Path(folder).glob("problem-*"):
                 shutil.copytree(kept, options.keep / kept.name, dirs_exist_ok=True)
     sys.exit(bool(found.problems))
+
+
+if __name__ == "__main__":
+    main()

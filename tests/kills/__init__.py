@@ -1,1 +1,0 @@
-"""Commands that change a library, killed at random moments: `make kills`."""
