@@ -4,8 +4,8 @@
 
 The real command runs in a separate process (a tiny random backbone, small documents, many commits) and gets SIGKILL
 at a moment drawn uniformly from the time the command takes. Then a new process opens the library: it must give the
-answers of a library that was made, without kills, of the documents that it says it holds. The command is run again: it
-must end well, and leave what one run leaves. One kill of fifteen is of `adapt`.
+answers of a library that was made, without kills, of the documents that it says it holds. The command is run again, and
+killed again; in the end it must end well, and leave what one run leaves. One command of fifteen is `adapt`.
 """
 
 import argparse
@@ -16,14 +16,17 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from longmatch.library.writer import LOCK
 from tests.safety.children import Child, Ended, command, differences, in_child, prepare, run_again, state
 from tests.safety.scenarios import Scenario, make_adapting, make_scenarios, write_documents
 from tests.tiny_models import save_bert
 
 ADAPT_EVERY = 15
+MOST_KILLS = 8  # of one command, before it may end
 
 
 @dataclass
@@ -32,13 +35,15 @@ class Found:
 
     times: Counter[str] = field(default_factory=Counter)  # that a command was disturbed
     late: int = 0  # commands that were done before
+    changed: Counter[str] = field(default_factory=Counter)  # that it had written something by then
     partway: Counter[str] = field(default_factory=Counter)  # that it left neither what was there nor all
     problems: list[str] = field(default_factory=list)
 
     def lines(self, what: str, otherwise: str) -> list[str]:
         """For the terminal."""
         by_command = [
-            f"  {name}: {count:,} {what}, {self.partway[name]:,} of them between two commits"
+            f"  {name}: {count:,} {what}, {self.changed[name]:,} after it had written something, "
+            f"{self.partway[name]:,} between two commits"
             for name, count in sorted(self.times.items())
         ]
         total = f"{self.times.total():,} {what} ({self.late:,} more {otherwise}): {len(self.problems):,} problems"
@@ -62,23 +67,24 @@ class Disturber:
         for scenario in self.every:
             self.whole[scenario.name], self.seconds[scenario.name] = self._undisturbed(scenario)
 
-    def _judge(self, scenario: Scenario, library: Path, what: str) -> None:
-        """Look at what a kill left."""
+    def _judge(self, scenario: Scenario, library: Path, what: str) -> bool:
+        """Look at what a kill left; whether that is all that the command was to do."""
         looked = in_child(lambda: state(library))
         if looked.status:
             self._problem(f"{what}: {looked.errors[-600:]}", library)
-            return
+            return False
         left, name = looked.answer, scenario.name
         if left is None:
             if scenario.before:
                 self._problem(f"{what}: the library is gone", library)
-            return
+            return False
         ends = [_key(at) for at in (self.begins[name], self.whole[name]) if at is not None]
         self.found.partway[name] += _key(left) not in ends
         if left["count"] != len(left["texts"]):
             self._problem(f"{what}: it counts {left['count']} documents and holds {len(left['texts'])}", library)
         if wrong := differences(left["answers"], self._fresh(left)):
             self._problem(f"{what}: {len(wrong)} answers, {wrong[0]}", library)
+        return _key(left) == ends[-1]
 
     def _compare(self, what: str, looked: Ended, library: Path, name: str) -> None:
         """A command that was run again leaves what one run leaves."""
@@ -93,7 +99,7 @@ class Disturber:
     def _undisturbed(self, scenario: Scenario) -> tuple[Any, float]:
         """What the whole command leaves, and how long it takes."""
         times = []
-        for _ in range(2):
+        for _ in range(1 if scenario.name == "adapt" else 2):
             library = self._copy(scenario)
             done = in_child(command(*scenario.words(library)))
             assert done.status == 0, f"{scenario.name}: {done.errors}"
@@ -152,22 +158,35 @@ class Killer(Disturber):
         return self.found
 
     def kill(self, scenario: Scenario) -> None:
-        """Kill a command once, look, and run it again."""
-        library = self._copy(scenario)
-        moment = self.chance.uniform(0.0, 1.05 * self.seconds[scenario.name])
+        """Kill a command and look, run it again and kill it again, until it is done; then look once more."""
+        library, name, moments = self._copy(scenario), scenario.name, []
         work = command(*scenario.words(library))
-        child = Child(work)
-        child.kill(moment)
-        ended = child.end()
-        name = scenario.name
-        if ended.is_killed:
-            self.found.times[name] += 1
-            self._judge(scenario, library, f"{name} killed after {moment:.3f} s")
-        else:
-            self.found.late += 1
-        what = f"{name} killed after {moment:.3f} s and run again"
-        self._compare(what, in_child(lambda: run_again(work, library)), library, name)
+        is_done = False
+        while len(moments) < MOST_KILLS and not is_done:
+            before = listing(library)
+            moments.append(self.chance.uniform(0.0, 1.05 * self.seconds[name]))
+            child = Child(work)
+            child.kill(moments[-1])
+            is_done = not child.end().is_killed
+            what = f"{name} killed after {', '.join(f'{moment:.3f}' for moment in moments)} s"
+            if is_done:
+                self.found.late += 1
+            else:
+                self.found.times[name] += 1
+                if listing(library) != before:
+                    self.found.changed[name] += 1
+                    is_done = self._judge(scenario, library, what) and name == "adapt"
+        last = partial(state if is_done and name == "adapt" else partial(run_again, work), library)
+        self._compare(f"{what} and run again", in_child(last), library, name)  # what has adapted would adapt further
         shutil.rmtree(library, ignore_errors=True)
+
+
+def listing(library: Path) -> dict[str, tuple[int, int]]:
+    """The files of a library with their sizes and times: one in which nothing has changed needs no look."""
+    if not library.exists():
+        return {}
+    files = (path for path in library.rglob("*") if path.is_file() and path.name != LOCK)
+    return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in files}
 
 
 def _key(seen: Any) -> str:
