@@ -4,16 +4,14 @@ import gzip
 import io
 import random
 import zipfile
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 
 PDF = Path(__file__).parents[1] / "tests" / "documents" / "pdf" / "fixtures" / "report.pdf"
 MB = 1 << 20
 
 
-def hostile_files(seed: int = 0) -> Iterator[tuple[str, bytes]]:
-    """Names and contents without end; damaged ones differ every time."""
+def hostile_files(seed: int = 0) -> list[tuple[str, bytes]]:
+    """Names and contents, in an order in which every second is a PDF, each damaged differently."""
     chance = random.Random(seed)
     fixed = {
         "bomb.jsonl.gz": gzip.compress(b'{"text": "' + b"The river rose. " * (128 * MB // 16) + b'"}'),
@@ -26,10 +24,7 @@ def hostile_files(seed: int = 0) -> Iterator[tuple[str, bytes]]:
         "one-word.txt": b"x" * (24 * MB),
     }
     pdf = PDF.read_bytes()
-    for number in count():
-        name = list(fixed)[number % len(fixed)]
-        yield name, fixed[name]
-        yield "damaged.pdf", _damaged(pdf, chance)
+    return [file for one in fixed.items() for file in (one, ("damaged.pdf", _damaged(pdf, chance)))]
 
 
 def _zipped(member: str, content: bytes) -> bytes:

@@ -15,10 +15,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -61,15 +61,17 @@ def wait_until_ready(address: str) -> None:
         time.sleep(0.2)
 
 
-async def measure(address: str, ids: list[str], clients: int, seconds: float, hostile: bool = False) -> Measured:
-    """Let so many clients ask for so long; with `hostile` files uploaded meanwhile."""
+async def measure(
+    address: str, ids: list[str], clients: int, seconds: float, hostile: Sequence[tuple[str, bytes]] = ()
+) -> Measured:
+    """Let so many clients ask for so long; the files `hostile` are uploaded meanwhile."""
     found, turn = Measured(), count()
     end = time.perf_counter() + seconds
     limits = httpx.Limits(max_connections=clients + 2, max_keepalive_connections=clients + 2)
     async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as client:
         began = time.perf_counter()
         asking = (_ask(client, ids, turn, end, found) for _ in range(clients))
-        uploading = [_upload(client, end, found)] if hostile else []
+        uploading = [_upload(client, end, found, hostile)] if hostile else []
         await asyncio.gather(_watch(client, end, found), *uploading, *asking)
         found.seconds = time.perf_counter() - began
     return found
@@ -90,8 +92,8 @@ async def _ask(client: httpx.AsyncClient, ids: list[str], turn: Iterator[int], e
             found.errors.append(f"{answer.status_code}: {answer.text[:100]}")
 
 
-async def _upload(client: httpx.AsyncClient, end: float, found: Measured) -> None:
-    for name, content in hostile_files():
+async def _upload(client: httpx.AsyncClient, end: float, found: Measured, files: Sequence[tuple[str, bytes]]) -> None:
+    for name, content in cycle(files):
         if time.perf_counter() >= end:
             return
         answer = await client.post("/uploads", files={"file": (name, content)})
@@ -117,6 +119,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--hostile", action="store_true", help="upload files that mean harm meanwhile")
     options = parser.parse_args()
+    hostile = hostile_files() if options.hostile else []
     health = "health: median", "95th percentile", "slowest ms"
     table = Table("clients", "requests", "a second", "median ms", "95th percentile ms", *health, "hostile", "errors")
     with serving(options.library) as address:
@@ -125,7 +128,7 @@ def main() -> None:
         ids = [document["id"] for document in listed["documents"]]
         asyncio.run(measure(address, ids, max(options.clients), WARM_UP))  # everything is open and warm
         for clients in options.clients:
-            found = asyncio.run(measure(address, ids, clients, options.seconds, options.hostile))
+            found = asyncio.run(measure(address, ids, clients, options.seconds, hostile))
             middle, late = np.percentile(found.times, [50, 95]) * 1e3
             numbers = f"{len(found.times)}", f"{len(found.times) / found.seconds:.1f}", f"{middle:.0f}", f"{late:.0f}"
             well = (f"{ms:.0f}" for ms in np.percentile(found.health, [50, 95, 100]) * 1e3)

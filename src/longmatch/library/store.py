@@ -382,7 +382,7 @@ def _is_intact(row: DocumentRow, columns: Sequence[str]) -> bool:
     """Whether a row is that of its hash; its id alone is, as it was found by it."""
     if not set(DOCUMENT_COLUMNS) <= set(columns):
         return list(columns) == ["id"]
-    return content_hash(row.document()) == row.value("hash")
+    return content_hash(row.document()) == str(row.value("hash"))
 
 
 def _merge(table: Any, key: str, rows: pa.Table) -> pa.Table:

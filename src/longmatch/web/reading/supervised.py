@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 
+NICE = 10  # the server and those who ask it come first
 LATE, NO_MEMORY, CRASHED = 71, 72, 73  # exit codes
 MUCH = 0.5  # of the memory: work that had as much when it crashed could get no more
 
@@ -43,6 +44,7 @@ def verdict(code: int, peak: int, memory: int) -> int:
 
 def _done(work: Callable[[], None], seconds: int, memory: int) -> int:
     try:
+        os.nice(NICE)
         _limit(seconds, memory)
         work()
         sys.stdout.flush()
