@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -149,12 +150,13 @@ class Killer(Disturber):
     def run(self, kills: int, minutes: float) -> Found:
         """Kill so many times, or until the time is over."""
         end, turn = time.monotonic() + 60 * minutes, 0
-        while self.found.times.total() < kills and time.monotonic() < end:
-            turn += 1
-            if turn % 50 == 0:
-                print(f"{self.found.times.total():,} kills, {len(self.found.problems)} problems", flush=True)
-            is_adapting = self.adapting is not None and turn % ADAPT_EVERY == 0
-            self.kill(self.adapting if is_adapting else self.scenarios[turn % len(self.scenarios)])
+        with suppress(KeyboardInterrupt):  # Ctrl-C: what was found so far is said
+            while self.found.times.total() < kills and time.monotonic() < end:
+                turn += 1
+                if turn % 50 == 0:
+                    print(f"{self.found.times.total():,} kills, {len(self.found.problems)} problems", flush=True)
+                is_adapting = self.adapting is not None and turn % ADAPT_EVERY == 0
+                self.kill(self.adapting if is_adapting else self.scenarios[turn % len(self.scenarios)])
         return self.found
 
     def kill(self, scenario: Scenario) -> None:

@@ -8,7 +8,16 @@ import numpy as np
 
 from longmatch.lexical.terms import KINDS, Ints
 from longmatch.library.index.records import FIELDS, RecordWriter, file_name
-from longmatch.library.index.segment import DTYPES, PER_DOCUMENT, TITLE_WORDS, Array, Segment, memory_map, seal
+from longmatch.library.index.segment import (
+    DTYPES,
+    PER_DOCUMENT,
+    TITLE_WORDS,
+    Array,
+    Segment,
+    memory_map,
+    seal,
+    write_array,
+)
 from longmatch.ragged import offsets_of
 
 SLICE = 4_000_000  # entries
@@ -93,7 +102,7 @@ def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], com
         ends = np.cumsum([part.stop - part.start for part in parts])
         for path, moved in zip(positions, np.split(new, ends[:-1]), strict=True):
             with path.open("ab") as file:
-                moved.astype(np.uint32).tofile(file)
+                write_array(file, moved, "uint32")
         written += int(kept.sum())
     return positions
 
@@ -175,4 +184,4 @@ def _clear(folder: Path, names: Sequence[str]) -> None:
 def _write(folder: Path, name: str, parts: Sequence[Array], mode: str = "ab") -> None:
     with (folder / name).open(mode) as file:
         for part in parts:
-            np.ascontiguousarray(part, dtype=DTYPES[name] or None).tofile(file)
+            write_array(file, part, DTYPES[name])

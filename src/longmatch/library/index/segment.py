@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -193,11 +193,19 @@ def memory_map(path: Path, dtype: str) -> Array:
     return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
 
 
+def write_array(file: BinaryIO, values: Array, dtype: str) -> None:
+    """Write numbers to a file. NumPy's `tofile` says nothing if the disk is full when its buffer is emptied."""
+    numbers = np.ascontiguousarray(values, dtype=dtype or None)
+    if numbers.size:
+        file.write(numbers.data)
+
+
 def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], columns: Columns) -> Segment:
     """Write a segment with these arrays; the records, if it has any, must be in its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, dtype in DTYPES.items():
-        np.ascontiguousarray(columns[name], dtype=dtype or None).tofile(folder / name)
+        with (folder / name).open("wb") as file:
+            write_array(file, columns[name], dtype)
     return seal(folder, ids, hashes)
 
 
@@ -206,7 +214,8 @@ def with_columns(folder: Path, segment: Segment, columns: Columns) -> Segment:
     folder.mkdir(parents=True)
     for name in (*DTYPES, *record_files(segment.folder)):
         if name in columns:
-            np.ascontiguousarray(columns[name], dtype=DTYPES[name]).tofile(folder / name)
+            with (folder / name).open("wb") as file:
+                write_array(file, columns[name], DTYPES[name])
         else:
             link(segment.folder / name, folder / name)
     known = {name: value for name, value in segment.checksums.items() if name not in columns}
