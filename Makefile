@@ -9,7 +9,7 @@ export OMP_WAIT_POLICY = PASSIVE
 export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests need not compile the same files again
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-slow fuzz lint docs clean
+.PHONY: demo test test-slow fuzz kills flips lint docs clean
 
 demo: $(PRODUCT)
 	@$(BIN)/python examples/demo.py
@@ -23,6 +23,14 @@ test-slow: $(READY)  # kill tests at length, soak, large property runs, fuzzing
 MINUTES ?= 10
 fuzz: $(READY)  # damaged files of every format; what goes wrong is kept in out/fuzz
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+
+KILLS ?= 100
+kills: $(READY)  # commands that change a library, killed at random moments; what they leave must answer as a fresh one
+	$(BIN)/python -m tests.safety.kills --kills $(KILLS)
+
+FLIPS ?= 5
+flips: $(READY)  # so many flipped bits in every file of a library: the same answers, or a sentence
+	$(BIN)/python -m tests.safety.flips --flips $(FLIPS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

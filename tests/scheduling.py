@@ -57,10 +57,12 @@ SLOW = (
     "tests/lab/training/test_processes.py",
     "tests/library/test_killed.py",
     "tests/library/test_soak.py",
+    "tests/safety/test_safety.py",
     "tests/test_core.py::test_the_model_is_fetched_once",
     "tests/web/page/test_page_long_browser.py",
 )
-"""Kill tests at length, soak, several machines, very long documents in a browser: `make test-slow` runs them."""
+"""Kill tests at length, flipped bits, full disks, soak, several machines, very long documents in a browser:
+`make test-slow` runs them."""
 
 
 def is_slow(nodeid: str) -> bool:

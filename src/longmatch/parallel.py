@@ -61,6 +61,7 @@ def parallel_map(
     ahead: int = AHEAD,
     setup: Setup | None = None,
     on_crash: Callable[[X], Y] | None = None,
+    apart: bool = False,
 ) -> Iterator[Y]:
     """Apply `work` to each item, in order, in `processes` processes (by default the number set by `use_processes`).
 
@@ -71,14 +72,15 @@ def parallel_map(
     setup: called once in each process before its first item.
     on_crash: gives the result of an item whose process died twice, the second time with nothing else to do. Without it
         a dead process is an error.
+    apart: work that may end its process is never done in the calling one, however little it is.
 
     >>> list(parallel_map(abs, [-1, 2, -3]))
     [1, 2, 3]
     """
     count = processes or _default_processes
     remaining = iter(items)
-    first = list(islice(remaining, 2 * chunk)) if count > 1 else []
-    if len(first) < 2 * chunk:
+    first = list(islice(remaining, 2 * chunk)) if count > 1 or apart else []
+    if not first if apart else len(first) < 2 * chunk:
         if setup:
             setup()
         yield from map(work, chain(first, remaining))

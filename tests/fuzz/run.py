@@ -3,12 +3,13 @@
     python -m tests.fuzz [--minutes 10] [--processes 2] [--first 0] [--suffixes .pdf .rtf]
 
 Each process reads one file after another; a reader may refuse a file in one sentence, and nothing else may happen.
-Files that cause a traceback, take over ten seconds or end the process are kept in out/fuzz, to be made into tests
-(tests/fuzz/finds). The same numbers make the same files.
+Files that cause a traceback, take over ten seconds of processor time or end the process are kept in out/fuzz, to be
+made into tests (tests/fuzz/finds). The same numbers make the same files.
 """
 
 import argparse
 import multiprocessing
+import signal
 import sys
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ from tests.fuzz.damage import damaged
 from tests.fuzz.originals import originals
 from tests.fuzz.outcome import SECONDS, outcome_of
 
+PATIENCE = 300.0  # seconds without processor time
 KEPT = Path("out") / "fuzz"
 
 
@@ -29,6 +31,7 @@ def read_many(answers: Connection, suffixes: list[str], first: int, step: int) -
     while True:
         suffix, content = make(number, suffixes, files)
         answers.send((number, None))
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of processor time, whatever else the machine does
         answers.send((number, outcome_of(content, suffix)))
         number += step
 
@@ -53,7 +56,7 @@ class Reader:
         self.process = context.Process(target=read_many, args=(there, self.suffixes, first, self.step), daemon=True)
         self.process.start()
         there.close()
-        self.since = time.monotonic() + 20  # it has to import first
+        self.since = time.monotonic()
 
     def outcome(self) -> str | None:
         """What became of the file it reads; None if that is not known yet."""
@@ -62,13 +65,14 @@ class Reader:
                 self.number, said = self.answers.recv()
                 self.since = time.monotonic()
                 return str(said) if said else None
-            if time.monotonic() - self.since < SECONDS:
+            if time.monotonic() - self.since < PATIENCE:
                 return None
             how = "hang"
+            self.process.kill()
+            self.process.join()
         except EOFError:
-            how = "death"
-        self.process.kill()
-        self.process.join()
+            self.process.join()
+            how = "hang" if self.process.exitcode == -signal.SIGPROF else "death"
         self._start(self.number + self.step)
         return how
 

@@ -30,3 +30,14 @@ def test_a_file_that_kills_its_reader_is_named_and_the_others_are_read_in_order(
     problems = [str(problem) for _, _, problems in read for problem in problems]
     assert len(problems) == 1
     assert "made its reader crash" in problems[0]
+
+
+def test_a_pdf_is_never_read_by_the_process_that_indexes(tmp_path: Path) -> None:
+    deadly = Deadly()
+    deadly.name = "deadly.pdf"
+    files = [file_of(path, path.name) for path in sorted(write_texts(tmp_path / "texts", range(2)).iterdir())]
+    read = [
+        (found.file.id, list(found.documents), found.problems) for found in read_files([*files, file_of(deadly, "d")])
+    ]
+    assert [len(documents) for _, documents, _ in read] == [1, 1, 0]
+    assert "made its reader crash" in str(read[-1][2][0])

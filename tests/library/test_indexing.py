@@ -1,12 +1,16 @@
 """Indexing is incremental: new, changed, unchanged and vanished files are told apart."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read
 from longmatch.library.library import Library
+from longmatch.library.writer import Writer
 from tests.library.tiny import made_up_text, tiny_matcher, write_texts
 from tests.tiny_models import save_roberta
 
@@ -145,3 +149,18 @@ def test_an_address_of_object_storage_works_like_a_folder(tiny, texts: Path, tmp
     again.remove("d000.txt")
     assert {hit.id for hit in again.rank("d001.txt")} == {f"d{n:03}.txt" for n in range(2, 8)}
     assert (tmp_path / "cache" / "longmatch").is_dir()  # what is derived lies here
+
+
+def test_a_library_whose_writer_was_killed_before_it_finished_answers_as_a_fresh_one(
+    library: Library, opened: Callable[[], Library], texts: Path, tiny: HybridMatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(texts)
+    write_texts(texts, range(20, 26))
+    with monkeypatch.context() as patched:
+        patched.setattr(Writer, "finish", lambda *_: None)  # the documents are committed, the norms are not computed
+        library.add(texts)
+    fresh = Library(texts.parent / "fresh", tiny)
+    fresh.add(texts)
+    asked, wanted = ([(hit.id, hit.score) for hit in one.rank("d001.txt", k=20)] for one in (opened(), fresh))
+    assert [id for id, _ in asked] == [id for id, _ in wanted]
+    assert [score for _, score in asked] == pytest.approx([score for _, score in wanted], abs=1e-6)

@@ -15,8 +15,9 @@ import httpx
 import pytest
 
 from longmatch.web.limits import MB, Limits
+from longmatch.web.problems import Problem
 from longmatch.web.reading import child
-from longmatch.web.reading.process import KEPT
+from longmatch.web.reading.process import KEPT, read_apart
 from tests.web.conftest import API, LONG, calling, upload
 
 NOTE = "# A note\n\nThe river rose over the bank. The harbour was shut.\n"
@@ -105,6 +106,29 @@ def test_a_file_that_unpacks_to_more_memory_than_allowed_ends_its_reader_alone(s
         answer = upload(client, line, "bomb.jsonl.gz")
         assert answer.status_code == 422 and "memory" in answer.json()["detail"]
         assert client.get(f"{API}/health").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "a.md is damaged: its reader crashed. Leave it out."),
+        ("[][1]", "a.md is damaged: its reader crashed. Leave it out."),
+        ("held = b'x' * (300 << 20); os.abort()", "a.md needs more memory to be read than the 400 MB it may have."),
+        ("held = b'x' * (900 << 20)", "a.md needs more memory to be read than the 400 MB it may have."),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "a.md needs more memory"),  # as the system does when it has none
+    ],
+)
+def test_a_reader_that_dies_is_said_to_lack_memory_or_to_have_crashed(tmp_path, monkeypatch, script, says):
+    python = tmp_path / "python"
+    python.write_text(
+        f"#!{sys.executable}\nimport os, signal\nfrom longmatch.web.reading.supervised import supervise\n"
+        f"def work():\n    {script}\nsupervise(work, 10, {400 * MB})\n"
+    )
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    with pytest.raises(Problem) as problem:
+        read_apart(b"text", "a.md", Limits(reading_memory=400 * MB))
+    assert str(problem.value).startswith(says)
 
 
 def test_a_document_of_office_that_unpacks_to_too_much_is_given_up(shelf):
@@ -213,7 +237,7 @@ def test_half_characters_do_not_break_an_answer(client):
 def test_the_reader_may_write_no_file_and_sees_no_secret(tmp_path, monkeypatch):
     monkeypatch.setenv("LONGMATCH_TOKEN", "secret")
     code = (
-        "import os, sys; from longmatch.web.reading.child import limit; limit(5, 1 << 30)\n"
+        "import os, sys; from longmatch.web.reading.supervised import _limit; _limit(5, 1 << 30)\n"
         "assert 'LONGMATCH_TOKEN' not in os.environ\n"
         f"try: open({str(tmp_path / 'x')!r}, 'w').write('x' * 10000)\n"
         "except OSError: sys.exit(7)\n"

@@ -57,6 +57,10 @@ def storage_errors(address: object) -> Iterator[None]:
         yield
     except (OSError, RuntimeError, ValueError, MemoryError) as error:
         raise LibraryError(_sentence(address, f"{type(error).__name__}: {error}")) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of the storage's own language; it is no Exception
+            raise
+        raise LibraryError(_sentence(address, f"{type(error).__name__}: {error}")) from error
 
 
 def _sentence(address: object, reason: str) -> str:

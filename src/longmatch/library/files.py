@@ -14,6 +14,7 @@ from longmatch.documents import ocr
 from longmatch.documents.checks import exists, is_gone
 from longmatch.documents.document import Document
 from longmatch.documents.read import (
+    IMAGE_SUFFIXES,
     SUFFIXES,
     documents_of,
     holds_many,
@@ -28,6 +29,7 @@ from longmatch.parallel import parallel_map
 SETTLED = 2.0  # seconds: a file modified this recently may change again without a new timestamp
 HASH_DIGITS = 32  # of a file's content; those of a description follow
 FILES_PER_PROCESS = 6  # with fewer, starting a process takes longer than reading them here
+CRASHING = (".pdf", *IMAGE_SUFFIXES)  # formats whose readers are written in C++
 AHEAD = 8  # files read ahead per process
 
 
@@ -234,15 +236,20 @@ class FileRead:
 
 def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Iterator[FileRead]:
     """Read files in order. Files of many documents, which may be large, are streamed in this process, except for the
-    members of zip files, which are files like others.
+    members of zip files, which are files like others. Files whose reader may crash are read in another process.
     """
     collections = [file.is_collection for file in files]
     single = [file for file, is_collection in zip(files, collections, strict=True) if not is_collection]
-    results = parallel_map(
-        read_single, single, _workers(len(single), processes), chunk=1, ahead=AHEAD, on_crash=_crashed
-    )
+    apart = any(may_crash(file.path.name) for file in single)
+    workers = _workers(len(single), processes)
+    results = parallel_map(read_single, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed, apart=apart)
     for file, is_collection in zip(files, collections, strict=True):
         yield _stream(file, processes) if is_collection else _single(file, next(results))
+
+
+def may_crash(name: str) -> bool:
+    """Whether a damaged file of this name may end the process that reads it."""
+    return name.lower().endswith(CRASHING)
 
 
 def _workers(files: int, processes: int | None) -> int:
@@ -293,7 +300,8 @@ def _zip_documents(stream: FileRead, processes: int | None) -> Iterator[Document
     file = stream.file
     groups = [ZipGroup(file, names) for names in zip_groups(file.path, stream.problems.append)]
     workers = _workers(sum(len(group.names) for group in groups), processes)
-    for found in parallel_map(read_zip_group, groups, workers, chunk=1, ahead=2, on_crash=_crashed_group):
+    apart = any(may_crash(name) for group in groups for name in group.names)
+    for found in parallel_map(read_zip_group, groups, workers, chunk=1, ahead=2, on_crash=_crashed_group, apart=apart):
         stream.problems += found.problems
         stream.remarks += found.remarks
         yield from found.documents
@@ -335,7 +343,7 @@ def _crashed_group(group: ZipGroup) -> GroupRead:
         return GroupRead(problems=[crash(f"{group.file.path}#{group.names[0]}")])
     singles = [ZipGroup(group.file, (name,)) for name in group.names]
     found = GroupRead()
-    for one in parallel_map(read_zip_group, singles, 2, chunk=1, ahead=1, on_crash=_crashed_group):
+    for one in parallel_map(read_zip_group, singles, 2, chunk=1, ahead=1, on_crash=_crashed_group, apart=True):
         found.documents += one.documents
         found.problems += one.problems
         found.remarks += one.remarks

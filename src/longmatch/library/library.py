@@ -476,9 +476,9 @@ class Library:
         return self._search
 
     def _current_index(self) -> Index:
-        """An index that covers the store's version."""
+        """An index that covers the store's version, finished should the process that wrote it have been killed."""
         index = self._open_index(self._folder / INDEX)
-        if index.version == self._store.version:
+        if index.version == self._store.version and not index.is_stale:
             return index
         with try_write_lock(self._folder) as lock:
             if lock == "busy" and index.segments:
@@ -502,18 +502,18 @@ class Library:
     def _updated_index(self) -> Index:
         """The library's index, brought up to date; needs the lock."""
         self._store.refresh()
-        index = self._open_index(self._folder / INDEX)
-        if index.version != self._store.version:
+        index = self._open_index(self._folder / INDEX, recheck=True)
+        if index.version != self._store.version or index.is_stale:
             update_index(index, self._store)
         return index
 
-    def _open_index(self, folder: Path) -> Index:
+    def _open_index(self, folder: Path, recheck: bool = False) -> Index:
         """The index in a folder, perhaps behind the store."""
         statistics = self.statistics
         background = background_digest(statistics.sentences) + statistics.terms.digest
         made_by = f"{background}{statistics.prior}{self._store.model.to_json()}{self._store.lacks_columns}"
         fingerprint = sha256(made_by.encode()).hexdigest()[:16]
-        return Index.open(folder, self.statistics, fingerprint, keeps_records=self._is_local)
+        return Index.open(folder, self.statistics, fingerprint, keeps_records=self._is_local, recheck=recheck)
 
     def reencoder(self) -> Reencoder:
         """An object that encodes all documents again with any model; also used to adapt the library's model."""
@@ -537,6 +537,7 @@ class Library:
             if self._opened is None:
                 model = LibraryModel.of(self.matcher, self._vector_type or "float16")
                 self._opened = Store.create(self.address, model)
+            self._opened.checks.check(recheck=True)
             self._opened.model.check_vectors(self._vector_type, self.address)
             with storage_errors(self.address):
                 index = self._updated_index()

@@ -13,13 +13,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from longmatch.documents.document import content_hash
 from longmatch.encoders.threads import usable_cores
 from longmatch.library.errors import NotALibrary, filter_error, is_filter_error, storage_errors
 from longmatch.library.filters import condition
 from longmatch.library.lance import load_lancedb
 from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
 from longmatch.library.row_cache import RowCache, StoredSentences
-from longmatch.library.rows import SENTENCE_COLUMNS, DocumentRow, rows_of, schema_for
+from longmatch.library.rows import DOCUMENT_COLUMNS, SENTENCE_COLUMNS, DocumentRow, rows_of, schema_for
+from longmatch.library.store_checks import StoreChecks
 
 DOCUMENTS, FILES = "documents", "files"
 REENCODED = "documents_again"  # the documents while they are encoded with another model
@@ -47,8 +49,10 @@ FILE_SCHEMA = pa.schema(
 class Store:
     """The tables of one library."""
 
-    def __init__(self, address: str, database: Any, model: LibraryModel, table: str = DOCUMENTS) -> None:
-        self.address, self.model = address, model
+    def __init__(
+        self, address: str, database: Any, model: LibraryModel, checks: StoreChecks, table: str = DOCUMENTS
+    ) -> None:
+        self.address, self.model, self.checks = address, model, checks
         self._database = database
         self._documents = database.open_table(table)
         self._version: int | None = None  # as it was read last; None after a change
@@ -59,10 +63,14 @@ class Store:
     def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
         """Open a library; `table` is that of the documents. Raises NotALibrary if there is none."""
         database = _connect(address, create=False)
+        checks = StoreChecks(address)
+        checks.check()
         with storage_errors(address):
             if not _table_exists(database, address, table):
                 raise NotALibrary(f"{address} is not a library. Make one: longmatch index {address} FILES.")
-            return cls(address, database, _model_of(database.open_table(table), address), table)
+            store = cls(address, database, _model_of(database.open_table(table), address), checks, table)
+        checks.check_version(table, store.version)
+        return store
 
     @classmethod
     def create(cls, address: str, model: LibraryModel, table: str = DOCUMENTS) -> "Store":
@@ -70,6 +78,8 @@ class Store:
         database = _connect(address, create=True)
         with storage_errors(address):
             schema = _schema_with(model)
+            if not _table_exists(database, address, DOCUMENTS):
+                StoreChecks(address).forget()
             if not _table_exists(database, address, FILES):
                 database.create_table(FILES, schema=FILE_SCHEMA)
             if not _table_exists(database, address, table):
@@ -79,6 +89,7 @@ class Store:
     def replace_documents(self, other: "Store") -> None:
         """Replace all documents by those of another table of the library in one commit, and drop that table."""
         with storage_errors(self.address):
+            other.checks.need_documents()
             schema = _schema_with(other.model)
             rows = _query(other._documents, schema.names, None).to_batches(batch_size=64)
             reader = pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in rows))
@@ -128,6 +139,10 @@ class Store:
 
     def read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
         """Some columns of all documents, or of those that satisfy the SQL condition `where`."""
+        self.checks.need_documents()
+        return self._read(columns, where)
+
+    def _read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
         with storage_errors(self.address):
             try:
                 return _query(self._documents, columns, where).to_arrow()
@@ -137,6 +152,7 @@ class Store:
 
     def ids_where(self, where: str) -> set[str]:
         """The ids of the documents that satisfy a user's condition."""
+        self.checks.need_documents()
         try:
             matches = _query(self._documents, ["id"], condition(where)).to_arrow()
         except (RuntimeError, ValueError, OSError) as error:
@@ -147,11 +163,18 @@ class Store:
         return set(matches["id"].to_pylist())
 
     def fetch(self, ids: Sequence[str], columns: Sequence[str]) -> list[DocumentRow]:
-        """The documents with these ids, in their order; unknown ids are skipped."""
+        """The documents with these ids, in their order; unknown ids are skipped.
+
+        In a damaged library, those that are intact can be had.
+        """
         if not ids:
             return []
-        rows = {row.id: row for row in rows_of(self.read(columns, sql_in("id", ids)))}
-        return [rows[id] for id in ids if id in rows]
+        with_hash = list(dict.fromkeys([*columns, "hash"])) if self.checks.damaged else columns
+        rows = {row.id: row for row in rows_of(self._read(with_hash, sql_in("id", ids)))}
+        found = [rows[id] for id in ids if id in rows]
+        if self.checks.damaged and not all(_is_intact(row, columns) for row in found):
+            self.checks.need_documents()
+        return found
 
     def sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
         """The sentence vectors of the documents with these ids, in their order; kept for the next question."""
@@ -163,6 +186,7 @@ class Store:
 
     def batches(self, columns: Sequence[str], size: int = 64) -> Iterator[list[DocumentRow]]:
         """All documents, at most `size` at a time."""
+        self.checks.need_documents()
         with storage_errors(self.address):
             for batch in _query(self._documents, columns, None).to_batches(batch_size=size):
                 if batch.num_rows:
@@ -170,17 +194,26 @@ class Store:
 
     def put(self, rows: pa.Table) -> pa.Table:
         """Add documents, or replace those of the same id, in one commit; returns them as stored."""
+        self.checks.need_documents()
         with storage_errors(self.address):
             stored = _merge(self._documents, "id", rows)
             self._version = None
+            self._record()
             self._reopen_if_old()
         return stored
 
+    def _record(self) -> None:
+        """Record the checksums of what was just committed."""
+        if self._documents.name == DOCUMENTS:
+            self.checks.record(DOCUMENTS, self.version)
+
     def delete(self, ids: Sequence[str]) -> None:
         """Remove documents in one commit."""
+        self.checks.need_documents()
         with storage_errors(self.address):
             self._documents.delete(sql_in("id", ids))
             self._version = None
+            self._record()
 
     def files(self) -> dict[str, dict[str, Any]]:
         """The record of each indexed file, by path."""
@@ -193,15 +226,20 @@ class Store:
         if files:
             with storage_errors(self.address):
                 _merge(self._files, "path", pa.Table.from_pylist(list(files), schema=FILE_SCHEMA))
+                self._record()
 
     def delete_files(self, paths: Sequence[str]) -> None:
         """Remove the records of files."""
         if paths:
             with storage_errors(self.address):
                 self._files.delete(sql_in("path", paths))
+                self._record()
 
     @property
     def _files(self) -> Any:
+        self.checks.need_files()
+        if not _table_exists(self._database, self.address, FILES):  # it was damaged, and removed
+            self._database.create_table(FILES, schema=FILE_SCHEMA)
         return self._database.open_table(FILES)
 
     def adapter(self, digest: str | None = None) -> Adapter | None:
@@ -220,11 +258,13 @@ class Store:
             if not _table_exists(self._database, self.address, ADAPTERS):
                 self._database.create_table(ADAPTERS, schema=ADAPTER_SCHEMA)
             _merge(self._database.open_table(ADAPTERS), "digest", adapter.to_table())
+            self._record()
 
     def delete_adapter(self, digest: str) -> None:
         """Remove an adapter that is no longer used."""
         with storage_errors(self.address):
             self._database.open_table(ADAPTERS).delete(sql_in("digest", [digest]))
+            self._record()
 
     def tidy(self, exact_below: int) -> None:
         """Create missing indices, and compact the tables if they have many small fragments.
@@ -233,6 +273,7 @@ class Store:
         """
         from lancedb.index import FTS, BTree, IvfRq
 
+        self.checks.need_documents()
         with storage_errors(self.address):
             present = {index.columns[0] for index in self._documents.list_indices()}
             count = self._documents.count_rows()
@@ -252,9 +293,11 @@ class Store:
                     for table in (self._documents, self._files):
                         table.optimize(cleanup_older_than=timedelta(0) if local else None, delete_unverified=local)
             self._version = None
+            self._record()
 
     def nearest(self, vector: Any, count: int, where: str | None) -> list[str]:
         """The ids of the `count` documents nearest to a vector, by the approximate index."""
+        self.checks.need_documents()
         with storage_errors(self.address):
             query = self._documents.search(vector, vector_column_name="mean").distance_type("cosine")
             query = query.refine_factor(10).select(["id", "_distance"]).limit(count)
@@ -270,6 +313,7 @@ class Store:
         """The ids of the `count` documents that contain all of some words, best first, by the full-text index."""
         from lancedb.query import FullTextOperator, MatchQuery
 
+        self.checks.need_documents()
         with storage_errors(self.address):
             make: Any = MatchQuery  # its types make no argument optional
             query = make(words, "text", operator=FullTextOperator.AND)
@@ -332,6 +376,13 @@ def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
     present = set(table.schema.names)
     query = table.search().select([column for column in columns if column in present]).limit(NO_LIMIT)
     return query.where(where) if where else query
+
+
+def _is_intact(row: DocumentRow, columns: Sequence[str]) -> bool:
+    """Whether a row is that of its hash; its id alone is, as it was found by it."""
+    if not set(DOCUMENT_COLUMNS) <= set(columns):
+        return list(columns) == ["id"]
+    return content_hash(row.document()) == str(row.value("hash"))
 
 
 def _merge(table: Any, key: str, rows: pa.Table) -> pa.Table:

@@ -20,7 +20,6 @@ from longmatch.units import Tokens
 
 LOCK = "writer.lock"
 POLL = 0.2  # seconds between tries for a lock that another process has
-MAX_STALE = 0.02  # share of documents added or removed before the norms of all are recomputed
 
 
 class Writer:
@@ -66,7 +65,7 @@ class Writer:
         """Compact the store and the index, and recompute norms that are out of date."""
         self.store.tidy(exact_below)
         with storage_errors(self.store.address):
-            if self.index.stale > MAX_STALE * len(self.index):
+            if self.index.is_stale:
                 self.index.merge()
                 self.index.refresh_norms()
                 refresh_unrelated(self.index, self.store)
@@ -90,7 +89,7 @@ def update_index(index: Index, store: Store) -> None:
         index.segments, index.deleted, indexed = [], [], {}
     for rows in _fetch_or_scan(store, index.columns, [id for id in stored if id not in indexed], len(stored)):
         index.add(rows)
-    if index.stale > MAX_STALE * len(stored):
+    if index.is_stale:
         index.merge()
         index.refresh_norms()
         refresh_unrelated(index, store)

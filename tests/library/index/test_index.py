@@ -18,7 +18,7 @@ from longmatch.library.index import merge
 from longmatch.library.index import segment as segment_module
 from longmatch.library.index.index import FORMAT, Index
 from longmatch.library.index.records import record_files
-from longmatch.library.index.segment import DTYPES, TITLE_WORDS
+from longmatch.library.index.segment import DTYPES, TITLE_WORDS, write_array
 from longmatch.library.index.terms import Occurrences
 from longmatch.library.library import Library
 from longmatch.library.rows import ENCODING_COLUMNS
@@ -180,3 +180,9 @@ def test_postings_give_the_same_cosines_in_small_and_large_segments(
     large = [segment.scores(kind, query) for segment in index.segments]
     assert np.concatenate(large) == pytest.approx(np.concatenate(small), rel=1e-5, abs=1e-6)
     assert np.concatenate(small).max() == pytest.approx(1.0, rel=1e-3)  # with the query itself
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no file that is always full")
+def test_a_column_that_does_not_fit_on_the_disk_is_an_error() -> None:
+    with pytest.raises(OSError, match="No space left"), Path("/dev/full").open("wb") as file:
+        write_array(file, np.arange(1000), "uint32")

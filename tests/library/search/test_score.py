@@ -10,7 +10,7 @@ from longmatch.default.collection import Collection
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.sides import BY_NAME, similarities
 from longmatch.documents.read import read_text_string
-from longmatch.library import writer
+from longmatch.library.index import index
 from longmatch.library.library import Library
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import StoredComparison, score_candidates
@@ -20,7 +20,7 @@ from tests.library.tiny import made_up_text, write_texts
 @pytest.fixture
 def grown(tmp_path: Path, tiny: HybridMatcher, monkeypatch: pytest.MonkeyPatch) -> Library:
     """A library of several segments, with documents replaced and removed."""
-    monkeypatch.setattr(writer, "MAX_STALE", 10.0)
+    monkeypatch.setattr(index, "MAX_STALE", 10.0)
     library = Library(tmp_path / "library", tiny, candidates=4)
     texts = write_texts(tmp_path / "texts", range(40))
     library.add(texts)

@@ -4,7 +4,6 @@ The index can be rebuilt from the store. Its manifest names the store's version 
 process killed at any moment leaves a consistent index, though perhaps one behind the store.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS, Titles
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind
 from longmatch.lexical.weights import tfidf_values
+from longmatch.library.checksums import CheckedFiles, from_checked_json, replace_text, to_checked_json
 from longmatch.library.index.documents import document_columns
 from longmatch.library.index.frequencies import SegmentFrequencies
 from longmatch.library.index.merge import merge_segments
@@ -32,6 +32,7 @@ from longmatch.library.index.segment import (
     drop_segment,
     frequency_columns,
     posting_columns,
+    with_columns,
     write_segment,
 )
 from longmatch.library.index.selection import Selection
@@ -42,6 +43,7 @@ FORMAT = 8
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
+MAX_STALE = 0.02  # share of documents added or removed before the norms of all are recomputed
 BATCH = 256  # documents whose terms are in memory at a time
 
 
@@ -83,14 +85,26 @@ class Index:
     _rarity: tuple[tuple[Roster, Unrelated | None], Rarity] | None = None  # with what it was made from
 
     @classmethod
-    def open(cls, folder: Path, statistics: Statistics, fingerprint: str, keeps_records: bool = False) -> "Index":
-        """Open an index; an empty one if there is none, or none that is complete and has this fingerprint."""
+    def open(
+        cls,
+        folder: Path,
+        statistics: Statistics,
+        fingerprint: str,
+        keeps_records: bool = False,
+        recheck: bool = False,
+    ) -> "Index":
+        """Open an index; an empty one if there is none, or none that is complete, intact and has this fingerprint.
+
+        `recheck` files, too, that do not seem to have changed since they were checked long ago.
+        """
         for _ in range(3):  # a merge may remove segments between reading the manifest and opening them
             try:
-                manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+                manifest = from_checked_json((folder / MANIFEST).read_text(encoding="utf-8"))
                 if manifest["format"] != FORMAT or manifest["background"] != fingerprint:
                     break
                 segments = [Segment.open(folder / name) for name in manifest["segments"]]
+                if CheckedFiles(folder).damaged(_checksums(segments), recheck):
+                    continue
                 deleted = [frozenset(numbers) for numbers in manifest["dead"]]
                 drawn = Unrelated.from_dict(manifest["unrelated"]) if manifest.get("unrelated") else None
                 state = manifest["version"], manifest["stale"], drawn
@@ -112,9 +126,8 @@ class Index:
             "dead": [sorted(numbers) for numbers in self.deleted],
         }
         self.folder.mkdir(parents=True, exist_ok=True)
-        new = self.folder / f".{MANIFEST}"
-        new.write_text(json.dumps(manifest), encoding="utf-8")
-        new.replace(self.folder / MANIFEST)
+        replace_text(self.folder / MANIFEST, to_checked_json(manifest))
+        CheckedFiles(self.folder).trust(_checksums(self.segments))
         self._sweep()
 
     def _sweep(self) -> None:
@@ -152,6 +165,11 @@ class Index:
 
     def __len__(self) -> int:
         return sum(len(s) for s in self.segments) - sum(map(len, self.deleted))
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether many documents came or went since the norms were computed, as where a process was killed."""
+        return self.stale > MAX_STALE * len(self)
 
     def content_hashes(self) -> dict[str, str]:
         """The content hash of each live document, by id."""
@@ -277,11 +295,8 @@ class Index:
     def refresh_norms(self) -> None:
         """Compute the lengths of all documents' TF-IDF vectors from the current document frequencies."""
         for number, segment in enumerate(self.segments):
-            for kind in KINDS:
-                new = segment.folder / f".{kind}.norms"
-                self._norms(kind, segment).tofile(new)
-                new.replace(segment.folder / f"{kind}.norms")
-            self.segments[number] = Segment(segment.folder, segment.ids, segment.hashes)
+            norms = {f"{kind}.norms": self._norms(kind, segment) for kind in KINDS}
+            self.segments[number] = with_columns(self._new_folder(), segment, norms)
         self.stale = 0
 
     def _norms(self, kind: Kind, segment: Segment) -> npt.NDArray[np.float32]:
@@ -298,6 +313,11 @@ class Index:
         weights = np.zeros(len(ids))
         weights[own] = tfidf_values(counts.counts, idf[own])
         return QueryTerms(ids, weights, idf)
+
+
+def _checksums(segments: Sequence[Segment]) -> dict[str, int]:
+    """Those of the segments' files, by their names below the index."""
+    return {f"{s.folder.name}/{name}": value for s in segments for name, value in s.checksums.items()}
 
 
 def _size(segment: Segment) -> int:

@@ -8,7 +8,16 @@ import numpy as np
 
 from longmatch.lexical.terms import KINDS, Ints
 from longmatch.library.index.records import FIELDS, RecordWriter, file_name
-from longmatch.library.index.segment import DTYPES, PER_DOCUMENT, TITLE_WORDS, Array, Segment, memory_map, seal
+from longmatch.library.index.segment import (
+    DTYPES,
+    PER_DOCUMENT,
+    TITLE_WORDS,
+    Array,
+    Segment,
+    memory_map,
+    seal,
+    write_array,
+)
 from longmatch.ragged import offsets_of
 
 SLICE = 4_000_000  # entries
@@ -31,7 +40,7 @@ def merge_segments(
     for name in PER_DOCUMENT:
         parts = [s[name][keep] for s, keep in zip(segments, live, strict=True) if len(s)]
         _write(folder, name, parts or [np.empty(0)], "wb")
-    _merge_records(folder, segments, live)
+    checksums = _merge_records(folder, segments, live)
     for kind in KINDS:
         positions = _merge_frequencies(folder, kind, segments, complete)
         _merge_postings(folder, kind, segments, numbers)
@@ -43,7 +52,7 @@ def merge_segments(
         [x for s, keep in zip(segments, live, strict=True) for x, k in zip(getattr(s, name), keep, strict=True) if k]
         for name in ("ids", "hashes")
     )
-    return seal(folder, ids, hashes)
+    return seal(folder, ids, hashes, checksums)
 
 
 def _renumber(live: Sequence[Array]) -> list[Ints]:
@@ -55,7 +64,8 @@ def _renumber(live: Sequence[Array]) -> list[Ints]:
     return numbers
 
 
-def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Array]) -> None:
+def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Array]) -> dict[str, int]:
+    """Returns the checksums of files that were taken over as they are."""
     merged = [np.zeros((0, len(FIELDS)), dtype=np.int64)]
     with RecordWriter(folder) as writer:
         for segment, keep in zip(segments, live, strict=True):
@@ -67,6 +77,8 @@ def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Arr
                 moved[here] = writer.take(*source, table[here])
             merged.append(moved)
     _write(folder, "records", merged, "wb")
+    by_folder = {segment.folder: segment.checksums for segment in segments}
+    return {name: by_folder[path.parent][path.name] for name, path in writer.linked.items()}
 
 
 def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], complete: bool) -> list[Path]:
@@ -90,7 +102,7 @@ def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], com
         ends = np.cumsum([part.stop - part.start for part in parts])
         for path, moved in zip(positions, np.split(new, ends[:-1]), strict=True):
             with path.open("ab") as file:
-                moved.astype(np.uint32).tofile(file)
+                write_array(file, moved, "uint32")
         written += int(kept.sum())
     return positions
 
@@ -172,4 +184,4 @@ def _clear(folder: Path, names: Sequence[str]) -> None:
 def _write(folder: Path, name: str, parts: Sequence[Array], mode: str = "ab") -> None:
     with (folder / name).open(mode) as file:
         for part in parts:
-            np.ascontiguousarray(part, dtype=DTYPES[name] or None).tofile(file)
+            write_array(file, part, DTYPES[name])

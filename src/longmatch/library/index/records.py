@@ -90,6 +90,7 @@ class RecordWriter:
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._files, self._written = folder, 0, FULL
+        self.linked: dict[str, Path] = {}  # files that were taken over as they are, by their new name
         self._open: Any = None
 
     def __enter__(self) -> "RecordWriter":
@@ -114,7 +115,8 @@ class RecordWriter:
         """Take over records of another segment's file: the whole file if it is full and half in use."""
         if len(data) >= FULL and 2 * int((table[:, 2] - table[:, 1]).sum()) >= len(data):
             number = self._next()
-            _link(path, self._folder / file_name(number))
+            link(path, self._folder / file_name(number))
+            self.linked[file_name(number)] = path
             return np.column_stack([np.full(len(table), number), table[:, 1:]])
         return np.array([self.add([data[start:end]], rest) for _, start, end, *rest in table.tolist()], dtype=np.int64)
 
@@ -123,7 +125,8 @@ class RecordWriter:
         return self._files - 1
 
 
-def _link(path: Path, new: Path) -> None:
+def link(path: Path, new: Path) -> None:
+    """Give a file a second name, or copy it where that cannot be."""
     try:
         os.link(path, new)
     except OSError:  # another file system, or one without links

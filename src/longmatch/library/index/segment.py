@@ -3,13 +3,12 @@
 A removal is a segment without documents and with negative frequencies, so that merging segments means adding them up.
 """
 
-import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,8 @@ from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, lookup
-from longmatch.library.index.records import FIELDS, Record, file_name, record_files
+from longmatch.library.checksums import checksum, from_checked_json, to_checked_json
+from longmatch.library.index.records import FIELDS, Record, file_name, link, record_files
 from longmatch.library.index.terms import Floats, Occurrences, Postings, QueryTerms
 from longmatch.ragged import offsets_of, ranges
 
@@ -66,15 +66,16 @@ class Segment:
     folder: Path
     ids: tuple[str, ...]
     hashes: tuple[str, ...]
+    checksums: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)  # of its files
 
     @staticmethod
     def open(folder: Path) -> "Segment":
         """Open a segment; raises OSError or ValueError if it is incomplete."""
-        info = json.loads((folder / "segment.json").read_text(encoding="utf-8"))
+        info = from_checked_json((folder / "segment.json").read_text(encoding="utf-8"))
         for name, size in info["sizes"].items():
             if (folder / name).stat().st_size != size:
                 raise ValueError(f"{folder / name} is truncated")
-        return Segment(folder, tuple(info["ids"]), tuple(info["hashes"]))
+        return Segment(folder, tuple(info["ids"]), tuple(info["hashes"]), info["checksums"])
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -193,19 +194,45 @@ def memory_map(path: Path, dtype: str) -> Array:
     return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
 
 
+def write_array(file: BinaryIO, values: Array, dtype: str) -> None:
+    """Write numbers to a file. NumPy's `tofile` says nothing if the disk is full when its buffer is emptied."""
+    numbers = np.ascontiguousarray(values, dtype=dtype or None)
+    if numbers.size:
+        file.write(numbers.data)
+
+
 def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], columns: Columns) -> Segment:
     """Write a segment with these arrays; the records, if it has any, must be in its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, dtype in DTYPES.items():
-        np.ascontiguousarray(columns[name], dtype=dtype or None).tofile(folder / name)
+        with (folder / name).open("wb") as file:
+            write_array(file, columns[name], dtype)
     return seal(folder, ids, hashes)
 
 
-def seal(folder: Path, ids: Sequence[str], hashes: Sequence[str]) -> Segment:
-    """Turn a folder of arrays into a segment by writing its `segment.json`."""
-    sizes = {name: (folder / name).stat().st_size for name in (*DTYPES, *record_files(folder))}
-    info = {"ids": list(ids), "hashes": list(hashes), "sizes": sizes}
-    (folder / "segment.json").write_text(json.dumps(info), encoding="utf-8")
+def with_columns(folder: Path, segment: Segment, columns: Columns) -> Segment:
+    """The same segment with other values in some columns, as a new one that shares the files of all others."""
+    folder.mkdir(parents=True)
+    for name in (*DTYPES, *record_files(segment.folder)):
+        if name in columns:
+            with (folder / name).open("wb") as file:
+                write_array(file, columns[name], DTYPES[name])
+        else:
+            link(segment.folder / name, folder / name)
+    known = {name: value for name, value in segment.checksums.items() if name not in columns}
+    return seal(folder, segment.ids, segment.hashes, known)
+
+
+def seal(
+    folder: Path, ids: Sequence[str], hashes: Sequence[str], checksums: Mapping[str, int] | None = None
+) -> Segment:
+    """Turn a folder of arrays into a segment by writing its `segment.json`; `checksums` are those known already."""
+    names = (*DTYPES, *record_files(folder))
+    sizes = {name: (folder / name).stat().st_size for name in names}
+    known = checksums or {}
+    sums = {name: known[name] if name in known else checksum(folder / name) for name in names}
+    info = {"ids": list(ids), "hashes": list(hashes), "sizes": sizes, "checksums": sums}
+    (folder / "segment.json").write_text(to_checked_json(info), encoding="utf-8")
     return Segment.open(folder)
 
 

@@ -2,33 +2,19 @@
 
 It gives up what it does not need before it opens the file: it may use little memory and time, write no file and dump no
 core. The answer goes to standard output as JSON: {"document": ..., "remarks": [...]}, {"words": ...} of one
-that is too long, or {"problem": ..., "advice": ...}.
+that is too long, or {"problem": ..., "advice": ...}. A reader that fails says why by its exit code
+(`web/reading/supervised.py`).
 """
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from longmatch.documents.read import COLLECTION_SUFFIXES, read
 from longmatch.errors import ReadError, collected_warnings
+from longmatch.web.reading.supervised import supervise
 from longmatch.web.reading.wire import to_json
-
-
-def limit(seconds: int, memory: int) -> None:
-    """Bound this process, where the system knows how."""
-    try:
-        import resource
-    except ImportError:  # not on Windows: there the time limit of the parent holds alone
-        return
-    for kind, value in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, most = resource.getrlimit(kind)
-        least = value if most == resource.RLIM_INFINITY else min(value, most)
-        resource.setrlimit(kind, (least, least))
 
 
 def answer(file: Path, name: str, most_words: int) -> str:
@@ -46,8 +32,6 @@ def answer(file: Path, name: str, most_words: int) -> str:
         if name.lower().endswith(COLLECTION_SUFFIXES) and "#" in advice:
             advice = "Upload one that holds a single document."
         return json.dumps({"problem": error.problem.replace(str(file), name), "advice": advice})
-    except MemoryError:
-        return json.dumps({"problem": "needs more memory to be read than an upload may", "advice": "Index it instead."})
     except RecursionError:
         return json.dumps({"problem": "is nested too deeply", "advice": "Save it in a simpler form."})
 
@@ -55,8 +39,12 @@ def answer(file: Path, name: str, most_words: int) -> str:
 def main() -> None:
     """Read the file named on the command line."""
     file, name, words, seconds, memory = sys.argv[1:]
-    limit(int(seconds), int(memory))
-    sys.stdout.write(answer(Path(file), name, int(words)))
+    work = partial(_read, Path(file), name, int(words))
+    supervise(work, int(seconds), int(memory))
+
+
+def _read(file: Path, name: str, most_words: int) -> None:
+    sys.stdout.write(answer(file, name, most_words))
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ PNG, or {"problem": ..., "advice": ...} alone.
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from longmatch.documents.pdf.picture import page_picture
 from longmatch.errors import ReadError
-from longmatch.web.reading.child import limit
+from longmatch.web.reading.supervised import supervise
 
 
 def answer(file: Path, page: int, passage: str) -> bytes:
@@ -19,8 +20,6 @@ def answer(file: Path, page: int, passage: str) -> bytes:
         drawn = page_picture(file, page, passage)
     except ReadError as error:
         return json.dumps({"problem": error.problem, "advice": error.advice}).encode()
-    except MemoryError:
-        return json.dumps({"problem": "needs too much memory to be drawn", "advice": "Open the file itself."}).encode()
     return json.dumps({"pages": drawn.pages}).encode() + b"\n" + drawn.png
 
 
@@ -28,8 +27,12 @@ def main() -> None:
     """Draw the page named on the command line."""
     file, page, seconds, memory = sys.argv[1:]
     passage = sys.stdin.buffer.read().decode("utf-8", "replace")
-    limit(int(seconds), int(memory))
-    sys.stdout.buffer.write(answer(Path(file), int(page), passage))
+    work = partial(_draw, Path(file), int(page), passage)
+    supervise(work, int(seconds), int(memory))
+
+
+def _draw(file: Path, page: int, passage: str) -> None:
+    sys.stdout.buffer.write(answer(file, page, passage))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from longmatch.documents import ocr
 from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.documents.read import IMAGE_SUFFIXES, upload_suffixes
-from longmatch.web.limits import Limits
+from longmatch.web.limits import MB, Limits
 from longmatch.web.problems import Problem
+from longmatch.web.reading.supervised import LATE, NO_MEMORY
 from longmatch.web.reading.wire import from_json
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -98,10 +99,13 @@ def run_confined(
             ) from None
         finally:
             _kill(reader)
-    if reader.returncode == -signal.SIGXCPU:
+    if reader.returncode == LATE:
         raise Problem(422, f"{shown} took longer than {seconds} seconds to read. {remedy}")
+    if reader.returncode in (NO_MEMORY, -signal.SIGKILL):
+        most = limits.reading_memory // MB
+        raise Problem(422, f"{shown} needs more memory to be read than the {most:,} MB it may have. {remedy}")
     if reader.returncode != 0:
-        raise Problem(422, f"{shown} made its reader fail. It is damaged, or needs more memory than it may have.")
+        raise Problem(422, f"{shown} is damaged: its reader crashed. Leave it out.")
     return said
 
 

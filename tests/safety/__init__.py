@@ -1,0 +1,1 @@
+"""Libraries whose writers are killed, whose files are damaged, whose disk is full: `make kills`, `make flips`."""
