@@ -50,7 +50,7 @@ class Scale:
 
     def _above(self, least: float, similarity: Floats) -> Floats:
         above = self.weight * (log_above_floor(similarity, self.floor) - np.log(least + self.floor))
-        return np.nan_to_num(above, nan=0.0)
+        return np.asarray(np.nan_to_num(above, nan=0.0))
 
 
 LENGTH_SCALE = Scale(1.0, LENGTH.floor, 1.0)  # a candidate of usual length: neither for nor against

@@ -129,7 +129,7 @@ class CollectionComparison:
         """Which documents are in the query's language."""
         if self.collection.rarity.reads_english_alone:
             return None
-        return self.collection.languages == self.query.document.language
+        return np.asarray(self.collection.languages == self.query.document.language)
 
     @property
     def candidate_words(self) -> Ints:

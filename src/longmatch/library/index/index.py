@@ -283,8 +283,8 @@ class Index:
             unrelated = self.unrelated or self.statistics.prior.unrelated(1.0)
             blends = self.blend("words"), self.blend("phrases")
             measured = self.familiarity()[0], self.titles, self.usual_length, unrelated
-            rarity = Rarity(*blends, *measured, self.statistics.reads_english_alone)
-            self._rarity = key, rarity
+            english = self.statistics.reads_english_alone
+            self._rarity = key, Rarity(*blends, *measured, reads_english_alone=english)
         return self._rarity[1]
 
     def _idf(self, kind: Kind, held: Occurrences, more: Frequencies | None = None) -> Floats:

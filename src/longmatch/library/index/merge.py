@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -181,7 +182,7 @@ def _clear(folder: Path, names: Sequence[str]) -> None:
         (folder / name).write_bytes(b"")
 
 
-def _write(folder: Path, name: str, parts: Sequence[Array], mode: str = "ab") -> None:
+def _write(folder: Path, name: str, parts: Sequence[Array], mode: Literal["ab", "wb"] = "ab") -> None:
     with (folder / name).open(mode) as file:
         for part in parts:
             write_array(file, part, DTYPES[name])
