@@ -281,10 +281,16 @@ class Index:
         key = self.roster, self.unrelated
         if self._rarity is None or any(mine is not known for mine, known in zip(key, self._rarity[0], strict=True)):
             unrelated = self.unrelated or self.statistics.prior.unrelated(1.0)
-            blends = self.blend("words"), self.blend("phrases")
-            measured = self.familiarity()[0], self.titles, self.usual_length, unrelated
-            english = self.statistics.reads_english_alone
-            self._rarity = key, Rarity(*blends, *measured, reads_english_alone=english)
+            rarity = Rarity(
+                self.blend("words"),
+                self.blend("phrases"),
+                self.familiarity()[0],
+                self.titles,
+                self.usual_length,
+                unrelated,
+                self.statistics.reads_english_alone,
+            )
+            self._rarity = key, rarity
         return self._rarity[1]
 
     def _idf(self, kind: Kind, held: Occurrences, more: Frequencies | None = None) -> Floats:

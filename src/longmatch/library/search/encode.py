@@ -46,9 +46,18 @@ class Query:
     def of(encoding: Encoding, index: Index, stored_id: str | None = None) -> "Query":
         """From an encoding."""
         counts = {kind: encoding.terms.of(kind).counts for kind in KINDS}
-        title, document = (encoding.title_words, encoding.title_terms), encoding.document
-        known = encoding.mean, index, document.language, encoding, stored_id
-        return Query(document.id, encoding.words, counts, *title, *known)
+        return Query(
+            encoding.document.id,
+            encoding.words,
+            counts,
+            encoding.title_words,
+            encoding.title_terms,
+            encoding.mean,
+            index,
+            encoding.document.language,
+            encoding,
+            stored_id,
+        )
 
     @staticmethod
     def of_indexed(id: str, index: Index) -> "Query":
