@@ -74,6 +74,10 @@ SLOW = (
 lifts a baseline: `make test-slow` runs them."""
 
 
+FUZZED = ("tests/fuzz/test_fuzz.py::test_a_damaged_file", "tests/web/test_fuzz.py::test_whatever_is_sent")
+"""As properties: `make test` tries a few examples, `make test-slow` many."""
+
+
 def is_slow(nodeid: str) -> bool:
     """Whether `make test` leaves a test to `make test-slow`."""
     return nodeid.startswith(SLOW)
