@@ -9,16 +9,19 @@ export OMP_WAIT_POLICY = PASSIVE
 export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests need not compile the same files again
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-slow fuzz kills flips lint docs clean
+.PHONY: demo test quick-tests test-slow fuzz kills flips lint docs clean
 
 demo: $(PRODUCT)
 	@$(BIN)/python examples/demo.py
 
-test: lint
+test: $(READY)  # linters and types beside the tests, which leave a core idle where they wait
+	@$(MAKE) --no-print-directory -j 2 lint quick-tests
+
+quick-tests: $(READY)
 	$(PYTEST) -m "not slow"
 
-test-slow: $(READY)  # kill tests at length, soak, large property runs, fuzzing
-	EXAMPLES_TIMES=5 $(PYTEST) -m slow
+test-slow: $(READY)  # kill tests at length, soak, notebooks, long trainings, large property runs, fuzzing
+	EXAMPLES_TIMES=5 $(PYTEST) -m "slow or hypothesis or fuzz"
 
 MINUTES ?= 10
 fuzz: $(READY)  # damaged files of every format; what goes wrong is kept in out/fuzz

@@ -24,7 +24,7 @@ from longmatch.encoders.backbone import Backbone
 from tests.browser import lacking
 from tests.effort import tried
 from tests.remembering import RememberingBackbone
-from tests.scheduling import LongestFirst, is_slow, turn
+from tests.scheduling import FUZZED, LongestFirst, is_slow, turn
 from tests.tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
@@ -45,6 +45,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if is_slow(item.nodeid):
             item.add_marker(pytest.mark.slow)
+        if item.nodeid.startswith(FUZZED):
+            item.add_marker(pytest.mark.fuzz)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -46,12 +46,22 @@ class LongestFirst(LoadScopeScheduling):
 
 
 SLOW = (
+    "tests/cli/test_on_ray.py::test_a_cluster_started_for_the_run",
     "tests/distributed/test_indexing.py::test_a_worker_dies",
     "tests/distributed/test_indexing.py::test_changed_and_vanished",
     "tests/distributed/test_worker_pool.py",
+    "tests/docs/test_notebooks.py::test_a_folder_is_explored",
+    "tests/docs/test_notebooks.py::test_colde_is_trained",
+    "tests/lab/baselines/cig/test_training.py::test_training_lifts",
+    "tests/lab/baselines/cross/test_training.py::test_training_lifts",
+    "tests/lab/baselines/pooled/test_training.py::test_training_lifts",
+    "tests/lab/baselines/siamese/test_training.py::test_training_lifts",
+    "tests/lab/baselines/test_pair_training.py::test_training_lifts",
     "tests/lab/benchmarks/test_gpu.py",
     "tests/lab/datasets/builders/test_wiki_dump.py::test_a_50_megabyte_dump",
     "tests/lab/evaluation/test_evaluate.py::test_a_killed_evaluation",
+    "tests/lab/papers/smith/test_pretraining.py::test_hidden_blocks_are_picked",
+    "tests/lab/papers/sst/test_training.py::test_training_on_views_lifts",
     "tests/lab/store/test_store.py::test_a_killed_build",
     "tests/lab/training/test_killed.py",
     "tests/lab/training/test_processes.py",
@@ -61,8 +71,12 @@ SLOW = (
     "tests/test_core.py::test_the_model_is_fetched_once",
     "tests/web/page/test_page_long_browser.py",
 )
-"""Kill tests at length, flipped bits, full disks, soak, several machines, very long documents in a browser:
-`make test-slow` runs them."""
+"""Kill tests at length, flipped bits, full disks, soak, several machines, very long documents in a browser, notebooks,
+and how far training lifts a baseline: `make test-slow` runs them."""
+
+
+FUZZED = ("tests/fuzz/test_fuzz.py::test_a_damaged_file", "tests/web/test_fuzz.py::test_whatever_is_sent")
+"""As properties: `make test` tries a few examples, `make test-slow` many."""
 
 
 def is_slow(nodeid: str) -> bool:

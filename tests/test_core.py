@@ -27,9 +27,9 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def library(core: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Eight documents of the example collection, indexed by it."""
+    """Three documents of the example collection, indexed by it."""
     folder = tmp_path_factory.mktemp("shelf")
-    for file in sorted(COLLECTION.glob("*.md"))[:8]:
+    for file in sorted(COLLECTION.glob("*.md"))[:3]:
         (folder / file.name).write_bytes(file.read_bytes())
     longmatch(core, "index", folder / "library", folder)
     return folder / "library"

@@ -3,12 +3,13 @@
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
+from anyio.from_thread import start_blocking_portal
 from mcp import StdioServerParameters
 from mcp.client.session import ClientSession
 from mcp.client.stdio import stdio_client
@@ -36,21 +37,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory, matcher: HybridMatcher) -> 
     return place
 
 
-Ask = Callable[..., Any]
+Conversation = Callable[[Callable[[ClientSession], Any]], Any]
 
 
-def conversation(folder: Path, talk: Callable[[ClientSession], Any]) -> Any:
-    """What `talk` returns of a session with the server; it starts in the folder of the secret file."""
+@asynccontextmanager
+async def session(folder: Path) -> AsyncIterator[ClientSession]:
+    """A session with a server that starts in the folder of the secret file."""
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "longmatch", "mcp", "library"], cwd=str(folder), env=dict(os.environ)
     )
+    async with stdio_client(command) as streams, ClientSession(*streams) as client:
+        await client.initialize()
+        yield client
 
-    async def session() -> Any:
-        async with stdio_client(command) as streams, ClientSession(*streams) as client:
-            await client.initialize()
-            return await talk(client)
 
-    return anyio.run(session)
+@pytest.fixture(scope="module")
+def conversation(folder: Path) -> Iterator[Conversation]:
+    """What is said in a session, one for all tests."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(session(folder)) as client:
+        yield lambda talk: portal.call(talk, client)
 
 
 async def answer(client: ClientSession, tool: str, **arguments: Any) -> Any:
@@ -67,7 +72,7 @@ async def complaint(client: ClientSession, tool: str, **arguments: Any) -> str:
     return result.content[0].text
 
 
-def test_an_assistant_finds_reads_and_compares(folder: Path) -> None:
+def test_an_assistant_finds_reads_and_compares(conversation: Conversation) -> None:
     async def talk(client: ClientSession) -> None:
         tools = (await client.list_tools()).tools
         assert {tool.name for tool in tools} == {"search", "rank", "compare", "read", "find", "documents", "pairs"}
@@ -101,10 +106,10 @@ def test_an_assistant_finds_reads_and_compares(folder: Path) -> None:
         ]
         assert (await answer(client, "pairs", minimum=0.0, k=1))["total"] >= 1
 
-    conversation(folder, talk)
+    conversation(talk)
 
 
-def test_a_long_document_comes_in_pieces_that_make_up_the_whole(folder: Path) -> None:
+def test_a_long_document_comes_in_pieces_that_make_up_the_whole(folder: Path, conversation: Conversation) -> None:
     async def talk(client: ClientSession) -> str:
         text, start = "", 0
         while start is not None:
@@ -113,10 +118,10 @@ def test_a_long_document_comes_in_pieces_that_make_up_the_whole(folder: Path) ->
             text, start = text + piece["text"], piece["next"]
         return text
 
-    assert conversation(folder, talk) == (folder / LONG).read_text()
+    assert conversation(talk) == (folder / LONG).read_text()
 
 
-def test_no_file_can_be_named_and_mistakes_are_sentences(folder: Path) -> None:
+def test_no_file_can_be_named_and_mistakes_are_sentences(folder: Path, conversation: Conversation) -> None:
     async def talk(client: ClientSession) -> None:
         for path in (SECRET, str(folder / SECRET), "/etc/passwd"):
             for tool, name in (("rank", "document"), ("read", "document"), ("compare", "document")):
@@ -130,7 +135,7 @@ def test_no_file_can_be_named_and_mistakes_are_sentences(folder: Path) -> None:
         assert "no page" in await complaint(client, "read", document=LONG, page=1)
         assert "no sentences" in await complaint(client, "search", question="?")
 
-    conversation(folder, talk)
+    conversation(talk)
 
 
 def test_the_missing_library_is_named_with_its_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,16 +43,14 @@ def test_whatever_lies_below_a_closed_folder_is_named_in_one_sentence(folder, cl
         assert code == 2 and said.count("\n") == 1 and f"{closed}" in said and "cannot be reached" in said
 
 
-def test_the_other_files_are_indexed_and_nothing_below_a_closed_folder_is_pruned(folder, closed, tmp_path):
+def test_the_other_files_are_indexed_and_nothing_below_a_closed_folder_is_pruned(longmatch, folder, closed, tmp_path):
     library = tmp_path / "library"
     closed.parent.chmod(0o755)
-    assert run("index", library, closed)[0] == 0
+    assert longmatch("index", library, closed).code == 0
     closed.parent.chmod(0)
     code, said = run("index", library, closed, folder, "--prune")
     assert code == 0 and said.count("\n") == 1 and f"{closed} cannot be reached" in said
-    kept = subprocess.run(
-        [sys.executable, "-m", "longmatch", "show", library], capture_output=True, text=True, check=True
-    ).stdout
+    kept = longmatch("show", library).out
     assert kept.count("snow.txt") == 2, kept
 
 

@@ -16,13 +16,13 @@ from tests.conftest import EXAMPLES
 
 def places(matcher: Encoder, encodings: dict, key: dict) -> float:
     """The share of the first places of each ranking (as many as the query's group has others) that its group holds."""
+    collection = matcher.collect(list(encodings.values()))
     right = total = 0
     for query, encoding in encodings.items():
-        others = [name for name in encodings if name != query]
-        scores = matcher.score(encoding, matcher.collect([encodings[name] for name in others]))
-        group = {name for name in others if key[name]["group"] == key[query]["group"]}
-        best = sorted(zip(-scores, others, strict=True))[: len(group)]
-        right += sum(name in group for _, name in best)
+        scores = zip(-matcher.score(encoding, collection), encodings, strict=True)
+        ranking = [name for _, name in sorted(scores) if name != query]
+        group = {name for name in ranking if key[name]["group"] == key[query]["group"]}
+        right += sum(name in group for name in ranking[: len(group)])
         total += len(group)
     return right / total
 

@@ -1,10 +1,15 @@
 """The pages of the documentation, their links and their blocks of code."""
 
+import ast
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+
+import longmatch
+from longmatch.registry import PUBLIC
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -51,6 +56,20 @@ def blocks(*languages: str) -> Iterator[Block]:
         for language, code in _BLOCK.findall(page.read_text(encoding="utf-8")):
             if language in languages:
                 yield Block(page, language, code)
+
+
+def assert_names_exist(code: str) -> None:
+    """The code is valid Python, and what it imports of longmatch, or takes from it, is there."""
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("longmatch"):
+            module = import_module(node.module)
+            assert all(hasattr(module, alias.name) for alias in node.names), ast.unparse(node)
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("lm", "longmatch")
+        ):
+            assert node.attr in PUBLIC or hasattr(longmatch, node.attr), node.attr
 
 
 def links(page: Path) -> list[str]:

@@ -1,21 +1,17 @@
 """The commands and the code of the documentation are those of the program, and those that can run, do."""
 
-import ast
 import os
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 import typer
 
-import longmatch
 from longmatch.cli.app import app, main
 from longmatch.encoders.backbone import Backbone
-from longmatch.registry import PUBLIC
-from tests.docs.pages import DOCS, ROOT, Block, blocks
+from tests.docs.pages import DOCS, ROOT, Block, assert_names_exist, blocks
 
 RUN = ("README.md", "docs/index.md", "docs/start/", "docs/guides/")
 """Pages whose console and Python blocks all run, in order, on the example collection. Elsewhere they name files of the
@@ -46,16 +42,7 @@ def test_commands_and_their_options_exist(block):
 
 @pytest.mark.parametrize("block", list(blocks("python")), ids=lambda block: block.name)
 def test_python_is_valid_and_names_what_exists(block):
-    for node in ast.walk(ast.parse(block.code)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("longmatch"):
-            module = import_module(node.module)
-            assert all(hasattr(module, alias.name) for alias in node.names), ast.unparse(node)
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id in ("lm", "longmatch")
-        ):
-            assert node.attr in PUBLIC or hasattr(longmatch, node.attr), node.attr
+    assert_names_exist(block.code)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, assert_names_exist
 
 NOTEBOOKS = ROOT / "examples" / "notebooks"
 PATIENCE = 600  # seconds for a cell: other tests may run beside it
@@ -54,6 +54,13 @@ def test_colde_is_trained_small_and_explained(run):
     assert scores[0] > scores[1]
     assert "document 0." in printed(notebook)
     assert "text/html" in shown(notebook)[-1]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS.glob("*.ipynb"), ids=lambda path: path.stem)
+def test_their_code_is_valid_and_names_what_exists(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code":
+            assert_names_exist(cell.source)
 
 
 def test_notebooks_are_kept_without_outputs():

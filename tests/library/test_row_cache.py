@@ -29,6 +29,15 @@ def test_a_kept_row_says_what_the_store_says(library: Library) -> None:
             assert np.array_equal(kept.unpacked().expectations, read.sentence_vectors().expectations)
 
 
+def test_documents_unpacked_together_are_those_unpacked_alone(library: Library) -> None:
+    rows = library._store.sentences(list(library)[:3])
+    coarse = StoredSentences("coarse", (127 * rows[0].vectors).astype(np.int8), rows[0].expectations)
+    for some in (rows, [coarse, coarse], [rows[1], coarse]):
+        together, alone = StoredSentences.unpack(some), [row.unpacked() for row in some]
+        assert np.array_equal(together.vectors, np.concatenate([each.vectors for each in alone]))
+        assert np.array_equal(together.expectations, np.concatenate([each.expectations for each in alone]))
+
+
 def reader(store: Store, asked: list[list[str]]):
     """Makes rows, and remembers which were asked for."""
 

@@ -79,6 +79,16 @@ def test_fragments_are_the_last_resort_but_one():
     assert choose([], 3, texts) == []
 
 
+def test_the_second_of_a_pair_is_not_read_where_the_first_is_no_sentence():
+    def texts(pair):
+        yield pair[0]
+        assert pair[1], "asked for"
+        yield pair[1]
+
+    good = (SENTENCES[0], SENTENCES[1])
+    assert choose([(FRAGMENTS[0], ""), (DEBRIS[0], ""), good], 1, texts) == [good]
+
+
 def test_the_passages_of_a_match_stay_complete_and_the_best_say_something():
     lines = [DEBRIS[0], FRAGMENTS[3], SENTENCES[0], SENTENCES[1]]
     document = read_text_string("\n\n".join(lines))

@@ -16,8 +16,8 @@ NAMES = (
 
 
 @pytest.fixture(scope="module")
-def sdr(backbone) -> SdrMatcher:
-    return SdrMatcher(backbone)
+def sdr(matcher) -> SdrMatcher:
+    return SdrMatcher(matcher.backbone)
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def test_the_vectors_are_grouped_by_the_documents_paragraphs(encoded, examples):
         assert np.diff(encoding.paragraphs.paragraphs).tolist() == lengths
 
 
-def test_by_sections_they_are_grouped_by_the_documents_sections(backbone, encoded):
-    by_section = section_matcher(backbone)
+def test_by_sections_they_are_grouped_by_the_documents_sections(matcher, encoded):
+    by_section = section_matcher(matcher.backbone)
     for encoding in encoded:
         sections = by_section.lay_out(encoding.sentences, encoding.paragraphs.vectors).paragraphs
         assert sections.paragraphs.tolist() == encoding.sentences.sections.offsets.tolist()
@@ -63,8 +63,8 @@ def test_contributions_sum_to_1_and_passages_stand_where_they_say(sdr, encoded):
         assert x.a.text == match.a.text[x.a.start : x.a.end] and x.b.text == match.b.text[x.b.start : x.b.end]
 
 
-def test_symmetric_ranking_scores_both_directions(backbone, encoded):
-    symmetric = SdrMatcher(backbone, symmetric=True)
+def test_symmetric_ranking_scores_both_directions(matcher, encoded):
+    symmetric = SdrMatcher(matcher.backbone, symmetric=True)
     there = symmetric.score(encoded[0], symmetric.collect([encoded[1]]))
     back = symmetric.score(encoded[1], symmetric.collect([encoded[0]]))
     assert there.tolist() == pytest.approx(back.tolist(), abs=1e-5)

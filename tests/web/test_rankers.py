@@ -6,7 +6,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -15,7 +17,7 @@ import pytest
 from longmatch.library.library import Library
 from longmatch.web.limits import Limits
 from longmatch.web.rankers import Rankers
-from tests.web.conftest import upload
+from tests.web.conftest import real_server, upload
 
 IDS = [f"report-{n}.md" for n in range(7)]
 
@@ -30,13 +32,28 @@ serve(Library(sys.argv[1], tiny_matcher(Path(sys.argv[2])), create=False))
 """
 
 
-@pytest.fixture
-def served(serving, shelf: Library, tiny_bert: Path):
+@contextmanager
+def two_processes(shelf: Library, tiny_bert: Path) -> Iterator[httpx.Client]:
     """A client of a server that may use two processes."""
     limits = Limits(rankers=2)
-    with serving(limits=limits) as client:
+    with real_server(shelf, limits=limits) as client:
         command = [sys.executable, "-c", PROCESS, shelf.address, str(tiny_bert)]
         client.state.rankers = Rankers(shelf.address, limits, command)
+        yield client
+
+
+@pytest.fixture
+def served(shelf: Library, tiny_bert: Path) -> Iterator[httpx.Client]:
+    """A server whose processes have not started."""
+    with two_processes(shelf, tiny_bert) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def running(shelf: Library, tiny_bert: Path) -> Iterator[httpx.Client]:
+    """A server whose processes are ready; tests leave it so."""
+    with two_processes(shelf, tiny_bert) as client:
+        started(client)
         yield client
 
 
@@ -73,39 +90,37 @@ def test_a_question_that_must_wait_starts_them(served) -> None:
         assert asked.result().status_code == 200
 
 
-def test_they_answer_what_the_scoring_thread_answers(served) -> None:
+def test_they_answer_what_the_scoring_thread_answers(served, running, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = {id: ask(served, id).json() for id in IDS}
-    started(served)
-    served.state.worker.ask = None  # nothing is left to the thread
+    monkeypatch.setattr(running.state.worker, "ask", None)  # nothing is left to the thread
     with ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda n: ask(served, IDS[n % 7]), range(21)))
+        answers = list(threads.map(lambda n: ask(running, IDS[n % 7]), range(21)))
     assert [answer.json() for answer in answers] == [alone[IDS[n % 7]] for n in range(21)]
     assert {answer.headers["content-type"] for answer in answers} == {"application/json"}
 
 
-def test_mistakes_and_uploads_are_answered_as_ever(served) -> None:
-    started(served)
-    missing = ask(served, "nowhere")
+def test_mistakes_and_uploads_are_answered_as_ever(running) -> None:
+    missing = ask(running, "nowhere")
     assert missing.status_code == 404 and "nowhere" in missing.json()["detail"]
-    where = served.get("/rank", params={"document": IDS[0], "where": "no such thing"})
+    where = running.get("/rank", params={"document": IDS[0], "where": "no such thing"})
     assert where.status_code == 422 and "Traceback" not in where.text
-    id = upload(served, "The river rose. " * 30, base="").json()["upload"]
-    assert ask(served, id).status_code == 200
+    id = upload(running, "The river rose. " * 30, base="").json()["upload"]
+    assert ask(running, id).status_code == 200
 
 
-def test_a_killed_process_costs_its_questions_and_no_more(served) -> None:
-    rankers = started(served)
+def test_a_killed_process_costs_its_questions_and_no_more(running) -> None:
+    rankers = running.state.rankers
     while len(rankers._processes) < 2:
         time.sleep(0.05)
     for process in list(rankers._processes):
         os.kill(process.pid, signal.SIGKILL)
     with ThreadPoolExecutor(8) as threads:
-        statuses = list(threads.map(lambda id: ask(served, id).status_code, IDS * 3))
+        statuses = list(threads.map(lambda id: ask(running, id).status_code, IDS * 3))
     assert set(statuses) <= {200, 503} and statuses.count(503) <= 2
     end = time.monotonic() + 60
     while len(rankers._processes) < 2 and time.monotonic() < end:
         time.sleep(0.05)
-    assert len(rankers._processes) == 2 and ask(served, IDS[0]).status_code == 200
+    assert len(rankers._processes) == 2 and ask(running, IDS[0]).status_code == 200
 
 
 def test_nobody_waits_for_processes_that_cannot_open_the_library(served) -> None:
@@ -128,11 +143,8 @@ def test_a_library_that_cannot_be_opened_again_is_served_by_the_thread(served) -
     assert set(answers) == {200} and not served.state.rankers.ready
 
 
-def test_they_end_with_the_server(serving, shelf: Library, tiny_bert: Path) -> None:
-    limits = Limits(rankers=2)
-    with serving(limits=limits) as client:
-        command = [sys.executable, "-c", PROCESS, shelf.address, str(tiny_bert)]
-        client.state.rankers = Rankers(shelf.address, limits, command)
+def test_they_end_with_the_server(shelf: Library, tiny_bert: Path) -> None:
+    with two_processes(shelf, tiny_bert) as client:
         processes = list(started(client)._processes)
     end = time.monotonic() + 20
     while any(Path(f"/proc/{p.pid}/exe").exists() for p in processes) and time.monotonic() < end:
@@ -140,9 +152,9 @@ def test_they_end_with_the_server(serving, shelf: Library, tiny_bert: Path) -> N
     assert not any(Path(f"/proc/{process.pid}/exe").exists() for process in processes)
 
 
-def test_no_more_wait_than_may(served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(started(served), "_waiting", Limits().waiting)
-    answer = ask(served, IDS[0])
+def test_no_more_wait_than_may(running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running.state.rankers, "_waiting", Limits().waiting)
+    answer = ask(running, IDS[0])
     assert answer.status_code == 429 and answer.headers["retry-after"]
 
 

@@ -54,9 +54,17 @@ class WeighedDocument:
         """The TF-IDF weights of words and phrases."""
         return {kind: self._weights(kind) for kind in KINDS}
 
+    def counts(self, kind: Kind) -> Counts:
+        """The distinct words or phrases, and how often it has each."""
+        return self._shares[kind][0]
+
+    def idf(self, kind: Kind) -> Floats:
+        """How rare each of them is."""
+        return self.rarity.idf(kind).idf_of(self._shares[kind][1])
+
     def _weights(self, kind: Kind) -> Weighted:
-        counts, shares = self._shares[kind]
-        return Weighted(counts.ids, tfidf_values(counts.counts, self.rarity.idf(kind).idf_of(shares)))
+        counts = self.counts(kind)
+        return Weighted(counts.ids, tfidf_values(counts.counts, self.idf(kind)))
 
     @cached_property
     def _shares(self) -> dict[Kind, tuple[Counts, Floats]]:

@@ -11,6 +11,9 @@ from longmatch.lexical.frequencies import Floats, Frequencies
 from longmatch.lexical.terms import Counts, Flags, Hashes, Ints, lookup
 from longmatch.ragged import offsets_of, ranges
 
+_LOG_TF = np.concatenate([[0.0], 1 + np.log(np.arange(1, 1024))])
+"""1 + ln tf of the counts that terms usually have: a table is quicker than a logarithm."""
+
 
 class Idf(Protocol):
     """Anything that weighs terms by their rarity."""
@@ -39,7 +42,10 @@ def log_tf(counts: npt.NDArray[np.generic]) -> Floats:
     >>> log_tf(np.array([0, 1, 3])).round(3)
     array([0.   , 1.   , 2.099])
     """
-    return np.where(np.asarray(counts) > 0, 1 + np.log(np.maximum(counts, 1)), 0.0)
+    numbers = np.asarray(counts)
+    if numbers.dtype.kind in "iu" and numbers.max(initial=0) < len(_LOG_TF):
+        return _LOG_TF.take(numbers.astype(np.int64, copy=False), mode="clip")
+    return np.where(numbers > 0, 1 + np.log(np.maximum(numbers, 1)), 0.0)
 
 
 def tfidf(counts: Counts, idf: Idf) -> Weighted:

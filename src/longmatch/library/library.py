@@ -429,7 +429,7 @@ class Library:
             if stored_id is None:  # it was read and encoded, which may have taken long
                 searcher = self._searcher()
             if self._store.model == model or isinstance(query, Encoding):
-                return searcher, Query.of(encoding, searcher.index, stored_id)
+                return searcher, searcher.query(encoding, stored_id)
 
     def _query_encoder(self, searcher: Searcher) -> QueryEncoder:
         return QueryEncoder(self._store, searcher.encodings, self._source_paths, lambda: self.matcher)

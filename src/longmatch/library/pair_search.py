@@ -182,7 +182,7 @@ def _nearest_by_vector(
         best = np.argpartition(-cosines, count, axis=0)[:count]
     else:
         best = np.tile(np.arange(len(cosines))[:, None], len(vectors))
-    return [[str(name) for name in scope.names[column]] for column in best.T]
+    return [scope.names(column) for column in best.T]
 
 
 def ordered(a: str, b: str) -> tuple[str, str]:

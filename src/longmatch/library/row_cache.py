@@ -26,11 +26,24 @@ class StoredSentences:
         """Decode a row; nothing of its table is kept."""
         return StoredSentences(row.id, row.array("vectors").copy(), row.expectations().copy())
 
+    def __len__(self) -> int:
+        return len(self.expectations)
+
     def unpacked(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
         return SentenceVectors(
             unpack_vectors(self.vectors, len(self.expectations)), self.expectations.astype(np.float32)
         )
+
+    @staticmethod
+    def unpack(documents: Sequence["StoredSentences"]) -> SentenceVectors:
+        """Those of several documents, one after another: at once where all are stored alike."""
+        if len({document.vectors.dtype for document in documents}) > 1:
+            return SentenceVectors.cat([document.unpacked() for document in documents])
+        vectors, expectations = (
+            np.concatenate([getattr(document, name) for document in documents]) for name in ("vectors", "expectations")
+        )
+        return StoredSentences("", vectors, expectations).unpacked()
 
     @property
     def size(self) -> int:

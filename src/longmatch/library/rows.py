@@ -21,7 +21,6 @@ from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentences import Sentences
-from longmatch.ragged import unit_rows
 
 T = TypeVar("T")
 
@@ -172,7 +171,9 @@ def pack_vectors(vectors: Vectors, vector_type: VectorType) -> npt.NDArray[Any]:
 def unpack_vectors(stored: npt.NDArray[Any], count: int) -> Vectors:
     """The vectors `pack_vectors` stored, as float32: (count, width)."""
     vectors = stored.astype(np.float32).reshape(count, -1)
-    return np.asarray(unit_rows(vectors)) if stored.dtype == np.int8 else vectors
+    if stored.dtype == np.int8:
+        vectors /= np.sqrt(np.einsum("ij,ij->i", vectors, vectors)).clip(min=1e-12)[:, None]
+    return vectors
 
 
 def _structure(document: Document) -> dict[str, list[tuple[Any, ...]]]:

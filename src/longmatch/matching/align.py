@@ -1,6 +1,6 @@
 """Aligned passages and the share of the score each carries."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,8 +71,9 @@ def alignments(
     best = pairs.strongest()
     if most is not None:
 
-        def texts(place: int) -> tuple[str, str]:
-            return passages[0](int(pairs.a[place])).shown, passages[1](int(pairs.b[place])).shown
+        def texts(place: int) -> Iterator[str]:
+            yield passages[0](int(pairs.a[place])).shown
+            yield passages[1](int(pairs.b[place])).shown
 
         best = np.array(choose(best.tolist(), most, texts), dtype=np.int64)
     a, b = pairs.a[best], pairs.b[best]

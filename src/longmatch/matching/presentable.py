@@ -35,6 +35,7 @@ _SOURCE = re.compile(
 _NOTE = re.compile(r"\d{1,3}[^\W\d_][a-z]")  # the mark of a footnote, run into its first word
 _ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.")
 _RULE = re.compile(r"[-_=.~*]{4,}|\|")  # drawn lines, and the edges of cells
+_AROUND_WORDS = ".,;:()[]\"'“”‘’"
 _WORDS_OF_ONE_LETTER = frozenset("aiyoeuàéóøåвиксоуя")
 
 
@@ -65,43 +66,44 @@ def quality(text: str) -> Quality:
     return Quality.SENTENCE if alone else Quality.FRAGMENT
 
 
-def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], tuple[str, str]]) -> list[Pair]:
-    """The first `count` pairs of whole sentences; if there are none, of readable fragments; else simply the first."""
-    by_quality: dict[Quality, list[Pair]] = {level: [] for level in Quality}
-    for pair in islice(pairs, _SEARCHED):
-        level = min(map(quality, texts(pair)))
-        by_quality[level].append(pair)
-        if level is Quality.SENTENCE and len(by_quality[level]) == count:
-            break
-    return next((found for level in reversed(Quality) if (found := by_quality[level][:count])), [])
+def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], Iterable[str]]) -> list[Pair]:
+    """The first `count` pairs of whole sentences; if there are none, of readable fragments; else simply the first.
+
+    `texts` gives those of a pair; the second is not asked for where the first is no whole sentence.
+    """
+    searched = list(islice(pairs, _SEARCHED))
+    whole = (pair for pair in searched if all(quality(text) is Quality.SENTENCE for text in texts(pair)))
+    if found := list(islice(whole, count)):
+        return found
+    levels = [min(map(quality, texts(pair))) for pair in searched]
+    best = max(levels, default=Quality.DEBRIS)
+    return [pair for pair, level in zip(searched, levels, strict=True) if level is best][:count]
 
 
 def _is_debris(text: str) -> bool:
-    words, signs = text.split(), Counter(text)  # few characters are distinct
-    spaces, letters = _number(signs, str.isspace), _number(signs, str.isalpha)
+    words = text.split()
+    spaces = letters = mathematical = 0
+    for character, count in Counter(text).items():  # few characters are distinct
+        is_space, is_letter, is_mathematical = _kinds(character)
+        spaces += count * is_space
+        letters += count * is_letter
+        mathematical += count * is_mathematical
     if not letters or letters < 0.6 * (len(text) - spaces):
         return True
     numeric = sum(not word.isalpha() and any(map(str.isdigit, word)) for word in words)
-    short = [word for word in map(_bare, words) if len(word) == 1]
+    short = [bare for word in words if len(bare := word.strip(_AROUND_WORDS)) == 1]
     lone = sum(word.isalpha() and word.isascii() for word in short)
     lone -= sum(word.lower() in _WORDS_OF_ONE_LETTER for word in short)
-    mathematical = _number(signs, _is_mathematical)
     if mathematical > 1 + len(text) / 150 or 3 * numeric > len(words) > 2 or lone > 2 + len(words) / 20:
         return True
     return _is_citations(text)
 
 
-def _number(signs: Counter[str], kind: Callable[[str], bool]) -> int:
-    """How many characters of a text are of a kind."""
-    return sum(count for character, count in signs.items() if kind(character))
-
-
-def _bare(word: str) -> str:
-    return word.strip(".,;:()[]\"'“”‘’")
-
-
-def _is_mathematical(character: str) -> bool:
-    return unicodedata.category(character) in {"Sm", "Co"} or character in "∗ˆ´˜¯�" or "α" <= character <= "ω"
+@lru_cache(maxsize=4096)
+def _kinds(character: str) -> tuple[bool, bool, bool]:
+    """Whether a character is a space, a letter, a mathematical sign."""
+    sign = unicodedata.category(character) in {"Sm", "Co"} or character in "∗ˆ´˜¯�" or "α" <= character <= "ω"
+    return character.isspace(), character.isalpha(), sign
 
 
 def _is_citations(text: str) -> bool:
@@ -117,7 +119,7 @@ def _is_citations(text: str) -> bool:
 
 def _capitalised(text: str) -> float:
     """The share of words that begin with a capital or a digit."""
-    words = list(filter(None, map(_bare, text.split())))
+    words = [bare for word in text.split() if (bare := word.strip(_AROUND_WORDS))]
     return sum(word[0].isupper() or word[0].isdigit() for word in words) / max(len(words), 1)
 
 

@@ -3,18 +3,17 @@
 import os
 import pty
 import re
-import subprocess
 import sys
 from pathlib import Path
 from select import select
 
+import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from longmatch.errors import LongmatchError
 from tests.forked import longmatch, start
 from tests.lab.training.conftest import Train
 from tests.lab.training.test_killed import command
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_in_a_file_there_are_a_few_lines_and_no_noise(tiny: Train, capfd):
@@ -58,25 +57,13 @@ def test_tensorboard_has_a_curve_for_each_loss_and_measure(tiny: Train):
     assert [point.step for point in found.Scalars("validation/closeness")] == [0, 5, 10, 15, 20]
 
 
-def test_training_works_without_tensorboard(tmp_path, numbers):
-    code = (
-        "import importlib.util as u, sys; real = u.find_spec\n"
-        "u.find_spec = lambda name, package=None: None if name == sys.argv[4] else real(name, package)\n"
-        "from longmatch.lab.training.train import train\n"
-        "from longmatch.errors import LongmatchError\n"
-        "try: train(*sys.argv[1:4])\n"
-        "except LongmatchError as error: print(error)\n"
-    )
-    for missing, said in (("tensorboard", ""), ("accelerate", "pip install 'longmatch[train]'.")):
-        words = [
-            sys.executable,
-            "-c",
-            code,
-            "tests.lab.training.tiny_recipe:TinyRecipe",
-            numbers,
-            tmp_path / missing,
-            missing,
-        ]
-        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
-        assert done.stdout.strip().endswith(said) and done.stdout.count("\n") == bool(said)
-    assert not (tmp_path / "tensorboard" / "training" / "logs").exists()
+def test_training_works_without_tensorboard(tiny: Train, monkeypatch):
+    monkeypatch.setattr("longmatch.lab.training.progress.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)  # an import would fail
+    assert not (tiny().out / "training" / "logs").exists()
+
+
+def test_without_accelerate_one_sentence_says_how_to_get_it(tiny: Train, monkeypatch):
+    monkeypatch.setattr("longmatch.lab.training.train.find_spec", lambda name: None)
+    with pytest.raises(LongmatchError, match=r"pip install 'longmatch\[train\]'\.$"):
+        tiny()

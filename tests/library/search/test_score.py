@@ -59,6 +59,18 @@ def test_a_document_of_the_index_asks_as_its_encoding_does(grown: Library) -> No
             assert held.terms[kind].weights.tolist() == terms.weights.tolist()
 
 
+def test_a_document_that_is_kept_asks_as_its_encoding_does(grown: Library) -> None:
+    searcher = grown._searcher()
+    for id in ("d003.txt", "d040.md"):
+        (encoding,) = searcher.encodings([id])
+        kept, encoded = searcher.query(encoding, id), Query.of(encoding, searcher.index, id)
+        assert kept.weighed is not None and encoded.weighed is None and kept.stored_id == id
+        for kind, terms in encoded.terms.items():
+            assert kept.terms[kind].ids.tolist() == terms.ids.tolist()
+            assert kept.terms[kind].idf == pytest.approx(terms.idf, abs=1e-9)
+            assert kept.terms[kind].weights == pytest.approx(terms.weights, abs=1e-9)
+
+
 def test_only_the_sentences_of_the_best_are_read(grown: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     searcher, read = grown._searcher(), []
     fetch = searcher.store.fetch

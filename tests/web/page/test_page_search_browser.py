@@ -253,9 +253,10 @@ def test_a_ranking_that_has_to_wait_says_so_and_can_be_cancelled(visit, server):
     assert page.locator(".hit").count() == 0
 
 
-def test_an_upload_shows_that_it_is_under_way(visit, tmp_path):
-    (tmp_path / "slow.md").write_text("# Slow\n\n" + "It rained on the wall. " * 2000, encoding="utf-8")
+def test_an_upload_shows_that_it_is_under_way(visit, server, tmp_path):
+    (tmp_path / "slow.md").write_text("# Slow\n\n" + "It rained on the wall. " * 50, encoding="utf-8")
     page = visit().open()
+    server.state.worker.begin(time.sleep, 2)  # somebody else's long question
     page.set_input_files(".hidden-input", tmp_path / "slow.md")
     page.wait_for_selector(".intake .working .progress")
     assert "slow.md" in page.locator(".intake .step").text_content()

@@ -18,7 +18,7 @@ from longmatch.default.unrelated import Unrelated
 from longmatch.default.weighed import CountedTerms
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS, Titles
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, lookup
 from longmatch.lexical.weights import tfidf_values
 from longmatch.library.checksums import CheckedFiles, from_checked_json, replace_text, to_checked_json
 from longmatch.library.index.documents import document_columns
@@ -312,13 +312,23 @@ class Index:
             norms[start : start + BATCH] = held.norms(self._idf(kind, held))
         return norms
 
-    def query_terms(self, kind: Kind, counts: Counts, extra: Hashes | None = None) -> QueryTerms:
-        """A query's terms, weighted by the whole collection; `extra` terms are looked up too, with weight 0."""
-        ids = counts.ids if extra is None else np.union1d(counts.ids, extra)
-        idf, own = self.blend(kind).idf(ids), np.searchsorted(ids, counts.ids)
-        weights = np.zeros(len(ids))
-        weights[own] = tfidf_values(counts.counts, idf[own])
-        return QueryTerms(ids, weights, idf)
+    def query_terms(
+        self, kind: Kind, counts: Counts, extra: Hashes | None = None, known: Floats | None = None
+    ) -> QueryTerms:
+        """A query's terms, weighted by the whole collection.
+
+        `extra` terms are looked up too, with weight 0. `known` is the idf of the query's own terms, where it is known.
+        """
+        blend = self.blend(kind)
+        own = blend.idf(counts.ids) if known is None else known
+        weights = tfidf_values(counts.counts, own)
+        unknown = extra[~lookup(counts.ids, extra)[1]] if extra is not None else counts.ids[:0]
+        if not len(unknown):
+            return QueryTerms(counts.ids, weights, own)
+        more = np.unique(unknown)
+        place = np.searchsorted(counts.ids, more)
+        ids, idf = np.insert(counts.ids, place, more), np.insert(own, place, blend.idf(more))
+        return QueryTerms(ids, np.insert(weights, place, 0.0), idf)
 
 
 def _checksums(segments: Sequence[Segment]) -> dict[str, int]:

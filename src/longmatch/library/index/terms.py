@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Terms, lookup
+from longmatch.lexical.weights import log_tf
 
 Floats = npt.NDArray[np.float64]
 
@@ -38,7 +39,7 @@ class Occurrences:
     @property
     def frequency(self) -> Floats:
         """1 + ln tf."""
-        return np.asarray(1 + np.log(self.count))
+        return log_tf(self.count)
 
     def norms(self, idf: Floats) -> Floats:
         """The length of each document's vector of TF-IDF weights; `idf` is that of each row's term."""
@@ -74,7 +75,7 @@ class QueryTerms:
 
     def scores(self, postings: "Postings", norms: Floats) -> Floats:
         """The cosine with each document; `norms` are the lengths of the documents' TF-IDF vectors: (documents,)."""
-        mass = (1 + np.log(postings.count)) * (self.idf * self.weights)[postings.term]
+        mass = log_tf(postings.count) * (self.idf * self.weights)[postings.term]
         return np.bincount(postings.document, mass, len(norms)) / np.where(norms > 0, norms, 1.0)
 
 

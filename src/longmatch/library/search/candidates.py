@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from longmatch.default.sides import Floats
 from longmatch.lexical.terms import KINDS, Ints, Kind
-from longmatch.library.index.index import Index
+from longmatch.library.index.index import Index, Roster
 from longmatch.library.search.encode import Query
 
 CANDIDATES = 60
@@ -22,8 +22,8 @@ Nearest = Callable[[npt.NDArray[np.float32], int], Sequence[str]]
 class Scope:
     """The documents that a search covers: their ids, and their rows in the index."""
 
-    names: npt.NDArray[np.object_]
-    rows: Ints
+    roster: Roster
+    rows: Ints  # ascending
 
     @staticmethod
     def of(index: Index, allowed: set[str] | None = None, without: str | None = None) -> "Scope":
@@ -35,12 +35,16 @@ class Scope:
         if without is not None and without in roster.rows:
             wanted[roster.rows[without]] = False
         rows = np.flatnonzero(wanted)
-        return Scope(roster.ids[rows], rows)
+        return Scope(roster, rows)
 
     @property
     def ids(self) -> list[str]:
         """The documents' ids."""
-        return [str(name) for name in self.names]
+        return self.names(slice(None))
+
+    def names(self, places: Ints | slice) -> list[str]:
+        """The ids of some of them, by their places in `rows`."""
+        return [str(name) for name in self.roster.ids[self.rows[places]]]
 
     def covers(self, id: str, index: Index) -> bool:
         """Whether a document is one of them."""
@@ -57,8 +61,7 @@ def find_candidates(query: Query, scope: Scope, count: int, nearest: Nearest | N
     rankings = [term_scores(kind, query)[scope.rows] for kind in KINDS]
     if nearest is None:
         rankings.append(vector_scores(query.vector, query.index)[scope.rows])
-    best = {int(i) for scores in rankings for i in _best(scores, count)}
-    ids = [str(scope.names[i]) for i in sorted(best)]
+    ids = scope.names(np.unique(np.concatenate([_best(scores, count) for scores in rankings])))
     if nearest is not None:
         ids += [id for id in nearest(query.vector, count + 1) if scope.covers(id, query.index)]
     return list(dict.fromkeys(ids))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.weighed import WeighedDocument
 from longmatch.documents.document import Document, content_hash
 from longmatch.documents.read import names_a_file, read
 from longmatch.errors import ReadError
@@ -41,6 +42,7 @@ class Query:
     language: str = ""  # its two-letter code
     encoded: Encoding | None = None  # None where terms and vector are enough
     stored_id: str | None = None  # of the library's document that it is, if it is one
+    weighed: WeighedDocument | None = None  # that document, where its terms are weighed already
 
     @staticmethod
     def of(encoding: Encoding, index: Index, stored_id: str | None = None) -> "Query":
@@ -57,6 +59,15 @@ class Query:
             encoding.document.language,
             encoding,
             stored_id,
+        )
+
+    @staticmethod
+    def of_weighed(document: WeighedDocument, index: Index) -> "Query":
+        """From a document of the library that is kept between questions."""
+        counts, encoding = {kind: document.counts(kind) for kind in KINDS}, document.encoding
+        title = encoding.title_words, encoding.title_terms
+        return Query(
+            document.id, encoding.words, counts, *title, encoding.mean, index, encoding, document.id, weighed=document
         )
 
     @staticmethod
@@ -79,7 +90,11 @@ class Query:
     @cached_property
     def terms(self) -> Mapping[Kind, QueryTerms]:
         """Words and phrases with their weights, the terms of the title among them."""
-        return {kind: self.index.query_terms(kind, self.counts[kind], self.title_terms) for kind in KINDS}
+        known = self.weighed
+        return {
+            kind: self.index.query_terms(kind, self.counts[kind], self.title_terms, known.idf(kind) if known else None)
+            for kind in KINDS
+        }
 
 
 @dataclass(frozen=True)

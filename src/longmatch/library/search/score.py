@@ -79,9 +79,14 @@ class StoredComparison:
         """The sentence scores of some candidates, without those that another process has removed from the store."""
         ids = self.candidates.ids
         stored = {document.id: document for document in self._sentences([ids[i] for i in candidates])}
-        sentences = [document.unpacked() for document in stored.values()]
         present = np.array([ids[i] in stored for i in candidates], dtype=bool)
-        return candidates[present], sentence_scores(self.query.encoding.sentence_vectors, sentences)
+        if not stored:
+            return candidates[:0], np.zeros(0)
+        sentences = StoredSentences.unpack([*stored.values()])
+        offsets = offsets_of(np.array([len(document) for document in stored.values()], dtype=np.int64))
+        return candidates[present], as_numbers(
+            collection_scores(self.query.encoding.sentence_vectors, sentences, offsets)
+        )
 
     def _sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
         """From the index, or from the store what has no record there; all from the store if it has changed since."""
@@ -91,7 +96,7 @@ class StoredComparison:
         missing = [id for id, record in zip(ids, records, strict=True) if record is None]
         fetched = {document.id: document for document in self.store.sentences(missing)} if missing else {}
         found = (record.sentences if record else fetched.get(id) for id, record in zip(ids, records, strict=True))
-        return [sentences for sentences in found if sentences]
+        return [sentences for sentences in found if sentences is not None]
 
     def title_cosines(self) -> Floats:
         """The titles with the query's words."""

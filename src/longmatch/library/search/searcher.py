@@ -41,6 +41,13 @@ class Searcher:
     exact_below: int  # documents: from there on document vectors are searched by an approximate index
     kept: RowCache[WeighedDocument] = field(default_factory=lambda: RowCache(KEPT_BYTES))
 
+    def query(self, encoding: Encoding, stored_id: str | None = None) -> Query:
+        """What to search with; a document of the library is as it is kept."""
+        for document in self.weighed([stored_id] if stored_id else []):
+            if document.encoding is encoding:
+                return Query.of_weighed(document, self.index)
+        return Query.of(encoding, self.index, stored_id)
+
     def scope(self, where: str | None = None, without: str | None = None) -> Scope:
         """The documents that fulfil a user's condition, `without` the query itself."""
         return Scope.of(self.index, self.store.ids_where(where) if where else None, without)

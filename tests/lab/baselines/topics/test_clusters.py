@@ -52,8 +52,8 @@ def test_a_sentence_speaks_of_the_topic_whose_words_it_has():
 
 
 @pytest.fixture(scope="module")
-def bertopic(backbone) -> BertopicMatcher:
-    return load("bertopic", backbone)
+def bertopic(matcher) -> BertopicMatcher:
+    return load("bertopic", matcher.backbone)
 
 
 @pytest.fixture(scope="module")

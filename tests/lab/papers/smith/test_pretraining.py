@@ -40,12 +40,16 @@ def make(tiny_bert, themes, tmp_path_factory):
     return recipe
 
 
-@pytest.fixture(scope="module")
-def trained(tiny_bert, themes, tmp_path_factory):
-    """A model trained as a user would, on bare documents."""
-    out = tmp_path_factory.mktemp("trained") / "smith"
-    settings = {"documents": 24, "learning_rate": 5e-3, "steps": 320, "tokens_at_once": 10**6, "validate_every": 160}
-    return train("smith-pretrain", themes / "documents.jsonl", out, tokenizer=str(tiny_bert), **settings, **TINY)
+@pytest.fixture
+def trained(tiny_bert, themes, tmp_path):
+    """Trains a model as a user would, on bare documents, for some steps."""
+
+    def run(steps):
+        settings = {"documents": 24, "learning_rate": 5e-3, "tokens_at_once": 10**6, "validate_every": steps // 2}
+        settings |= {"steps": steps, "tokenizer": str(tiny_bert)}
+        return train("smith-pretrain", themes / "documents.jsonl", tmp_path / "smith", **settings, **TINY)
+
+    return run
 
 
 def gradient(recipe, step=0):
@@ -58,7 +62,7 @@ def gradient(recipe, step=0):
 def test_hidden_blocks_are_picked_far_above_chance_after_training_and_at_chance_before(trained, make):
     recipe = make({"documents": 24})
     untrained = recipe.validate(recipe.model.eval())
-    scores = json.loads((trained / "longmatch.json").read_text())["scores"]
+    scores = json.loads((trained(320) / "longmatch.json").read_text())["scores"]
     assert scores["block_chance"] == untrained["block_chance"] == pytest.approx(0.04, abs=0.01)
     assert untrained["block_accuracy"] < 3 * untrained["block_chance"]
     assert scores["block_accuracy"] > 4 * scores["block_chance"]
@@ -68,7 +72,7 @@ def test_hidden_blocks_are_picked_far_above_chance_after_training_and_at_chance_
 
 
 def test_what_it_leaves_is_an_encoder_that_opens(trained, examples):
-    matcher = longmatch.load(str(trained))
+    matcher = longmatch.load(str(trained(2)))
     assert isinstance(matcher, SmithMatcher) and matcher.threshold is None
     with pytest.warns(LongmatchWarning, match="64 blocks"):
         match = matcher.compare(examples["coming-back-slowly.md"], examples["the-stream-that-turned.md"])
