@@ -45,13 +45,14 @@ class Query:
     weighed: WeighedDocument | None = None  # that document, where its terms are weighed already
 
     @staticmethod
-    def of(encoding: Encoding, index: Index, stored_id: str | None = None) -> "Query":
+    def of(
+        encoding: Encoding, index: Index, stored_id: str | None = None, weighed: WeighedDocument | None = None
+    ) -> "Query":
         """From an encoding."""
-        counts = {kind: encoding.terms.of(kind).counts for kind in KINDS}
         return Query(
             encoding.document.id,
             encoding.words,
-            counts,
+            {kind: weighed.counts(kind) if weighed else encoding.terms.of(kind).counts for kind in KINDS},
             encoding.title_words,
             encoding.title_terms,
             encoding.mean,
@@ -59,16 +60,13 @@ class Query:
             encoding.document.language,
             encoding,
             stored_id,
+            weighed,
         )
 
     @staticmethod
     def of_weighed(document: WeighedDocument, index: Index) -> "Query":
         """From a document of the library that is kept between questions."""
-        counts, encoding = {kind: document.counts(kind) for kind in KINDS}, document.encoding
-        title = encoding.title_words, encoding.title_terms
-        return Query(
-            document.id, encoding.words, counts, *title, encoding.mean, index, encoding, document.id, weighed=document
-        )
+        return Query.of(document.encoding, index, document.id, document)
 
     @staticmethod
     def of_indexed(id: str, index: Index) -> "Query":
