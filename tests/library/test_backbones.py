@@ -34,7 +34,7 @@ def test_it_is_opened_with_the_backbone_that_it_was_made_with(
     library = Library(made, create=False)
     assert library.summary()["backbone"] == str(model)
     assert library.matcher.backbone.width == Backbone.load(str(model)).width
-    assert library.rank(read_text_string(made_up_text(3), "query"))[0].document.id == "d003.txt"
+    assert library.rank(read_text_string(made_up_text(3), "query")).same[0].id == "d003.txt"
 
 
 def test_another_backbone_is_refused_with_the_command_that_changes_it(made: Path, texts: Path) -> None:
