@@ -35,7 +35,7 @@ from longmatch.lab.default.background import combine, read_kinds
 from longmatch.lab.default.calibration import area_under_curve, believability, left_out, lone_probabilities
 from longmatch.lab.default.features import UNRELATED, read_pairs
 from longmatch.lab.default.report import belief_table
-from longmatch.lab.evaluation.measures.query_result import QueryResult
+from longmatch.lab.evaluation.measures.query_result import Floats, QueryResult
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import terms_of
 from longmatch.lexical.weights import TermMatrix, tfidf
@@ -154,9 +154,7 @@ def _foreign_belief(folder: DataFolder, encodings: Sequence[Encoding], statistic
     return believability(related, unrelated)
 
 
-def _judged(
-    folder: DataFolder, collection: Collection, statistics: Statistics
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _judged(folder: DataFolder, collection: Collection, statistics: Statistics) -> Iterator[tuple[Floats, Floats]]:
     """The probabilities of each test query's answers, and of random documents that no label names."""
     number = {encoding.document.id: i for i, encoding in enumerate(collection.encodings)}
     rng = random.Random(0)
