@@ -151,17 +151,26 @@ def _foreign_belief(folder: DataFolder, encodings: Sequence[Encoding], statistic
     collection = Collection.with_rarity(encodings, rarity)
     found = list(_judged(folder, collection, statistics))
     related, unrelated = (np.concatenate([pair[kind] for pair in found]) for kind in (0, 1))
-    return believability(related, unrelated)
+    ranked = float(np.mean(nDCG(10).each([pair[2] for pair in found])))
+    return {**believability(related, unrelated), "nDCG@10": ranked}
 
 
-def _judged(folder: DataFolder, collection: Collection, statistics: Statistics) -> Iterator[tuple[Floats, Floats]]:
-    """The probabilities of each test query's answers, and of random documents that no label names."""
+def _judged(
+    folder: DataFolder, collection: Collection, statistics: Statistics
+) -> Iterator[tuple[Floats, Floats, QueryResult]]:
+    """The probabilities of each test query's answers, and of random documents that no label names; its ranking."""
     number = {encoding.document.id: i for i, encoding in enumerate(collection.encodings)}
     rng = random.Random(0)
     for query, grades in sorted(folder.qrels("test").items()):
-        _, likely = collection.judge(collection.encodings[number[query]], statistics)
+        scores, likely = collection.judge(collection.encodings[number[query]], statistics)
+        answers = {id: grade for id, grade in grades.items() if grade > 0}
         drawn = set(rng.sample(range(len(number)), UNRELATED)) - {number[query], *(number[id] for id in grades)}
-        yield likely[[number[id] for id, grade in grades.items() if grade > 0]], likely[sorted(drawn)]
+        order = sorted(((scores[number[id]], id) for id in folder.pool(query) if id != query), reverse=True)
+        gains = np.array([answers.get(id, 0) for _, id in order])
+        places = np.flatnonzero(gains)
+        ideal = np.array(sorted(answers.values(), reverse=True)[:10])
+        result = QueryResult(places + 1, gains[places], ideal, len(order))
+        yield likely[[number[id] for id in answers]], likely[sorted(drawn)], result
 
 
 def main() -> None:
