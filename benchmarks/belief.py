@@ -1,17 +1,19 @@
 """Can one believe what is said about a pair? Prints all of docs/scoring.md's figures on belief.
 
-    python benchmarks/belief.py OUT [--pdfs FOLDER] [--folder examples/german] [--data DATA]
+    python benchmarks/belief.py OUT [--pdfs FOLDER] [--folder examples/german] [--data DATA] [--foreign DATA/legal-zh]
 
 OUT is the folder of `longmatch train default` (steps features and weights): each set's pairs are measured with a
 background that lacks the set's kind of text, and the curves are learnt without the set. `--pdfs` compares all
 documents of a folder of papers, hardly any of which are related, in the folder and by themselves; `--folder` those of a
-folder with an answer-key.json; `--data` ranks small folders cut out of acl and peps by phrases alone.
+folder with an answer-key.json; `--data` ranks small folders cut out of acl and peps by phrases alone; `--foreign`
+measures the answers of a set's test queries, in a language that the backbone does not know, among random documents.
 """
 
 import argparse
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -20,19 +22,20 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.default.collection import Collection
+from longmatch.default.collection import Collection, sampled_unrelated
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
-from longmatch.default.statistics import shipped_statistics
+from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.default.calibration import area_under_curve, left_out, lone_probabilities
-from longmatch.lab.default.features import read_pairs
+from longmatch.lab.default.background import combine, read_kinds
+from longmatch.lab.default.calibration import area_under_curve, believability, left_out, lone_probabilities
+from longmatch.lab.default.features import UNRELATED, read_pairs
 from longmatch.lab.default.report import belief_table
-from longmatch.lab.evaluation.measures.query_result import QueryResult
+from longmatch.lab.evaluation.measures.query_result import Floats, QueryResult
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import terms_of
 from longmatch.lexical.weights import TermMatrix, tfidf
@@ -124,6 +127,52 @@ def _terms_alone(document: Document) -> Encoding:
     return Encoding(Sentences.of_document(document), nothing, terms_of(document))
 
 
+def foreign_table(data: Path, out: Path | None) -> Table:
+    """Answers of test queries and random documents of a set that only words and phrases are read of.
+
+    The shipped background has this kind of text. With OUT there is a row for a background that lacks it.
+    """
+    folder, shipped = DataFolder(data), shipped_statistics()
+    backgrounds = {"known": shipped}
+    if out and (kinds := read_kinds(out, without=folder.name)):
+        backgrounds["unknown"] = replace(shipped, terms=combine(kinds)[0])
+    encodings = [_terms_alone(document) for document in folder.documents()]
+    rows = {name: _foreign_belief(folder, encodings, statistics) for name, statistics in backgrounds.items()}
+    columns = list(rows["known"])
+    table = Table("kind of text", *columns, title=f"{folder.name}: answers of its test queries and random documents")
+    for name, row in rows.items():
+        table.add_row(name, *(f"{row[column]:.3f}" for column in columns))
+    return table
+
+
+def _foreign_belief(folder: DataFolder, encodings: Sequence[Encoding], statistics: Statistics) -> dict[str, float]:
+    rarity = Rarity.of(encodings, statistics)
+    rarity = replace(rarity, unrelated=sampled_unrelated(encodings, rarity, statistics))
+    collection = Collection.with_rarity(encodings, rarity)
+    found = list(_judged(folder, collection, statistics))
+    related, unrelated = (np.concatenate([pair[kind] for pair in found]) for kind in (0, 1))
+    ranked = float(np.mean(nDCG(10).each([pair[2] for pair in found])))
+    return {**believability(related, unrelated), "nDCG@10": ranked}
+
+
+def _judged(
+    folder: DataFolder, collection: Collection, statistics: Statistics
+) -> Iterator[tuple[Floats, Floats, QueryResult]]:
+    """The probabilities of each test query's answers, and of random documents that no label names; its ranking."""
+    number = {encoding.document.id: i for i, encoding in enumerate(collection.encodings)}
+    rng = random.Random(0)
+    for query, grades in sorted(folder.qrels("test").items()):
+        scores, likely = collection.judge(collection.encodings[number[query]], statistics)
+        answers = {id: grade for id, grade in grades.items() if grade > 0}
+        drawn = set(rng.sample(range(len(number)), UNRELATED)) - {number[query], *(number[id] for id in grades)}
+        order = sorted(((scores[number[id]], id) for id in folder.pool(query) if id != query), reverse=True)
+        gains = np.array([answers.get(id, 0) for _, id in order])
+        places = np.flatnonzero(gains)
+        ideal = np.array(sorted(answers.values(), reverse=True)[:10])
+        result = QueryResult(places + 1, gains[places], ideal, len(order))
+        yield likely[[number[id] for id in answers]], likely[sorted(drawn)], result
+
+
 def main() -> None:
     """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -131,6 +180,7 @@ def main() -> None:
     parser.add_argument("--pdfs", type=Path)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--foreign", type=Path)
     options = parser.parse_args()
     console = Console(width=150)
     if options.out:
@@ -144,6 +194,8 @@ def main() -> None:
         groups = [frozenset(files) for files in names.values()]
         root = options.folder / "collection" if (options.folder / "collection").is_dir() else options.folder
         folder_table([root / row["file"] for row in key], groups, console)
+    if options.foreign:
+        console.print(foreign_table(options.foreign, options.out))
     for name in ("acl", "peps") if options.data else ():
         whole, folder = small_folders(options.data, name)
         console.print(f"{name}, phrases alone: weighed by the whole set {whole:.1f}, by 36 documents {folder:.1f}")

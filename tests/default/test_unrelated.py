@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.default.collection import LEAST_DOCUMENTS, sampled_unrelated
+from longmatch.default.collection import LEAST_DOCUMENTS, Collection, sampled_unrelated
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import PairComparison
 from longmatch.default.matcher import HybridMatcher
@@ -37,7 +37,8 @@ from longmatch.default.unrelated import (
     usual_length,
 )
 from longmatch.documents import read_text_string
-from tests.library.tiny import made_up_text, tiny_matcher
+from longmatch.matching.levels import SentenceVectors
+from tests.library.tiny import foreign_text, made_up_text, tiny_matcher
 
 USUAL = np.array([USUAL_WORDS])
 FLOOR = BY_NAME["words"].floor
@@ -253,3 +254,19 @@ def test_too_few_documents_say_nothing_about_their_collection(tiny: HybridMatche
     alone = tiny.statistics.prior.unrelated(knowledge_of(few, tiny.statistics.terms), words=words)
     assert tiny.collect(few).rarity.unrelated == alone == Rarity.of(few, tiny.statistics).unrelated
     assert tiny.collect(many[:LEAST_DOCUMENTS]).rarity.unrelated != alone
+
+
+def test_in_a_language_that_the_backbone_does_not_know_no_sentence_is_compared(tiny: HybridMatcher) -> None:
+    documents = [read_text_string(foreign_text(number), f"d{number}") for number in range(8)]
+    encodings = tiny.encode(documents)
+    nothing = SentenceVectors(np.empty(0), np.empty(0))
+    without = [replace(encoding, sentence_vectors=nothing) for encoding in encodings]
+    rarity = Rarity.of(encodings, tiny.statistics)
+    assert "meaning" not in rarity.sides(tiny.statistics) and {"words", "phrases"} <= {*rarity.sides(tiny.statistics)}
+    unrelated = sampled_unrelated(encodings, rarity, tiny.statistics)
+    assert unrelated == sampled_unrelated(without, rarity, tiny.statistics)
+    with_sentences, by_terms = (
+        Collection.with_rarity(some, replace(rarity, unrelated=unrelated)).judge(some[0], tiny.statistics)
+        for some in (encodings, without)
+    )
+    assert [x.tolist() for x in with_sentences] == [x.tolist() for x in by_terms]

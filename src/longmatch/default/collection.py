@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.default.calibration import NEEDS_LANGUAGE
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity, knowledge_of, mentions_of, prior_of, vocabulary_of
 from longmatch.default.sides import Floats, similarities
@@ -107,12 +108,13 @@ class CollectionComparison:
 
     def __init__(self, query: Encoding, collection: Collection) -> None:
         self.query, self.collection = query, collection
-        self.query_sentences, self.query_vector, self.query_words = (
-            query.sentence_vectors.vectors,
-            query.mean,
-            query.words,
-        )
+        self.query_sentences, self.query_words = query.sentence_vectors.vectors, query.words
         self.usual_words = collection.rarity.usual_words
+
+    @property
+    def query_vector(self) -> Array:
+        """The query's document vector: (width,)."""
+        return self.query.mean
 
     @property
     def candidate_vectors(self) -> Array:
@@ -189,11 +191,13 @@ def sampled_unrelated(
         return prior_of(encodings, statistics)
     some = [encodings[i] for i in drawn_documents(len(encodings))]
     collection = Collection.with_rarity(some, rarity)
-    sides = [name for name in statistics.probability.sides if name in SAMPLED_SIDES]
+    language, _ = rarity.trust
+    known = SAMPLED_SIDES if language else SAMPLED_SIDES - NEEDS_LANGUAGE
+    sides = [name for name in statistics.probability.sides if name in known]
     rows = [collection.similarities(encoding, sides) for encoding in some]
     first, second = np.triu_indices(len(some), 1)
     values = {name: np.stack([row[name] for row in rows])[first, second] for name in sides}
     words = collection.lengths[first].astype(np.float64), collection.lengths[second].astype(np.float64)
     sample = Sample(values, np.minimum(*words), np.maximum(*words), documents or len(encodings))
-    known, vocabulary = knowledge_of(some, statistics.terms), vocabulary_of(some, statistics.terms)
-    return statistics.prior.unrelated(known, sample, vocabulary=vocabulary)
+    knowledge, vocabulary = knowledge_of(some, statistics.terms), vocabulary_of(some, statistics.terms)
+    return statistics.prior.unrelated(knowledge, sample, vocabulary=vocabulary)

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from longmatch.default.calibration import NEEDS_TITLES, Calibration
+from longmatch.default.calibration import NEEDS_LANGUAGE, NEEDS_TITLES, Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
@@ -80,8 +80,9 @@ class Rarity:
     def sides(self, statistics: Statistics) -> tuple[str, ...]:
         """The sides that count here, in the score or in the probability."""
         counted = self.calibration(statistics).sides
-        titled = self.trust[1] > 0
-        likely = (name for name in statistics.probability.sides if titled or name not in NEEDS_TITLES)
+        language, titles = self.trust
+        idle = (NEEDS_LANGUAGE if not language else frozenset()) | (NEEDS_TITLES if not titles else frozenset())
+        likely = (name for name in statistics.probability.sides if name not in idle)
         return tuple(dict.fromkeys([*counted, *likely]))
 
     def judge(

@@ -22,6 +22,7 @@ from longmatch.lab.default.calibration import (
     STEEPNESS,
     area_under_curve,
     belief,
+    believability,
     fit_platt,
     fit_prior,
     fit_probability,
@@ -272,3 +273,12 @@ def test_all_is_learnt_from_training_pairs_alone_and_reported_on_test_pairs(
     assert related > 0.7 and random < 0.02 and area > 0.95 and error < 0.03
     assert rows["third"][3] == pytest.approx(0.5, abs=0.05) and rows["third"][4] > 0.05
     assert "learnt without the set" in (tmp_path / "report.txt").read_text()
+
+
+def test_believability_worked_by_hand() -> None:
+    found = believability(np.array([0.9, 0.7, 0.7]), np.array([0.1, 0.1, 0.1, 0.8]))
+    assert found["related, median"] == 0.7 and found["random, median"] == 0.1
+    assert found["AUC"] == pytest.approx((4 + 3 + 3) / 12)
+    related, random = SHARE / 3, (1 - SHARE) / 4  # what a pair of each weighs
+    wrong = random * (3 * 0.1 + 0.8) + related * (2 * 0.3 + 0.1)
+    assert found["calibration error"] == pytest.approx(wrong)

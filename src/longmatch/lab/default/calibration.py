@@ -243,7 +243,12 @@ def belief(probability: Probability, prior: Prior, pairs: PairSides) -> dict[str
     """How believable the probability is on a set: of related and random pairs, at SHARE."""
     related = probabilities(probability, prior, pairs, {n: x[pairs.labels] for n, x in pairs.labelled.items()})
     random = probabilities(probability, prior, pairs, pairs.unrelated)
-    labels, predicted = mixed_labels(pairs), np.append(related, random)
+    return believability(related, random)
+
+
+def believability(related: Floats, random: Floats) -> dict[str, float]:
+    """How believable the probabilities of related and of random pairs are, where SHARE of the pairs are related."""
+    labels, predicted = np.arange(len(related) + len(random)) < len(related), np.append(related, random)
     return {
         "related, median": float(np.median(related)),
         "random, median": float(np.median(random)),
