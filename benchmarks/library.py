@@ -33,6 +33,7 @@ from longmatch.lab.evaluation.measures import evaluate_run
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import Hashes, Stream, Terms
 from longmatch.library.index.index import Index
+from longmatch.library.current_index import CurrentIndex
 from longmatch.library.library import Library
 from longmatch.library.rows import ENCODING_COLUMNS, rows_of, to_table
 from longmatch.library.store import Store, is_library
@@ -61,7 +62,7 @@ def library_of(size: int, real: Library) -> Path:
     if is_library(place) and len(Library(place)) == size:
         return place
     store = Store.create(str(place), real._store.model)
-    index = real._open_index(place / "index")
+    index = CurrentIndex(store, place, real.statistics, keeps_records=True).open()
     with Console().status(f"writing {size} documents"):
         for encodings in drawn_steps(real, size):
             index.add(rows_of(store.put(to_table(encodings))))

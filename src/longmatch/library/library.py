@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
@@ -22,11 +22,11 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.library.common_passages import CommonPassages
+from longmatch.library.current_index import CurrentIndex
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
 from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
 from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.finding import Wanted, find_ids
-from longmatch.library.index.index import Index
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
 from longmatch.library.pairs import SimilarPairs, find_pairs
@@ -43,7 +43,7 @@ from longmatch.library.search.searcher import Searcher
 from longmatch.library.search.sections import QUESTION_WORDS, rank_sections
 from longmatch.library.single import put_document
 from longmatch.library.store import Store, limit_malloc_arenas, sql_in
-from longmatch.library.writer import Writer, try_write_lock, update_index, write_lock
+from longmatch.library.writer import Writer, write_lock
 from longmatch.matching.hits import Hits
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Matcher, Progress
@@ -56,7 +56,6 @@ Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | De
 By: TypeAlias = Literal["default", "sdr"]
 
 EXACT_BELOW = 100_000  # documents; from there on, document vectors are searched by an approximate index
-INDEX = "index"
 DESCRIBED = ("id", "title", "language", "words", "source")  # columns
 QUERY_BATCH = 32  # queries encoded at a time
 
@@ -471,49 +470,17 @@ class Library:
         self._store.refresh()
         if self._search is None or self._search.index.version != self._store.version:
             self._store.model.check_background(background_digest(self.statistics.sentences), self.address)
-            index = self._current_index()
+            index = self._index.covering(self._new_scratch)
             self._search = Searcher(self._store, index, self.statistics, self.candidates, self.exact_below)
         return self._search
 
-    def _current_index(self) -> Index:
-        """An index that covers the store's version, finished should the process that wrote it have been killed."""
-        index = self._open_index(self._folder / INDEX)
-        if index.version == self._store.version and not index.is_stale:
-            return index
-        with try_write_lock(self._folder) as lock:
-            if lock == "busy" and index.segments:
-                return index  # as far as the other process has come
-            if lock == "locked":
-                with suppress(OSError):  # a full disk, for example
-                    index = self._updated_index()
-                    index.save(self._store.version)
-                    return index
-        return self._scratch_index()
+    @property
+    def _index(self) -> CurrentIndex:
+        return CurrentIndex(self._store, self._folder, self.statistics, self._is_local)
 
-    def _scratch_index(self) -> Index:
-        """An index in a temporary folder, for a library that cannot be written."""
-        index = self._open_index(self._folder / INDEX)
+    def _new_scratch(self) -> Path:
         self._scratch = tempfile.TemporaryDirectory(prefix="longmatch-")
-        index.folder, index.keeps_records = Path(self._scratch.name), False
-        with storage_errors(self.address):
-            update_index(index, self._store)
-        return index
-
-    def _updated_index(self) -> Index:
-        """The library's index, brought up to date; needs the lock."""
-        self._store.refresh()
-        index = self._open_index(self._folder / INDEX, recheck=True)
-        if index.version != self._store.version or index.is_stale:
-            update_index(index, self._store)
-        return index
-
-    def _open_index(self, folder: Path, recheck: bool = False) -> Index:
-        """The index in a folder, perhaps behind the store."""
-        statistics = self.statistics
-        background = background_digest(statistics.sentences) + statistics.terms.digest
-        made_by = f"{background}{statistics.prior}{self._store.model.to_json()}{self._store.lacks_columns}"
-        fingerprint = sha256(made_by.encode()).hexdigest()[:16]
-        return Index.open(folder, self.statistics, fingerprint, keeps_records=self._is_local, recheck=recheck)
+        return Path(self._scratch.name)
 
     def reencoder(self) -> Reencoder:
         """An object that encodes all documents again with any model; also used to adapt the library's model."""
@@ -526,7 +493,7 @@ class Library:
         self._opened = reencode(self._store, matcher, self._vector_type or self._store.model.vectors, progress)
         self._search = None
         with storage_errors(self.address):
-            writer = Writer(self._opened, self._updated_index(), lambda: self.matcher)
+            writer = Writer(self._opened, self._index.updated(), lambda: self.matcher)
         writer.finish(self.exact_below)
         return self._opened
 
@@ -540,6 +507,6 @@ class Library:
             self._opened.checks.check(recheck=True)
             self._opened.model.check_vectors(self._vector_type, self.address)
             with storage_errors(self.address):
-                index = self._updated_index()
+                index = self._index.updated()
             self._search = None
             yield Writer(self._opened, index, lambda: self.matcher)
