@@ -32,8 +32,8 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import Hashes, Stream, Terms
-from longmatch.library.index.index import Index
 from longmatch.library.current_index import CurrentIndex
+from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import ENCODING_COLUMNS, rows_of, to_table
 from longmatch.library.store import Store, is_library
