@@ -53,7 +53,8 @@ def size_of(group: ResultGroup) -> str:
 def what_it_holds(data: str) -> str:
     """As the catalogue says it; empty for a set that is not in it."""
     try:
-        return find(data.removesuffix(SHUFFLED).removesuffix(NEAR)).what
+        held = find(data.removesuffix(SHUFFLED).removesuffix(NEAR)).what
+        return f"{held}; near pairs" if data.endswith(NEAR) else held
     except LongmatchError:
         return ""
 
