@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,7 @@ def _with_backbone(rule: str, place: str, backbone: "Backbone | None") -> Matche
 
         backbone = Backbone.load(place)
     make: Callable[..., Matcher] = resolve(MODELS[rule])
-    return make(backbone=backbone) if backbone is not None and rule not in WITHOUT_BACKBONE else make()
+    return make(backbone=backbone) if backbone is not None and "backbone" in signature(make).parameters else make()
 
 
 def _trained(place: str) -> Matcher:

@@ -92,3 +92,16 @@ def test_json_tells_the_relation_and_the_shared_text(longmatch, folder):
 
 def test_a_redline_needs_two_documents(longmatch, folder, tmp_path):
     assert "Name a second file" in longmatch("compare", folder / "bank.md", "--redline", tmp_path / "x.html").complaint
+
+
+def test_inside_a_folder_it_says_what_ranking_says(longmatch, folder):
+    ranked = longmatch("rank", folder / "bank.md", folder, "--json").json["hits"]
+    hit = next(hit for hit in ranked if hit["id"] == "queue.txt")
+    inside = longmatch("compare", "bank.md", "queue.txt", "--in", folder, "--json").json
+    assert inside["score"] == pytest.approx(hit["score"], abs=1e-4)
+    assert inside["probability"] == pytest.approx(hit["probability"], abs=1e-4)
+
+
+def test_inside_a_library_no_other_model_is_taken(longmatch, folder):
+    done = longmatch("compare", "bank.md", "queue.txt", "--in", folder, "--model", "tfidf")
+    assert done.complaint == "--in compares with the library's own model. Leave out --model and --backbone."

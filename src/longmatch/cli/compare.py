@@ -2,15 +2,19 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from longmatch.cli.library import open_library
 from longmatch.cli.options import AsJson, Backbone, Model, with_backbone
 from longmatch.cli.output import writing
 from longmatch.cli.progress import load_model, progress, report
 from longmatch.errors import LongmatchError
+
+if TYPE_CHECKING:
+    from longmatch.matching.match import Match
 
 
 def compare(
@@ -21,22 +25,21 @@ def compare(
         Path | None,
         typer.Option("--redline", help="Write B with its insertions, deletions and moves against A to this HTML file."),
     ] = None,
+    library: Annotated[
+        str | None,
+        typer.Option("--in", help="A library or folder: compare as it ranks. A and B are ids or files.", metavar="LIB"),
+    ] = None,
     as_json: AsJson = False,
     model: Model = "default",
     backbone: Backbone = None,
 ) -> None:
     """Compare two documents, and show the sections and passages that match."""
-    from longmatch.documents.read import read
     from longmatch.matching.render.terminal import print_match
 
     if redline and b is None:
         raise LongmatchError("--redline shows how one version differs from another. Name a second file.")
-    with progress("reading"):
-        documents = [read(file) for file in (a, b) if file is not None]
-    matcher = load_model(with_backbone(model, backbone))
-    with progress("comparing"):
-        match = matcher.compare(*documents) if b else matcher.within(documents[0])
-    report(matcher)
+    name = with_backbone(model, backbone)
+    match = compare_inside(library, name, a, b) if library else compare_alone(name, a, b)
     if html:
         with writing(html):
             match.to_html(html)
@@ -51,3 +54,27 @@ def compare(
         typer.echo(f"\nThe page that shows why: {html}")
     if redline:
         typer.echo(f"\nThe changes from A to B: {redline}")
+
+
+def compare_alone(model: str, a: str, b: str | None) -> "Match":
+    """Two files by themselves."""
+    from longmatch.documents.read import read
+
+    with progress("reading"):
+        documents = [read(file) for file in (a, b) if file is not None]
+    matcher = load_model(model)
+    with progress("comparing"):
+        match = matcher.compare(*documents) if b else matcher.within(documents[0])
+    report(matcher)
+    return match
+
+
+def compare_inside(place: str, model: str, a: str, b: str | None) -> "Match":
+    """Two documents as a library sees them, among its own."""
+    if model != "default":
+        raise LongmatchError("--in compares with the library's own model. Leave out --model and --backbone.")
+    library, _ = open_library(place)
+    if library is None:
+        raise LongmatchError(f"{place} is no library, and none can be made there. Name a folder of documents.")
+    with progress("comparing"):
+        return library.compare(a, b) if b else library.within(a)
