@@ -20,7 +20,9 @@ STYLES = {"copy": "red", "version": "magenta", "reuse": "yellow", "related": "bl
 
 def pairs(
     library: Annotated[str, typer.Argument(help="The library, or a folder that was ranked.")],
-    minimum: Annotated[float, typer.Option("--min", min=0.0, max=1.0, help="Minimum score of a related pair.")] = 0.8,
+    minimum: Annotated[
+        float, typer.Option("--min", min=0.0, max=1.0, help="How alike related documents must be.")
+    ] = 0.8,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of pairs to show.")] = 20,
     as_json: AsJson = False,
 ) -> None:
@@ -48,17 +50,25 @@ def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None
     for number, group in enumerate((group for group in found.groups if len(group) > 2), 1):
         console.print(Text(f"group {number}: " + ", ".join(map(printable, group))))
     if not found.pairs:
-        console.print(Text(f"No two documents score {minimum:g} or more, and none reuses another's text."))
+        console.print(Text(f"No two documents are {minimum:g} alike or more, and none reuses another's text."))
         if found.closest:
             console.print(Text("The closest are:"))
             _print_pair(found.closest, console)
+    elif not any(pair.relation == "related" for pair in found.pairs):
+        console.print(
+            Text(f"Related documents that are less than {minimum:g} alike are not listed; --min lists them.", "dim")
+        )
 
 
 def _print_pair(pair: "Pair", console: Console) -> None:
     from longmatch.documents.brief import brief
     from longmatch.matching.render.terminal.printable import printable
+    from longmatch.matching.render.wording import chance, likelihood
 
-    console.print(Text.assemble((f"{pair.score:.2f}", "bold"), "  ", (pair.relation, STYLES[pair.relation])))
+    line = Text.assemble((f"{pair.score:.2f}", "bold"), " alike  ", (pair.relation, STYLES[pair.relation]))
+    if pair.probability is not None and pair.relation in ("related", "unrelated"):
+        line.append(f"  {likelihood(pair.probability)} ({chance(pair.probability)})", "dim")
+    console.print(line)
     for side, id, title in (("A", pair.a, pair.title_a), ("B", pair.b, pair.title_b)):
         name = f"  {printable(id)}" if title else ""
         line = Text.assemble((f"{side}  ", "dim"), printable(title or id), (name, "dim"))

@@ -2,13 +2,15 @@
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 
 from longmatch.documents.brief import brief
 from longmatch.errors import LongmatchError
 from longmatch.matching.render.wording import count
 
+MOST_SPELT = 10_000  # ids compared letter by letter
 _DISK_FULL = re.compile(
     r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.I
 )
@@ -28,13 +30,24 @@ class NotALibrary(LibraryError):
     """A folder or address that is not a library."""
 
 
-def unknown_query(query: object, place: object, list_ids: str = "") -> LibraryError:
+def unknown_query(query: object, place: object, list_ids: str = "", ids: Sequence[str] = ()) -> LibraryError:
     """The error for a query that is neither a file nor an id; `list_ids` is the command that lists the ids."""
     listing = f", list the ids ({list_ids})" if list_ids else ""
     return LibraryError(
-        f"{brief(str(query), 100)} is neither a file nor the id of a document in {place}. Check the name{listing}, "
-        "or pass a text: longmatch rank --text, or - for standard input."
+        f"{brief(str(query), 100)} is neither a file nor the id of a document in {place}.{similar_id(query, ids)} "
+        f"Check the name{listing}, or pass a text: longmatch rank --text, or - for standard input."
     )
+
+
+def similar_id(wanted: object, ids: Sequence[str]) -> str:
+    """A question with the id that is likely meant: that of the same file in some folder, else one spelt alike.
+
+    >>> similar_id("a.txt", ["cases/a.txt", "b.txt"]), similar_id("repot.md", ["report.md"]), similar_id("x", ["y"])
+    (' Did you mean cases/a.txt?', ' Did you mean report.md?', '')
+    """
+    name = str(wanted)
+    meant = [id for id in ids if id.endswith(f"/{name}")] or get_close_matches(name, ids[:MOST_SPELT], 1)
+    return f" Did you mean {meant[0]}?" if meant else ""
 
 
 class IndexingStopped(KeyboardInterrupt):

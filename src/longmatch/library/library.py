@@ -23,7 +23,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.library.common_passages import CommonPassages
 from longmatch.library.current_index import CurrentIndex
-from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, storage_errors
+from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, similar_id, storage_errors
 from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
 from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.finding import Wanted, find_ids
@@ -463,7 +463,8 @@ class Library:
         raise LibraryError(f"The file of {document.id} {problem}. Put it back, or index the folder again.")
 
     def _unknown_id(self, id: str) -> LibraryError:
-        return LibraryError(f"{self.address} has no document {id}. List them: longmatch show {self.address}.")
+        meant = similar_id(id, list(self))
+        return LibraryError(f"{self.address} has no document {id}.{meant} List them: longmatch show {self.address}.")
 
     def _searcher(self) -> Searcher:
         """A search over the store as it is now, and an index of the same version."""

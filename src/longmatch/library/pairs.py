@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from longmatch.default.explanation import Explanation
 from longmatch.documents.document import Document, Span
 from longmatch.library.groups import grouped
 from longmatch.library.pair_search import PairSearch
@@ -29,6 +30,7 @@ class Pair:
     title_a: str = ""
     title_b: str = ""
     passages: tuple[Passage, Passage] | None = None  # the strongest that the two share, of the pairs listed first
+    probability: float | None = None  # that they belong together, as `rank` says it; of the pairs listed first
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -42,6 +44,7 @@ class Pair:
             "relation": self.relation,
             "share_a": round(self.share_a, 4),
             "share_b": round(self.share_b, 4),
+            "probability": None if self.probability is None else round(self.probability, 4),
             "passages": passages,
         }
 
@@ -111,7 +114,9 @@ def _sharing(pair: tuple[str, str], score: float, reuse: Reuse) -> Pair:
 
 
 class _Shower:
-    """Adds what a reader wants to see of a pair: titles, and the strongest passage that the two share."""
+    """Adds what a reader wants to see of a pair: titles, the strongest passage that the two share, and whether they
+    belong together.
+    """
 
     def __init__(self, searcher: Searcher, texts: SharedText, shared: Mapping[tuple[str, str], Reuse]) -> None:
         self.searcher, self.texts, self.shared = searcher, texts, shared
@@ -121,17 +126,21 @@ class _Shower:
         rows = self.searcher.store.fetch(ids, ["id", "title"]) if ids else []
         titles = {row.id: str(row.value("title")) for row in rows}
         named = [replace(pair, title_a=titles.get(pair.a, ""), title_b=titles.get(pair.b, "")) for pair in pairs]
-        return [replace(p, passages=self._strongest(p)) if n < explained else p for n, p in enumerate(named)]
+        return [self._explained(pair) if n < explained else pair for n, pair in enumerate(named)]
 
-    def _strongest(self, pair: Pair) -> tuple[Passage, Passage] | None:
+    def _explained(self, pair: Pair) -> Pair:
+        encodings = self.searcher.encodings([pair.a, pair.b])
+        if len(encodings) < 2:
+            return pair
+        explanation = self.searcher.explain(encodings[0], encodings[1])
+        return replace(pair, passages=self._strongest(pair, explanation), probability=explanation.probability)
+
+    def _strongest(self, pair: Pair, explanation: Explanation) -> tuple[Passage, Passage] | None:
         reuse = self.shared.get((pair.a, pair.b))
         if reuse is not None:
             counted = [passage for passage in reuse.passages if not passage.common] or reuse.passages
             return self._reused(pair, counted[0]) if counted else None
-        encodings = self.searcher.encodings([pair.a, pair.b])
-        if len(encodings) < 2:
-            return None
-        best = self.searcher.explain(encodings[0], encodings[1]).alignments(1)
+        best = explanation.alignments(1)
         return (best[0].a, best[0].b) if best else None
 
     def _reused(self, pair: Pair, passage: ReusedPassage) -> tuple[Passage, Passage] | None:

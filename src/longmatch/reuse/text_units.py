@@ -17,6 +17,7 @@ from longmatch.reuse.words import CJK, WORD, Vocabulary
 OPENING = 30  # units of a section that are looked at for its heading and first words
 _LAYOUT = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00ad": "", "\u2010": "-"})
 _BROKEN = re.compile(r"-\s*")  # words broken at the end of a line
+_UNIT = re.compile(rf"\d++(?:[.,'’]\d++)++|{WORD.pattern}")  # an amount is one word: it changes as a whole
 _UNSPACED = re.compile(rf"[{CJK}\u3000-\u303f\uff00-\uffef]$")
 
 
@@ -97,8 +98,10 @@ def _cut(text: str) -> list[tuple[str, str, bool]]:
 
     >>> _cut("“Yes,” he said.")
     [('Yes', '“Yes,”', True), ('he', 'he', True), ('said', 'said.', True)]
+    >>> _cut("Rs. 2,10,000 on 3.5.")
+    [('Rs', 'Rs.', True), ('2,10,000', '2,10,000', True), ('on', 'on', True), ('3.5', '3.5.', True)]
     """
-    found = list(WORD.finditer(text))
+    found = list(_UNIT.finditer(text))
     if not found:
         return [(text, text, True)] if text else []
     starts = [0, *(_opening(text, left.end(), right.start()) for left, right in pairwise(found))]

@@ -129,4 +129,5 @@ class QueryEncoder:
         except ReadError as error:
             if names_a_file(path):
                 raise
-            raise unknown_query(path, self.store.address, f"longmatch show {self.store.address}") from error
+            ids = sorted(self.store.read(["id"])["id"].to_pylist())
+            raise unknown_query(path, self.store.address, f"longmatch show {self.store.address}", ids) from error

@@ -37,13 +37,15 @@ _LANGUAGES = {
 
 
 def percent(share: float) -> str:
-    """A share as people write it: one decimal below ten per cent.
+    """A share as people write it: one decimal below ten per cent; all of it is 100% and nothing else.
 
-    >>> percent(0.4712), percent(0.0312), percent(0.0001)
-    ('47%', '3.1%', '<0.1%')
+    >>> percent(0.4712), percent(0.0312), percent(0.0001), percent(0.998)
+    ('47%', '3.1%', '<0.1%', '>99%')
     """
     if 0 < share < 0.0005:
         return "<0.1%"
+    if 0.995 <= share < 1:
+        return ">99%"
     return f"{share:.0%}" if share >= 0.0995 else f"{share * 100:.1f}%"
 
 

@@ -38,7 +38,7 @@ export function intake(ready, act, signal) {
     const drop = h("label", { class: "drop" },
       file,
       h("span", { class: "drop-title" }, "Drop a file here, or choose one"),
-      h("span", { class: "hint" }, "PDF, Word, HTML, Markdown, LaTeX or text"));
+      h("span", { class: "hint" }, "PDF, Word, HTML, Markdown, LaTeX, text, e-mail and more"));
     for (const [kind, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
       drop.addEventListener(kind, () => drop.classList.toggle("over", over));
     }
