@@ -25,6 +25,11 @@ def test_a_judgment_without_headings_is_divided_by_its_paragraphs(opened, form):
     assert [section.level for section in document.sections] == [1, 2, 2, 2]
 
 
+def test_in_markdown_numbered_paragraphs_are_no_mere_list(opened):
+    document = opened("a.md", "# Judgment\n\n" + numbered(range(1, 31)))
+    assert names(document) == ["Judgment", "Paragraphs 1–10", "Paragraphs 11–20", "Paragraphs 21–30"]
+
+
 def test_nothing_is_lost_or_doubled(opened):
     document = opened("a.txt", HEADED + f"Before the court.\n\n{PROSE}\n\n" + numbered(range(1, 31)))
     kept = [paragraph.of(document.text) for paragraph in document.paragraphs]

@@ -8,6 +8,8 @@ from longmatch.documents.document import Paragraph, Section
 from longmatch.documents.language import count_words
 
 _NUMBER = re.compile(r"(?:\[(\d{1,4})\]|\((\d{1,4})\)|(\d{1,4})[.)]?)\s+[\"'“‘«(\[]*[^\W\d_]")
+_MARK = re.compile(r"\n *(\d{1,4})[.)] +\Z")
+_LONGEST_MARK = 16  # characters
 _MAX_GAP = 5  # numbers that may be missing between two paragraphs
 _MIN_NUMBERED = 8  # paragraphs of a sequence; a shorter one is a list
 FULL_GROUP = 800  # words from which a group is complete
@@ -55,8 +57,14 @@ def _group(section: Section, paragraphs: Sequence[Paragraph], numbers: Sequence[
 
 
 def _number(paragraph: Paragraph, text: str) -> int | None:
-    match = _NUMBER.match(text, paragraph.start, paragraph.end) if paragraph.kind == "text" else None
-    return int(match[1] or match[2] or match[3]) if match else None
+    """The number that a paragraph begins with, or that stands before it as the mark of a list item in Markdown."""
+    if paragraph.kind != "text":
+        return None
+    match = _NUMBER.match(text, paragraph.start, paragraph.end)
+    if match is None:
+        mark = _MARK.search(text, max(0, paragraph.start - _LONGEST_MARK), paragraph.start)
+        return int(mark[1]) if mark else None
+    return int(match[1] or match[2] or match[3])
 
 
 def _sequence(numbers: Sequence[int | None]) -> dict[int, int]:
