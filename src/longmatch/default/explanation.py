@@ -195,6 +195,7 @@ class Explanation:
             model=model,
             probability=self.probability,
             known_kind=max(self.rarity.unrelated.doubt, self.rarity.unrelated.ignorance) <= LITTLE_DOUBT,
+            comparable=not self.rarity.reads_english_alone or self.a.document.language == self.b.document.language,
             parts=self.parts,
             labels=LABELS,
             terms=self.terms(),

@@ -125,6 +125,7 @@ class Match:
     threshold: float | None = None  # the score from which they do, where a trained model has chosen one
     measured: bool = False  # whether a score means the same for any two documents
     known_kind: bool = True  # False: no statistics of this kind of document, so the probability is less certain
+    comparable: bool = True  # False: in two languages, of which the model knows one alone
     coverage: Coverage = Coverage()
     parts: dict[str, float] = field(default_factory=dict)  # each side's share of the score: words, meaning, ...
     labels: Mapping[str, str] = field(default_factory=dict)  # of the sides, for people
@@ -190,6 +191,7 @@ class Match:
             "score": round(self.score, 6),
             "probability": None if self.probability is None else round(self.probability, 6),
             "known_kind": self.known_kind,
+            "comparable": self.comparable,
             "verdict": verdict(self),
             "remarks": remarks(self),
             "threshold": self.threshold,

@@ -76,3 +76,13 @@ def test_json_says_what_the_page_says(pair):
     assert found["verdict"] == "The two probably do not belong together" and found["known_kind"] is False
     assert [sentence.split()[0] for sentence in found["remarks"]] == ["longmatch", "Nothing"]
     assert pair.to_dict()["known_kind"] and pair.to_dict()["remarks"] == []
+
+
+def test_of_two_languages_the_model_says_that_it_cannot_tell(pair):
+    german = replace(pair, a=replace(pair.a, language="de"), b=replace(pair.b, language="en"), comparable=False)
+    found = replace(german, probability=0.02, score=0.0).to_dict()
+    assert found["verdict"] == "The model cannot tell whether the two belong together"
+    assert found["remarks"] == [
+        "They are in German and English, which it cannot compare with each other; --backbone multilingual can."
+    ]
+    assert verdict(replace(german, probability=0.9)) == "The two probably belong together"

@@ -76,6 +76,8 @@ def _likelihood(probability: float) -> tuple[str, bool]:
 
 def verdict(match: Match) -> str:
     """Whether the two belong together, without the full stop; or that the model cannot say."""
+    if not can_tell(match):
+        return "The model cannot tell whether the two belong together"
     if match.measured and match.probability is not None:
         how, positive = _likelihood(match.probability)
         return f"The two {how} {'' if positive else 'do not '}belong together"
@@ -85,8 +87,16 @@ def verdict(match: Match) -> str:
     return f"The two {belong} (this model's threshold is {match.threshold:.2f})"
 
 
+def can_tell(match: Match) -> bool:
+    """Whether what the model found is a verdict: it finds little in common between two languages, whatever they say."""
+    return match.comparable or match.probability is None or match.probability >= _MAY
+
+
 def caution(match: Match) -> str:
     """Why the verdict is less certain than others; empty where it is not, as where the texts are the same."""
+    if not can_tell(match):
+        languages = _listed([_LANGUAGES.get(each.language, each.language) for each in (match.a, match.b)])
+        return f"They are in {languages}, which it cannot compare with each other; --backbone multilingual can."
     if match.known_kind or match.probability is None or match.relation in {"copy", "version"}:
         return ""
     return (
@@ -98,6 +108,8 @@ def caution(match: Match) -> str:
 def nothing_distinctive(match: Match) -> str:
     """That the passages below say nothing about these two; empty where they do."""
     if not match.measured or match.probability is None or match.probability >= _MAY or match.score >= _NO_MATCH:
+        return ""
+    if not can_tell(match):
         return ""
     return "Nothing beyond what such documents always share."
 
