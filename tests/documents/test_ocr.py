@@ -15,6 +15,7 @@ from longmatch.documents.pdf.scans import ScannedPage, remark_on
 from longmatch.errors import LongmatchWarning, ReadError
 from longmatch.lab.benchmarks.written.formats import PdfWriter
 from longmatch.lab.benchmarks.written.scanning import save_scan
+from longmatch.library import files
 from longmatch.library.library import Library
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "collection"
@@ -118,6 +119,7 @@ def test_a_scan_that_was_refused_is_read_once_the_extra_is_there(tmp_path, scan,
     library = Library(tmp_path / "library", matcher)
     with monkeypatch.context() as without:
         without.setattr(ocr, "is_available", lambda: False)
+        without.setattr(files, "may_crash", lambda name: False)  # so that it is read in this process
         assert "pip install 'longmatch[ocr]'" in library.add(folder).unreadable[0][1]
         assert len(library.add(folder).unreadable) == 1
     assert library.add(folder).added == ["scan.pdf"]

@@ -25,6 +25,7 @@ from longmatch.encoders.threads import limit_threads
 from longmatch.library import indexing, library, store
 from longmatch.library.errors import NotALibrary
 from longmatch.library.library import Library
+from longmatch.library.model import LibraryModel
 from tests.library.tiny import made_up_text, tiny_matcher
 
 Answer: TypeAlias = tuple[str, float, int]  # id, score, digest of what is shown of it
@@ -80,6 +81,7 @@ def prepare(model: Path) -> None:
     warnings.filterwarnings("ignore", "lancedb fork support", RuntimeWarning)  # nothing of it runs before the fork
     library.HybridMatcher = lambda: matcher  # type: ignore[misc,assignment]
     library.shipped_statistics = lambda: matcher.statistics  # type: ignore[assignment]
+    LibraryModel.load_matcher = lambda self, address: matcher  # type: ignore[method-assign]
     indexing.BATCH_DOCUMENTS = 2
     store.MAX_FRAGMENTS = 3  # so that compacting is killed too
     learning.SHAPE = replace(learning.SHAPE, anchors=8)
