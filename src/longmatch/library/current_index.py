@@ -1,5 +1,6 @@
 """The index that covers a store as it is now: opened, brought up to date, or made beside a read-only library."""
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from longmatch.default.statistics import Statistics
-from longmatch.library.errors import storage_errors
+from longmatch.library.errors import LibraryError, storage_errors
 from longmatch.library.index.index import Index
 from longmatch.library.model import background_digest
 from longmatch.library.store import Store
@@ -54,6 +55,8 @@ class CurrentIndex:
             if lock == "busy" and index.segments:
                 return index  # as far as the other process has come
             if lock == "locked":
+                with suppress(LibraryError):
+                    self.store.tidy(sys.maxsize)  # a writer that was killed left no full-text index
                 with suppress(OSError):  # a full disk, for example
                     index = self.updated()
                     index.save(self.store.version)
