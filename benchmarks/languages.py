@@ -30,6 +30,7 @@ from longmatch.documents.read import read
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.loading import load
+from longmatch.matching.matcher import Encoder
 
 TEXTS = Path(__file__).parents[1] / "examples" / "crosslingual"
 DEPTH = 10
@@ -93,12 +94,13 @@ def _ndcg(
     grades: Grades,
 ) -> float:
     matcher = load(model)
-    encodings = matcher.encode(documents)  # type: ignore[attr-defined]
-    collection = matcher.collect(encodings)  # type: ignore[attr-defined]
+    assert isinstance(matcher, Encoder)
+    encodings = matcher.encode(documents)
+    collection = matcher.collect(encodings)
     numbers = {document.id: number for number, document in enumerate(documents)}
     values = []
     for query in queries:
-        scores = matcher.score(encodings[numbers[query]], collection)  # type: ignore[attr-defined]
+        scores = matcher.score(encodings[numbers[query]], collection)
         ranked = sorted(pools[query], key=lambda id: (-scores[numbers[id]], id))
         gains = [grades[query].get(id, 0) for id in ranked]
         values.append(_discounted(gains) / _discounted(sorted(gains, reverse=True)))
