@@ -234,7 +234,7 @@ class Library:
 
     def find_ids(self, words: str, k: int = 10) -> list[str]:
         """The ids of what `find` finds."""
-        return find_ids(self._store, Wanted.of(words), k)
+        return find_ids(self._searcher().store, Wanted.of(words), k)
 
     def absent_keys(self, where: str) -> list[str]:
         """The metadata keys in a condition that no document has."""
