@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
-from longmatch.lab.benchmarks.train import BenchmarkPlan, check_overrides, settings_for
+from longmatch.lab.benchmarks.prepare import prepare_set
+from longmatch.lab.benchmarks.train import ROWS, BenchmarkPlan, check_overrides, prerequisites, settings_for
+from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.encoders.tokenizer import open_tokenizer
 from tests.lab.benchmarks.noting import Note
 
 LABELS = [("test", "boats", "ships", 1), ("test", "boats", "stars", 0)]
@@ -35,9 +38,11 @@ def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(
     plan = BenchmarkPlan(data.parent, tmp_path / "out", ["tiny"], rows, [1, 2], {}, tmp_path / "rows")
     found = {job.name: job for job in plan.jobs()}
     assert next(iter(found)) == "tiny: untrained"
-    assert [name for name in found if name.startswith("pretrain/")] == ["pretrain/smith-pretrain-wp"]
-    assert found["tiny/smith-wp-2"].needs == ("pretrain/smith-pretrain-wp",)
-    assert found["tiny/smith-wp-2"].work.settings["pretrained"] == str(tmp_path / "out/pretrain/smith-pretrain-wp")
+    pretrained = ["pretrain/smith-pretrain-wp-1", "pretrain/smith-pretrain-wp-2"]
+    assert [name for name in found if name.startswith("pretrain/")] == pretrained
+    assert [found[name].work.settings["seed"] for name in pretrained] == [1, 2]
+    assert found["tiny/smith-wp-2"].needs == ("pretrain/smith-pretrain-wp-2",)
+    assert found["tiny/smith-wp-2"].work.settings["pretrained"] == str(tmp_path / "out/pretrain/smith-pretrain-wp-2")
     assert found["tiny/sst-adaptive-soft-2"].needs == ("tiny/sst-clusters-2",)
     assert found["tiny/colde-1: measured"].needs == ("tiny/colde-1", "tiny: untrained")
     assert "tiny/sst-clusters-1: measured" not in found
@@ -126,3 +131,36 @@ def test_a_set_of_near_pairs_is_trained_and_measured_by_its_label_file(make_data
     jobs = {job.name: job.work for job in plan.jobs()}
     assert jobs["tiny-near/cross-1"].data == data / "pairs-near.tsv"
     assert jobs["tiny-near/cross-1: measured"].evaluation.folders == [data / "pairs-near.tsv"]
+
+
+def test_smith_reads_the_prepared_minilm_where_there_is_one(make_data, tmp_path) -> None:
+    data = make_data(pairs=LABELS, name="tiny").parent
+    prepared = data / "models" / "all-MiniLM-L6-v2"
+    prepared.mkdir(parents=True)
+    rows = ["smith-mean-np", "smith-minilm", "smith-mean-wp"]
+    plan = BenchmarkPlan(data, tmp_path / "out", ["tiny"], rows, [1], {})
+    settings = {job.name: job.work.settings for job in plan.jobs()}
+    assert settings["tiny/smith-mean-np-1"]["tokenizer"] == str(prepared)
+    assert settings["pretrain/smith-pretrain-wp-1"]["tokenizer"] == str(prepared)
+    assert settings["tiny/smith-minilm-1"]["backbone"] == str(prepared)
+    assert not {"tokenizer", "backbone"} & set(settings["tiny/smith-mean-wp-1"])
+
+
+def test_a_study_changes_the_length_alone() -> None:
+    lengths = [ROWS[f"smith-minilm-{tokens}"][1]["max_blocks"] for tokens in (256, 512, 1024, 2048)]
+    assert lengths == [2, 4, 8, 16]
+    assert dict(ROWS["smash-512"][1]) == {"opening": 512}
+    assert ROWS["smith-mean-1024"][1]["max_blocks"] * 32 == 1024
+    assert prerequisites(["smith-15-epochs"]) == ["smith-pretrain-15-epochs"]
+
+
+def test_what_is_pre_trained_on_prepared_documents_reads_their_tokens(make_data, tiny_bert, tmp_path) -> None:
+    tokenizer = open_tokenizer(str(tiny_bert)).backend_tokenizer
+    for name in ("tiny", "pretrain"):
+        folder = DataFolder(make_data(pairs=LABELS, name=name))
+        prepare_set(folder, tokenizer, tmp_path / "prepared", tmp_path / "cache")
+    out, rows = tmp_path / "out", tmp_path / "rows"
+    plan = BenchmarkPlan(tmp_path / "prepared", out, ["tiny"], ["smith-wp"], [1], {}, rows, untrained=())
+    plan.restore_prepared()
+    assert sorted(path.name.rpartition("-")[0] for path in (out / "tokens").iterdir()) == ["pretrain", "tiny"]
+    assert [path.name.rpartition("-")[0] for path in (rows / "encodings").iterdir()] == ["tiny"]

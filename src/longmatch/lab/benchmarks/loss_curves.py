@@ -1,7 +1,7 @@
 """Plot the losses of trainings over their steps: thin lines for training, points for the validation split.
 
-    python -m longmatch.lab.benchmarks.loss_curves out/pretrain/smith-pretrain-wp out/pretrain/smith-pretrain-wp-sp \\
-        --losses masked_word_loss masked_block_loss --to docs/smith-pretraining.svg
+    python -m longmatch.lab.benchmarks.loss_curves out/pretrain/smith-pretrain-wp-1 \\
+        out/pretrain/smith-pretrain-wp-sp-1 --losses masked_word_loss masked_block_loss --to docs/smith-pretraining.svg
 
 Each is a folder written by `longmatch train`, or the trainer_state.json of one of its checkpoints.
 """

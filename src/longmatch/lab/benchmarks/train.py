@@ -22,7 +22,7 @@ runs exist already, `--untrained bm25 first` is the quickest way to do that.
 name is part of the path, OUT/SET/ROW-START-SEED. DATA may be a folder that `benchmarks.prepare` wrote: it has no text,
 so only trained models and others that read tokens can be measured (`--untrained` without names measures none).
 
-SMITH is pre-trained on DATA/pretrain, once for all sets and seeds.
+SMITH is pre-trained on DATA/pretrain into OUT/pretrain/ROW-SEED, once for all sets.
 """
 
 import argparse
@@ -49,7 +49,9 @@ from longmatch.parallel import half_the_cores, use_processes
 ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained first
 ALONE = {"temporal": False, "views": 1}  # SST without aggregation
 BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were masked
-POOLED = {"block_pooling": "mean", "document_pooling": "mean", "centred": True}  # SMITH by means, not first tokens
+MEAN = {"document_pooling": "mean", "centred": True}  # SMITH's documents by the mean of their blocks, not the first
+MINILM = {"backbone": DEFAULT_NAME, "block_pooling": "mean"}  # MiniLM's sentences are means of their tokens
+SMALL_BLOCKS = {"block_tokens": 32, "max_blocks": 64}  # SMITH's own; with a backbone the default is 4 of 128 tokens
 MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "colde": ("colde", {}),
     "colde-paper": ("colde", {"preset": "paper"}),
@@ -83,9 +85,16 @@ MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "smith-2-layers": ("smith", {"pretrained": "@smith-pretrain-2-layers"}),  # SMITH's table 6
     "smith-4-layers": ("smith", {"pretrained": "@smith-pretrain-4-layers"}),
     "smith-short": ("smith", {"backbone": DEFAULT_NAME}),
-    "smith-mean": ("smith", BOTH | {"document_pooling": "mean", "centred": True}),
+    "smith-mean": ("smith", BOTH | MEAN),
+    "smith-mean-np": ("smith", MEAN),
+    "smith-mean-wp": ("smith", MEAN | {"pretrained": "@smith-pretrain-wp"}),
     "smith-mean-parts": ("smith", BOTH | {"combine": "mean-concat", "normalise_parts": True}),
-    "smith-minilm": ("smith", {"backbone": DEFAULT_NAME, **POOLED}),
+    "smith-minilm": ("smith", MINILM | MEAN),
+    "smith-minilm-small-blocks": ("smith", MINILM | MEAN | SMALL_BLOCKS),
+    "smith-pretrain-minilm-sp": ("smith-pretrain", MINILM | SMALL_BLOCKS | {"masked_words": 0.0}),
+    "smith-pretrain-minilm-wp-sp": ("smith-pretrain", MINILM | SMALL_BLOCKS),
+    "smith-minilm-sp": ("smith", MEAN | {"pretrained": "@smith-pretrain-minilm-sp"}),
+    "smith-minilm-wp-sp": ("smith", MEAN | {"pretrained": "@smith-pretrain-minilm-wp-sp"}),
     "dssm": ("dssm", {}),
     "arc-i": ("arc-i", {}),
     "han": ("han", {}),
@@ -122,14 +131,33 @@ MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sst-dual-adaptive-hard": ("sst-dual", ADAPTIVE | {"sampling": "hard"}),
     "sst-dual-adaptive-soft": ("sst-dual", ADAPTIVE),
 }
-STUDIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # CoLDE's robustness: sections 4.4.1, 4.4.2 and 4.5.4
+COLDE_STUDIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # its robustness: sections 4.4.1, 4.4.2 and 4.5.4
     f"colde-{key.replace('_', '-')}-{value}": ("colde", {key: value})
     for key, values in {"documents": (50, 75, 200), "max_tokens": (1_000, 4_000, 8_000), "sections": (3, 4, 5)}.items()
     for value in values
 }
+LENGTHS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # SMITH's figure 4
+    f"{row}-{tokens}": (model, changed | {key: tokens // size})
+    for tokens in (256, 512, 1_024, 2_048)
+    for row, model, changed, key, size in (
+        ("smith-minilm", "smith", MINILM | MEAN, "max_blocks", 128),
+        ("smith-mean", "smith", BOTH | MEAN, "max_blocks", 32),
+        ("han", "han", {}, "opening", 1),
+        ("smash", "smash", {}, "opening", 1),
+    )
+}
+EPOCHS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # SMITH by the length of its pre-training
+    name: row
+    for epochs in (5, 15)
+    for name, row in (
+        (f"smith-pretrain-{epochs}-epochs", ("smith-pretrain", {"epochs": epochs})),
+        (f"smith-{epochs}-epochs", ("smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"})),
+    )
+}
+STUDIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {**COLDE_STUDIES, **LENGTHS, **EPOCHS}
 ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {**MAIN_ROWS, **STUDIES}
 PREREQUISITES = ("sst-clusters", "smith-pretrain")  # models that others need and that cannot match documents
-PRETRAINED = "smith-pretrain"  # trained once, from unlabelled documents
+PRETRAINED = "smith-pretrain"  # trained once for all sets, from unlabelled documents
 LARGE = ("colde", "mean", "s-long")  # models whose steps fill a GPU
 RULES = ("sdr", "sdr-section", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")
 ALL_RULES = ("sdr", "sdr-paper", "sdr-no-contrast")  # rows that are measured by all of these
@@ -203,12 +231,12 @@ def model_path(row: str, name: str, seed: int, start: str = DEFAULT_NAME) -> str
     """The path of a row's model below OUT.
 
     >>> model_path("colde", "acl", 2), model_path("smith-pretrain-wp", "acl", 2)
-    ('acl/colde-2', 'pretrain/smith-pretrain-wp')
+    ('acl/colde-2', 'pretrain/smith-pretrain-wp-2')
     >>> model_path("colde", "acl", 2, "raw-lm")
     'acl/colde-raw-lm-2'
     """
     words = [row, *([start] if start != DEFAULT_NAME and takes_start(row) else []), str(seed)]
-    return f"pretrain/{row}" if ROWS[row][0] == PRETRAINED else f"{name}/{'-'.join(words)}"
+    return f"{'pretrain' if ROWS[row][0] == PRETRAINED else name}/{'-'.join(words)}"
 
 
 def start_settings(row: str, start: str, data: Path) -> dict[str, str]:
@@ -219,6 +247,15 @@ def start_settings(row: str, start: str, data: Path) -> dict[str, str]:
     if start == DEFAULT_NAME and not prepared.is_dir():
         return {}
     return {"backbone": str(prepared if prepared.is_dir() else start)}
+
+
+def prepared_minilm(row: str, data: Path) -> dict[str, str]:
+    """For SMITH's rows, the MiniLM that `benchmarks.prepare` wrote in place of the packaged one."""
+    model, changed = ROWS[row]
+    prepared = data / MODELS / DEFAULT_NAME
+    if model not in WITHOUT_BACKBONE or "pretrained" in changed or not prepared.is_dir():
+        return {}
+    return {"backbone" if "backbone" in changed else "tokenizer": str(prepared)}
 
 
 def resolve_folders(changed: Mapping[str, Any], out: Path, name: str, seed: int, start: str) -> dict[str, Any]:
@@ -298,10 +335,11 @@ class BenchmarkPlan:
     def restore_prepared(self) -> None:
         """Unpack the tokens and words of sets that `benchmarks.prepare` wrote."""
         stores = [self.out / "tokens", *([self.runs / "encodings"] if self.runs else [])]
-        for name in self.sets:
-            folder = DataFolder(find_set(self.data, name)).path
+        measured = {DataFolder(find_set(self.data, name)).path: stores for name in self.sets}
+        trained = {DataFolder(job.work.data).path: stores[:1] for job in self.jobs() if isinstance(job.work, Training)}
+        for folder, places in (trained | measured).items():
             if (folder / TOKENS).is_file():
-                restore_layers(folder, stores)
+                restore_layers(folder, places)
 
     def models(self, name: str) -> list[str]:
         """All models of a set's evaluation."""
@@ -346,8 +384,8 @@ class BenchmarkPlan:
         model, changed = ROWS[row]
         place = _path(row, name, seed, start)
         settings: dict[str, Any] = {"cache": str(self.out / "tokens")} | start_settings(row, start, self.data)
-        settings |= resolve_folders(changed, self.out, name, seed, Path(start).name)
-        settings |= settings_for(row, name, self.overrides) | {"seed": 1 if model == PRETRAINED else seed}
+        settings |= resolve_folders(changed, self.out, name, seed, Path(start).name) | prepared_minilm(row, self.data)
+        settings |= settings_for(row, name, self.overrides) | {"seed": seed}
         work = Training(model, find_set(self.data, Path(place).parent.name), self.out / place, settings, self.readers)
         needs = tuple(_path(other, name, seed, start) for other in prerequisites([row]))
         return QueuedJob(place, work, self.out / f"{place}.log", needs, model in LARGE)

@@ -168,11 +168,15 @@ def changed_settings(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     {'learning_rate': 0.5}
     >>> changed_settings("sst", {"seed": 3, "clusters": "out/news/sst-clusters-3"})
     {'clusters': 'sst-clusters'}
+    >>> changed_settings("smith", {"tokenizer": "models/all-MiniLM-L6-v2", "pretrained": None})
+    {}
     """
     defaults = default_settings(model, settings.get("preset"))
     if model not in WITHOUT_BACKBONE and Path(str(settings.get("backbone"))).name == DEFAULT_NAME:
         settings = {**settings, "backbone": None}  # a copy of the packaged one
     changed = {k: v for k, v in settings.items() if k not in RUNTIME_SETTINGS and defaults.get(k) != v}
+    if Path(str(changed.get("tokenizer"))).name == DEFAULT_NAME:
+        del changed["tokenizer"]
     seed = f"-{settings.get('seed')}"
     return {key: Path(v).name.removesuffix(seed) if isinstance(v, str) else v for key, v in changed.items()}
 

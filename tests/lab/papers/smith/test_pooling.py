@@ -92,6 +92,21 @@ def test_a_centred_start_gives_the_first_batch_even_odds(tiny_bert, themes, tmp_
     assert start(True)[1] == {"scale", "bias"}
 
 
+def test_what_is_put_on_a_backbone_learns_faster_than_it(tiny_bert, themes, tmp_path):
+    made = (
+        (SmithRecipe, SmithSettings, "sentence_level."),
+        (SmithPretrainRecipe, PretrainSettings, "smith.sentence_level."),
+    )
+    for recipe_class, options, backbone in made:
+        asked = options(backbone=str(tiny_bert), heads=2)
+        recipe = recipe_class.make([themes], tmp_path, TrainingSettings(documents=24), asked)
+        names = {name for name, _ in recipe.model.named_parameters()}
+        assert {name for name in names if recipe.is_new(name)} == {n for n in names if not n.startswith(backbone)}
+    options = PretrainSettings(**TINY, tokenizer=str(tiny_bert))
+    recipe = SmithPretrainRecipe.make([themes], tmp_path, TrainingSettings(documents=24), options)
+    assert not any(recipe.is_new(name) for name, _ in recipe.model.named_parameters())
+
+
 def test_a_trained_folder_keeps_its_pooling(tiny_bert, themes, tmp_path):
     pooled = {"block_pooling": "mean", "document_pooling": "mean", "combine": "mean-concat", "normalise_parts": True}
     settings = {"steps": 1, "documents": 16, "tokens_at_once": 10**6}

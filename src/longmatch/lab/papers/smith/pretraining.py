@@ -144,6 +144,10 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         measures["loss"] = self._total(measures.get("masked_word_loss", 0.0), measures.get("masked_block_loss", 0.0))
         return measures
 
+    def is_new(self, parameter: str) -> bool:
+        """All that is put on top of a backbone; without one everything is new, and learns at one rate."""
+        return self.options.backbone is not None and not parameter.startswith("smith.sentence_level.")
+
     def save(self, folder: Path) -> None:
         """The encoder alone, and the tokenizer."""
         self.model.smith.save_pretrained(folder)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
@@ -77,6 +78,8 @@ class SmithRecipe(BiEncoderRecipe[BlockBatch]):
     def _centre(self) -> None:
         """Where all cosines are alike at first (0.99 on average), a fixed bias leaves every probability at one end."""
         numbers, (source, target) = self.pairs.documents(self._batch_rows(0))
+        if self.settings.device == "auto" and torch.cuda.is_available():
+            self.model.to("cuda")  # where it is about to be trained: a batch of long documents
         self.model.eval()  # no dropout
         vectors = self._document_vectors(numbers)
         cosine = (vectors[source] * vectors[target]).sum(1).mean().item()
@@ -84,8 +87,9 @@ class SmithRecipe(BiEncoderRecipe[BlockBatch]):
         nn.init.constant_(self.model.bias, self.model.config.bias)
 
     def is_new(self, parameter: str) -> bool:
-        """Scale and bias: at the encoder's rate they would hardly move."""
-        return parameter in ("scale", "bias")
+        """Scale and bias, which would hardly move at the encoder's rate, and all that is put on top of a backbone."""
+        on_backbone = self.options.backbone is not None and not parameter.startswith("sentence_level.")
+        return on_backbone or parameter in ("scale", "bias")
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: SmithSettings) -> tuple[SmithModel, Any]:
