@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
+from longmatch.library import pair_search
 from longmatch.library.library import Library
 from longmatch.library.shared_text import least_shared
 from longmatch.library.shingle_table import ShingleTable
@@ -29,22 +31,55 @@ def test_near_duplicates_are_grouped(copies: Library) -> None:
     assert found.pairs[0].score >= found.pairs[-1].score >= 0.98
 
 
-def likeness_of_all(library: Library) -> dict[tuple[str, str], float]:
-    """How alike any two documents are, every one compared with every other."""
+def all_compared(library: Library) -> dict[tuple[str, str], Explanation]:
+    """Every document compared with every other, as `rank` does it."""
     searcher, ids = library._searcher(), list(library)
     encodings = dict(zip(ids, searcher.encodings(ids), strict=True))
-    compared = {(a, b): searcher.explain(encodings[a], encodings[b]) for a, b in combinations(ids, 2)}
-    return {pair: float(found.calibration.likeness(found.similarities)[0]) for pair, found in compared.items()}
+    return {(a, b): searcher.explain(encodings[a], encodings[b]) for a, b in combinations(ids, 2)}
 
 
-def test_every_pair_of_a_high_likeness_is_found_and_has_that_likeness(copies: Library) -> None:
-    exact = likeness_of_all(copies)
-    found = {(pair.a, pair.b): pair.score for pair in copies.pairs(minimum=0.5).pairs}
-    assert {pair for pair, alike in exact.items() if alike >= 0.5} == found.keys() and found
-    assert found == pytest.approx({pair: exact[pair] for pair in found}, abs=1e-6)
+def likeness(found: Explanation) -> float:
+    return float(found.calibration.likeness(found.similarities)[0])
 
 
-def test_where_few_belong_together_few_pairs_are_looked_at(library: Library, tmp_path: Path) -> None:
+def test_every_pair_that_belongs_together_is_found_with_its_probability_and_likeness(copies: Library) -> None:
+    exact = all_compared(copies)
+    found = {(pair.a, pair.b): pair for pair in copies.pairs().pairs}
+    assert {pair for pair, compared in exact.items() if compared.probability >= 0.5} == found.keys() and found
+    for pair, listed in found.items():
+        assert listed.probability == pytest.approx(exact[pair].probability, abs=1e-6)
+        assert listed.score == pytest.approx(likeness(exact[pair]), abs=1e-6)
+
+
+def test_relatives_are_listed_by_default_though_they_are_no_copies(
+    example_library: Library, answer_key: dict[str, dict[str, str]]
+) -> None:
+    found = example_library.pairs()
+    assert {pair.relation for pair in found.pairs} == {"related"} and len(found.pairs) >= 5
+    assert max(pair.score for pair in found.pairs) < 0.8
+    assert all(answer_key[pair.a]["group"] == answer_key[pair.b]["group"] for pair in found.pairs)
+
+
+def test_related_pairs_are_listed_by_their_probability_from_the_minimum_on(example_library: Library) -> None:
+    probabilities = [pair.probability for pair in example_library.pairs(0.2).pairs]
+    assert probabilities == sorted(probabilities, reverse=True)
+    assert [pair.probability for pair in example_library.pairs().pairs] == [p for p in probabilities if p >= 0.5]
+
+
+def test_related_documents_are_searched_for_up_to_a_limit(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(write_texts(tmp_path / "texts", range(110)))
+    monkeypatch.setattr(pair_search, "MOST_NEAREST", pair_search.NEAREST)
+    monkeypatch.setattr(pair_search, "NEARLY_COPIES", 1.1)  # the tiny model finds any two sentences alike
+    found = library.pairs(minimum=0.0)  # all that are judged are partners
+    assert found.total == found.looked_at <= 110 * 3 * pair_search.NEAREST < 110 * 109 / 2
+
+
+def test_where_few_belong_together_few_pairs_are_looked_at(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_search, "NEARLY_COPIES", 0.97)  # the tiny model finds any two sentences alike
     folder = write_texts(tmp_path / "texts", range(100))
     (folder / "copy.txt").write_text(made_up_text(3) + " Added later on.")
     library.add(folder)
@@ -124,10 +159,11 @@ def test_only_the_first_k_are_listed_and_all_are_counted(mixed: Library) -> None
 def test_where_no_pair_reaches_the_minimum_the_closest_is_named(library: Library, tmp_path: Path) -> None:
     library.add(write_texts(tmp_path / "texts", range(12)))
     found = library.pairs(minimum=1.0)
-    exact = likeness_of_all(library)
+    exact = all_compared(library)
     assert found.pairs == () and found.closest is not None
-    assert (found.closest.a, found.closest.b) == max(exact, key=lambda pair: exact[pair])
-    assert found.closest.score == pytest.approx(max(exact.values()), abs=1e-6)
+    best = max(exact, key=lambda pair: exact[pair].probability)
+    assert (found.closest.a, found.closest.b) == best
+    assert found.closest.probability == pytest.approx(exact[best].probability, abs=1e-6)
 
 
 @pytest.mark.parametrize("entries", [10**6, 500])

@@ -143,10 +143,11 @@ class Tools:
         ]
         return {"total": len(records), "offset": max(0, offset), **_listed("documents", rows)}
 
-    def pairs(self, minimum: float = 0.8, k: int = 20) -> Answer:
-        """Find copies, versions, reused text and the most similar pairs of documents in the library.
+    def pairs(self, minimum: float = 0.5, k: int = 20) -> Answer:
+        """Find copies, versions, reused text and the pairs of documents that probably belong together in the library.
 
-        `minimum` is the score from which a pair counts that is neither: 0 as by chance, 1 for copies.
+        `minimum` is the probability from which a pair is listed that shares no text. The score of a pair is how alike
+        the two are: 0 as by chance, 1 for copies.
         """
         with self._lock:
             found = self.library.pairs(min(max(minimum, 0.0), 1.0), k=_count(k))

@@ -1,4 +1,4 @@
-"""`longmatch pairs`: copies, versions, reused text and the most similar pairs of a library."""
+"""`longmatch pairs`: copies, versions, reused text and documents that belong together, of a library."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -21,12 +21,18 @@ STYLES = {"copy": "red", "version": "magenta", "reuse": "yellow", "related": "bl
 def pairs(
     library: Annotated[str, typer.Argument(help="The library, or a folder that was ranked.")],
     minimum: Annotated[
-        float, typer.Option("--min", min=0.0, max=1.0, help="How alike related documents must be.")
-    ] = 0.8,
+        float,
+        typer.Option(
+            "--min",
+            min=0.0,
+            max=1.0,
+            help="Probability, as rank states it, from which two documents that share no text are listed.",
+        ),
+    ] = 0.5,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of pairs to show.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Find copies, versions, reused text and the most similar documents, and the groups they form."""
+    """Find copies, versions, reused text and documents that probably belong together, and the groups they form."""
     from longmatch.library.library import Library
     from longmatch.library.store import locate_library
 
@@ -42,6 +48,7 @@ def pairs(
 def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None:
     """Print pairs, strongest relation first, the groups of three or more, and how many pairs are left out."""
     from longmatch.matching.render.terminal.printable import printable
+    from longmatch.matching.render.wording import percent
 
     for pair in found.pairs:
         _print_pair(pair, console)
@@ -50,13 +57,14 @@ def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None
     for number, group in enumerate((group for group in found.groups if len(group) > 2), 1):
         console.print(Text(f"group {number}: " + ", ".join(map(printable, group))))
     if not found.pairs:
-        console.print(Text(f"No two documents are {minimum:g} alike or more, and none reuses another's text."))
+        unlikely = f"No two documents belong together with a probability of {percent(minimum)} or more"
+        console.print(Text(f"{unlikely}, and none reuses another's text."))
         if found.closest:
             console.print(Text("The closest are:"))
             _print_pair(found.closest, console)
-    elif not any(pair.relation == "related" for pair in found.pairs):
+    elif found.total == len(found.pairs) and not any(pair.relation == "related" for pair in found.pairs):
         console.print(
-            Text(f"Related documents that are less than {minimum:g} alike are not listed; --min lists them.", "dim")
+            Text(f"No others belong together with a probability of {percent(minimum)} or more (--min).", "dim")
         )
 
 
@@ -65,10 +73,10 @@ def _print_pair(pair: "Pair", console: Console) -> None:
     from longmatch.matching.render.terminal.printable import printable
     from longmatch.matching.render.wording import chance, likelihood
 
-    line = Text.assemble((f"{pair.score:.2f}", "bold"), " alike  ", (pair.relation, STYLES[pair.relation]))
-    if pair.probability is not None and pair.relation in ("related", "unrelated"):
-        line.append(f"  {likelihood(pair.probability)} ({chance(pair.probability)})", "dim")
-    console.print(line)
+    line = Text.assemble((pair.relation, f"bold {STYLES[pair.relation]}"))
+    if pair.relation in ("related", "unrelated"):
+        line.append(f"  {likelihood(pair.probability)} ({chance(pair.probability)})")
+    console.print(line.append(f"  {pair.score:.2f} alike", "dim"))
     for side, id, title in (("A", pair.a, pair.title_a), ("B", pair.b, pair.title_b)):
         name = f"  {printable(id)}" if title else ""
         line = Text.assemble((f"{side}  ", "dim"), printable(title or id), (name, "dim"))

@@ -90,11 +90,17 @@ class Rarity:
     ) -> tuple[Floats, Floats]:
         """The score of a query with its candidates, and the probability that the two belong together."""
         calibration = self.calibration(statistics)
-        words = np.full(len(candidate_words), float(query_words)), candidate_words.astype(np.float64)
         return (
             calibration.score({name: similarities[name] for name in calibration.sides}),
-            statistics.probability.of(similarities, words, self.unrelated, self.trust),
+            self.probability(similarities, query_words, candidate_words, statistics),
         )
+
+    def probability(
+        self, similarities: Similarities, query_words: int, candidate_words: Ints, statistics: Statistics
+    ) -> Floats:
+        """The probability that a query and each of its candidates belong together."""
+        words = np.full(len(candidate_words), float(query_words)), candidate_words.astype(np.float64)
+        return statistics.probability.of(similarities, words, self.unrelated, self.trust)
 
     def of_mentions(self, mentions: Mentions) -> Floats:
         """The rarity of each title from 0 to 1: that of its rarest term; 0 for a title that several documents have."""

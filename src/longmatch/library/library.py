@@ -29,7 +29,7 @@ from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.finding import Wanted, find_ids
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
-from longmatch.library.pairs import SimilarPairs, find_pairs
+from longmatch.library.pairs import LIKELY, SimilarPairs, find_pairs
 from longmatch.library.progress import OnProgress
 from longmatch.library.reencode import OnDocuments, Reencoder, reencode
 from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType
@@ -218,10 +218,11 @@ class Library:
         }
 
     def pairs(
-        self, minimum: float = 0.8, progress: Callable[[int], None] | None = None, k: int | None = None
+        self, minimum: float = LIKELY, progress: Callable[[int], None] | None = None, k: int | None = None
     ) -> SimilarPairs:
-        """Copies, versions, reused text and pairs that score `minimum` or more, and the groups that they form.
+        """Copies, versions, reused text and documents that belong together, and the groups that they form.
 
+        `minimum` is the probability, as `rank` states it, from which two documents without shared text are listed.
         `progress` is called with the number of documents searched since the last call. With `k` the first k are listed,
         each with its strongest passage; without, all are, and the first have one.
         """

@@ -1,15 +1,16 @@
-"""The most similar pairs of a library, without comparing everything with everything.
+"""The pairs of a library that probably belong together, without comparing everything with everything.
 
-A pair is scored when one document is among the other's nearest by words, by phrases or by vector. Meaning, which takes
-the vectors of all sentences, is computed only where words and document vectors leave room for it. A document with many
-partners is searched further, so that the work grows with the collection and with what is found.
+A pair is judged when one document is among the other's nearest by words, by phrases or by vector. Meaning, which takes
+the vectors of all sentences, is computed only where the other sides and the document vectors leave room for it. A
+document with many partners is searched further: for related ones up to a limit, for copies until all are found. So the
+work grows with the collection and with its copies, not with the square of either.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,27 +23,45 @@ from longmatch.library.index.segment import Segment
 from longmatch.library.index.terms import QueryTerms
 from longmatch.library.search.candidates import Nearest, Scope
 from longmatch.library.search.encode import Query
-from longmatch.library.search.score import StoredComparison, sentence_scores
+from longmatch.library.search.score import MEANING, StoredComparison, sentence_scores
 from longmatch.library.search.searcher import Searcher
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
+MOST_NEAREST = 48  # the same for a document that belongs with most of its nearest, none of them a copy
+NEARLY_COPIES = 0.8  # likeness from which on two documents may be copies, and all of them are found
 SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
 BLOCK = 64  # documents searched with together
-CLOSEST = 16  # pairs that fell short, kept to name the most similar of them
+CLOSEST = 16  # pairs that fell short, kept to name the most probable of them
 COMMON = 1_000  # documents: a term of more says little about which of them belong together, and costs most
 
 
+class Judged(NamedTuple):
+    """Two documents judged: the probability that they belong together, and how alike they are."""
+
+    probability: float
+    likeness: float
+
+    @property
+    def nearly_copies(self) -> bool:
+        """Whether they may be, however probable they are: in a library of copies, to be alike is nothing unusual."""
+        return self.likeness >= NEARLY_COPIES
+
+
 class PairSearch:
-    """The pairs from a minimum on, and those scored so far."""
+    """The pairs that belong together with a minimum probability or may be copies, and those judged so far."""
 
     def __init__(self, searcher: Searcher, minimum: float) -> None:
         self.searcher, self.minimum = searcher, minimum
         self.scope = Scope.of(searcher.index)
-        self.calibration = searcher.index.rarity.calibration(searcher.statistics)
+        self.rarity = searcher.index.rarity
+        self.calibration = self.rarity.calibration(searcher.statistics)
+        counted = IN_LIKENESS | set(searcher.statistics.probability.sides)
+        self.sides = [name for name in self.rarity.sides(searcher.statistics) if name in counted]
         self.nearest = searcher.nearest(len(searcher.index))
-        self.scores: dict[tuple[str, str], float] = {}  # of the pairs found
-        self.scored: set[tuple[str, str]] = set()
+        self.found: dict[tuple[str, str], Judged] = {}
+        self.judged: set[tuple[str, str]] = set()
         self.partners: Counter[str] = Counter()
+        self.copies: Counter[str] = Counter()
         self.closest: list[tuple[float, tuple[str, str]]] = []  # a heap: the highest bounds of those that fell short
 
     def run_all(self, progress: Callable[[int], None] | None = None) -> None:
@@ -55,59 +74,66 @@ class PairSearch:
                 progress(len(block))
 
     def run(self, queries: Sequence[Query], count: int = NEAREST) -> None:
-        """Score each document's nearest; where half of them belong with it, there may be more: search further."""
+        """Judge each document's nearest; where half of them belong with it, there may be more: search further."""
         near = nearest_documents(queries, self.searcher.index, self.scope, count, self.nearest)
         for query, neighbours in zip(queries, near, strict=True):
-            fresh = [id for id in sorted(neighbours) if ordered(query.id, id) not in self.scored]
-            self.scored.update(ordered(query.id, id) for id in fresh)
-            self._score(query, fresh)
-        crowded = [query for query in queries if self.partners[query.id] >= count / 2]
+            fresh = [id for id in sorted(neighbours) if ordered(query.id, id) not in self.judged]
+            self.judged.update(ordered(query.id, id) for id in fresh)
+            self._judge_all(query, fresh)
+        partners = self.partners if count < MOST_NEAREST else self.copies
+        crowded = [query for query in queries if partners[query.id] >= count / 2]
         if crowded and count < len(self.scope):
             self.run(crowded, 4 * count)
 
-    def _score(self, query: Query, candidates: Sequence[str]) -> None:
-        if not candidates:
-            return
-        for candidate, value in zip(candidates, self._likeness(query, candidates, self.minimum).tolist(), strict=True):
+    def _judge_all(self, query: Query, candidates: Sequence[str]) -> None:
+        for candidate, judged in zip(candidates, self._judge(query, candidates, self.minimum), strict=True):
             pair = ordered(query.id, candidate)
-            if value >= self.minimum:
-                self.scores[pair] = value
+            if judged.probability >= self.minimum or judged.nearly_copies:
+                self.found[pair] = judged
                 self.partners.update(pair)
-            else:
-                heappush(self.closest, (value, pair))
+                self.copies.update(pair if judged.nearly_copies else ())
+            if judged.probability < self.minimum:
+                heappush(self.closest, (judged.probability, pair))
                 if len(self.closest) > CLOSEST:
                     heappop(self.closest)
 
-    def likeness(self, a: str, b: str) -> float:
-        """How alike two documents are."""
-        return float(self._likeness(Query.of_indexed(a, self.searcher.index), [b], minimum=0.0)[0])
+    def judge(self, a: str, b: str) -> Judged:
+        """Whether two documents belong together, and how alike they are."""
+        return self._judge(Query.of_indexed(a, self.searcher.index), [b], minimum=0.0)[0]
 
-    def closest_pair(self) -> tuple[tuple[str, str], float] | None:
-        """The most similar of the pairs that fell short, and how alike they are; None where none was scored."""
-        best: tuple[float, tuple[str, str]] | None = None
+    def closest_pair(self) -> tuple[tuple[str, str], Judged] | None:
+        """The most probable of the pairs that fell short; None where none was judged."""
+        best: tuple[Judged, tuple[str, str]] | None = None
         for bound, pair in sorted(self.closest, key=lambda entry: (-entry[0], entry[1])):
-            if best is None or bound > best[0]:
-                exact = self.likeness(*pair)
+            if best is None or bound > best[0].probability:
+                exact = self.judge(*pair)
                 best = (exact, pair) if best is None or exact > best[0] else best
         return None if best is None else (best[1], best[0])
 
-    def _likeness(self, query: Query, candidates: Sequence[str], minimum: float) -> Floats:
-        """How alike a document and its candidates are; of those that cannot reach the minimum, an upper bound."""
-        store, calibration = self.searcher.store, self.calibration
-        sides = [name for name in calibration.sides if name in IN_LIKENESS]
-        cheap = [name for name in sides if name != "meaning"]
-        selected = query.index.select(candidates)
-        values = similarities(StoredComparison(query, selected, store), [*cheap, "topic"])
-        topic = values.pop("topic")
-        if "meaning" not in sides:
-            return calibration.likeness(values)
-        values["meaning"] = np.minimum(topic + SLACK, 1.0)
-        promising = np.flatnonzero(calibration.likeness(values) >= minimum).tolist()
-        if promising:
-            stored = store.sentences([query.id, *(candidates[i] for i in promising)])
-            first, *others = (document.unpacked() for document in stored)
-            values["meaning"][promising] = sentence_scores(first, others)
-        return calibration.likeness(values)
+    def _judge(self, query: Query, candidates: Sequence[str], minimum: float) -> list[Judged]:
+        """A document and its candidates; of those that cannot reach the minimum, an upper bound."""
+        if not candidates:
+            return []
+        comparison = StoredComparison(query, query.index.select(candidates), self.searcher.store)
+        values = similarities(comparison, [name for name in self.sides if name != MEANING])
+        if MEANING in self.sides:
+            topic = similarities(comparison, ["topic"])["topic"]
+            values[MEANING] = np.minimum(topic + SLACK, 1.0)
+            bounds = self._probability(comparison, values), self.calibration.likeness(values)
+            promising = np.flatnonzero((bounds[0] >= minimum) | (bounds[1] >= NEARLY_COPIES)).tolist()
+            if promising:
+                wanted = [query.id, *(candidates[i] for i in promising)]
+                stored = {document.id: document.unpacked() for document in comparison.stored_sentences(wanted)}
+                present = [i for i in promising if candidates[i] in stored]  # another process may have removed some
+                others = [stored[candidates[i]] for i in present]
+                if query.id in stored:
+                    values[MEANING][present] = sentence_scores(stored[query.id], others)
+        probability, likeness = self._probability(comparison, values), self.calibration.likeness(values)
+        return [Judged(*pair) for pair in zip(probability.tolist(), likeness.tolist(), strict=True)]
+
+    def _probability(self, comparison: StoredComparison, values: dict[str, Floats]) -> Floats:
+        words = comparison.query_words, comparison.candidate_words
+        return self.rarity.probability(values, *words, self.searcher.statistics)
 
 
 def nearest_documents(

@@ -78,7 +78,7 @@ class StoredComparison:
     def meaning_of(self, candidates: Ints) -> tuple[Ints, Floats]:
         """The sentence scores of some candidates, without those that another process has removed from the store."""
         ids = self.candidates.ids
-        stored = {document.id: document for document in self._sentences([ids[i] for i in candidates])}
+        stored = {document.id: document for document in self.stored_sentences([ids[i] for i in candidates])}
         present = np.array([ids[i] in stored for i in candidates], dtype=bool)
         if not stored:
             return candidates[:0], np.zeros(0)
@@ -88,7 +88,7 @@ class StoredComparison:
             collection_scores(self.query.encoding.sentence_vectors, sentences, offsets)
         )
 
-    def _sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
+    def stored_sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
         """From the index, or from the store what has no record there; all from the store if it has changed since."""
         if self.index.version != self.store.version:
             return self.store.sentences(ids)
