@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, Span
 from longmatch.encoders.backbone import Backbone, TokenProgress
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Terms, terms_of, words_in
@@ -60,6 +60,15 @@ class Encoding:
 
     def __len__(self) -> int:
         return len(self.sentences)
+
+    def outside(self, spans: Iterable[Span]) -> "Encoding":
+        """The document without the sentences that overlap some spans of its text."""
+        kept = np.ones(len(self), dtype=bool)
+        for span in spans:
+            kept &= (self.sentences.ends <= span.start) | (self.sentences.starts >= span.end)
+        rows = np.flatnonzero(kept)
+        vectors = SentenceVectors(self.sentence_vectors.vectors[rows], self.sentence_vectors.expectations[rows])
+        return Encoding(self.sentences.part(rows), vectors, self.terms.part(rows), self.title_vector)
 
 
 def encode_tokens(

@@ -29,8 +29,10 @@ from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.levels import Partners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.ragged import Array, as_numbers, segment_ids
+from longmatch.reuse.reuse import Reuse
 
 BY_PARTNERS = named(lambda side: side.explained_by == "partners")
+LEAST_REST = 50  # content words of either document by which the rest of it can be judged
 LITTLE_DOUBT = 0.1  # about the kind of documents, up to which the probability needs no caution
 LABELS = {side.name: side.label for side in BY_NAME.values()}
 
@@ -202,7 +204,16 @@ class Explanation:
             names=self.names(),
             grids=self.grid,
             measured=True,
+            judge_rest=self.probability_outside,
         )
+
+    def probability_outside(self, reuse: Reuse) -> float | None:
+        """The probability by what stands outside of the passages that both have; None where too little does."""
+        a = self.a.outside(passage.a for passage in reuse.passages)
+        b = self.b.outside(passage.b for passage in reuse.passages)
+        if min(a.words, b.words) < LEAST_REST:
+            return None
+        return Explanation.of(a, b, self.statistics, self.rarity).probability
 
     def grid(self, level: Level) -> Grid:
         """How alike every group of one document and every group of the other are."""

@@ -29,7 +29,7 @@ from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.finding import Wanted, find_ids
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
-from longmatch.library.pairs import LIKELY, SimilarPairs, find_pairs
+from longmatch.library.pairs import SimilarPairs, find_pairs
 from longmatch.library.progress import OnProgress
 from longmatch.library.reencode import OnDocuments, Reencoder, reencode
 from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType
@@ -45,7 +45,7 @@ from longmatch.library.single import put_document
 from longmatch.library.store import Store, limit_malloc_arenas, sql_in
 from longmatch.library.writer import Writer, write_lock
 from longmatch.matching.hits import Hits
-from longmatch.matching.match import Match
+from longmatch.matching.match import LIKELY, Match
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.render.wording import language_remarks
 from longmatch.matching.reranking import DEPTH

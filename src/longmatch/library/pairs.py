@@ -13,7 +13,6 @@ from longmatch.matching.match import Passage, heading_at
 from longmatch.reuse.reuse import Relation, Reuse, ReusedPassage
 
 ORDER: tuple[Relation, ...] = ("copy", "version", "reuse", "related", "unrelated")
-LIKELY = 0.5  # least probability of the related pairs that are listed, unless another is asked for
 EXPLAINED = 50  # pairs whose strongest passage is looked up, unless more are asked for
 
 

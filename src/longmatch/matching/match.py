@@ -17,6 +17,8 @@ from longmatch.reuse.revision import Revision, revise
 
 Floats = npt.NDArray[np.float32]
 Level = Literal["sections", "chunks", "sentences"]
+JudgeRest = Callable[[Reuse], float | None]
+"""The probability by what stands outside of the passages that two documents share."""
 LIKELY = 0.5  # the probability from which two documents are called related
 
 
@@ -133,6 +135,7 @@ class Match:
     names: tuple[str, ...] = ()  # of documents that both name, the rarest first
     grids: Callable[[Level], Grid] | None = field(default=None, repr=False, compare=False)
     is_common: IsCommon | None = field(default=None, repr=False, compare=False)  # boilerplate of the collection
+    judge_rest: JudgeRest | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         """In one line, without the texts."""
@@ -176,6 +179,13 @@ class Match:
         return None if self.threshold is None else "related" if self.score >= self.threshold else "unrelated"
 
     @cached_property
+    def probability_of_rest(self) -> float | None:
+        """The probability without the passages that stand in both, where one document reuses the other's text."""
+        if self.judge_rest is None or self.relation != "reuse":
+            return None
+        return self.judge_rest(self.reuse)
+
+    @cached_property
     def revision(self) -> Revision:
         """How b differs from a, word by word and section by section, as the later version of one text."""
         return revise(self.a, self.b)
@@ -190,6 +200,7 @@ class Match:
             "model": self.model,
             "score": round(self.score, 6),
             "probability": None if self.probability is None else round(self.probability, 6),
+            "probability_of_rest": None if self.probability_of_rest is None else round(self.probability_of_rest, 6),
             "known_kind": self.known_kind,
             "comparable": self.comparable,
             "verdict": verdict(self),

@@ -56,6 +56,11 @@ class Sentences:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def part(self, rows: Ints) -> "Sentences":
+        """Some of the sentences, in the order given."""
+        columns = (self.starts, self.ends, self.lengths, self.paragraph, self.section)
+        return Sentences(self.document, *(column[rows] for column in columns))
+
     def passage(self, index: int) -> Passage:
         """One sentence, with the heading it stands under."""
         start, end = int(self.starts[index]), int(self.ends[index])

@@ -367,6 +367,9 @@ class Comparison(Answer):
     model: str
     score: float
     probability: float | None = Field(description="That the two belong together, where the model can tell.")
+    probability_of_rest: float | None = Field(
+        description="The probability without the passages that stand in both, where one reuses the other's text."
+    )
     known_kind: bool = Field(description="False where the probability of such documents is less certain.")
     threshold: float | None
     verdict: str = Field(description="Whether the two belong together, in words.")
@@ -395,6 +398,7 @@ class Comparison(Answer):
             model=match.model,
             score=round(match.score, 6),
             probability=match.probability,
+            probability_of_rest=match.probability_of_rest,
             known_kind=match.known_kind,
             threshold=match.threshold,
             verdict=verdict(match),

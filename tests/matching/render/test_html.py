@@ -138,7 +138,7 @@ def test_the_score_and_its_meaning_are_told_in_words(pair):
     page = Page.of(render_html(pair))
     assert page.find("span", class_="number")[0].text == "0.42"
     header = " ".join(page.find("header")[0].text.split())
-    assert "The two may belong together. The chance that they belong together is 31%." in header
+    assert "The two may belong together. The probability that they belong together is 31%." in header
     assert "57% meaning 31% shared words 12% shared phrases" in header
 
 

@@ -41,7 +41,7 @@ def test_a_match_fits_its_width_and_names_every_section(pair, width):
 @pytest.mark.parametrize("width", [80, 160])
 def test_a_match_tells_score_verdict_parts_words_and_passages(pair, width):
     flat = " ".join(printed(print_match, pair, width).split())
-    assert "Score 0.42" in flat and "The two may belong together (chance: 31%)." in flat
+    assert "Score 0.42" in flat and "The two may belong together (probability: 31%)." in flat
     assert "Based on 57% meaning, 31% shared words and 12% shared phrases." in flat
     assert f"Shared words that weigh most: {pair.terms[0].text}, {pair.terms[1].text}" in flat
     assert "1. same meaning, 7.6% of the score" in flat and "2. same words, 7.6% of the score" in flat
@@ -90,8 +90,8 @@ def test_a_document_read_in_part_is_said_to_be(pair):
 def test_a_verdict_on_an_unknown_kind_of_document_is_said_to_be_less_certain(pair):
     flat = " ".join(printed(print_match, replace(pair, known_kind=False), 80).split())
     assert (
-        "The two may belong together (chance: 31%). longmatch does not know this kind of document well, so this is "
-        "less certain; index a folder of such documents to be surer." in flat
+        "The two may belong together (probability: 31%). longmatch does not know this kind of document well, so this "
+        "is less certain; index a folder of such documents to be surer." in flat
     )
     assert "less certain" not in printed(print_match, pair)
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.render.view import MatchView, matrix_data, matrix_view
-from longmatch.matching.render.wording import can_tell, chance, count, label, page_label, percent
+from longmatch.matching.render.wording import chance, count, label, page_label, percent
 
 STYLES = ("base.css", "match.css", "reading.css")
 SCRIPTS = ("links.js", "words.js", "places.js", "matrix.js", "drawing.js", "threads.js", "match.js")
@@ -32,7 +32,6 @@ def environment(package: str = HOME) -> Environment:
     )
     made.globals["label"] = label
     made.filters.update(chance=chance, percent=percent, count=count, page_label=page_label)
-    made.tests["decidable"] = can_tell
     return made
 
 

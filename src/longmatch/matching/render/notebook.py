@@ -6,7 +6,7 @@ from longmatch.documents.brief import brief
 from longmatch.matching.match import Match
 from longmatch.matching.render.html import environment
 from longmatch.matching.render.marking import mark_words
-from longmatch.matching.render.wording import carried_by, remarks, shared_text, verdict
+from longmatch.matching.render.wording import carried_by, remarks, shared_text, stated_probability, verdict
 
 if TYPE_CHECKING:
     from longmatch.matching.hits import Hits
@@ -30,5 +30,6 @@ def match_html(match: Match) -> str:
     within = match.a is match.b
     sentences = [] if within else [f"{verdict(match)}.", *shared_text(match), *remarks(match), carried_by(match)]
     template = environment().get_template("notebook/match.html")
-    shown = {"sentences": sentences, "pairs": match.best(PASSAGES), "within": within}
+    stated = "" if within else stated_probability(match)
+    shown = {"stated_probability": stated, "sentences": sentences, "pairs": match.best(PASSAGES), "within": within}
     return template.render(match=match, marked=marked, brief=brief, **shown)

@@ -19,6 +19,7 @@ from longmatch.matching.render.wording import (
     nothing_distinctive,
     shared_text,
     shares,
+    stated_probability,
     unread,
     verdict,
 )
@@ -160,6 +161,11 @@ class MatchView:
     def verdict(self) -> str:
         """What the score means."""
         return verdict(self.match)
+
+    @property
+    def stated_probability(self) -> str:
+        """The probability that the two belong together, in words."""
+        return stated_probability(self.match)
 
     @property
     def caution(self) -> str:

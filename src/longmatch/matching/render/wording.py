@@ -5,7 +5,7 @@ from typing import Literal
 
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
-from longmatch.matching.match import Match
+from longmatch.matching.match import LIKELY, Match
 from longmatch.reuse.reuse import Reuse
 from longmatch.reuse.revision import Revision
 
@@ -78,6 +78,8 @@ def verdict(match: Match) -> str:
     """Whether the two belong together, without the full stop; or that the model cannot say."""
     if not can_tell(match):
         return "The model cannot tell whether the two belong together"
+    if shares_wording_alone(match):
+        return "The two share wording, and little else"
     if match.measured and match.probability is not None:
         how, positive = _likelihood(match.probability)
         return f"The two {how} {'' if positive else 'do not '}belong together"
@@ -92,11 +94,36 @@ def can_tell(match: Match) -> bool:
     return match.comparable or match.probability is None or match.probability >= _MAY
 
 
+def shares_wording_alone(match: Match) -> bool:
+    """Whether two documents match by passages that stand in both, as standard clauses, while the rest does not."""
+    if not match.measured or match.probability is None or match.probability_of_rest is None:
+        return False
+    return match.probability >= LIKELY and match.probability_of_rest < _MAY
+
+
+def stated_probability(match: Match) -> str:
+    """The probability that two documents belong together, with and without the passages that stand in both where
+    that makes the difference; empty where the model states none.
+    """
+    if match.probability is None or not can_tell(match):
+        return ""
+    whole = chance(match.probability)
+    if match.probability_of_rest is None or not shares_wording_alone(match):
+        return whole
+    return f"{whole} with the wording they share, {chance(match.probability_of_rest)} without"
+
+
 def caution(match: Match) -> str:
     """Why the verdict is less certain than others; empty where it is not, as where the texts are the same."""
     if not can_tell(match):
         languages = _listed([_LANGUAGES.get(each.language, each.language) for each in (match.a, match.b)])
         return f"They are in {languages}, which it cannot compare with each other; --backbone multilingual can."
+    if shares_wording_alone(match):
+        a, b = map(percent, _standing_in_both(match.reuse))
+        return (
+            f"What they share is mostly wording that stands in both ({a} of A, {b} of B), "
+            "as standard clauses do; the rest has little in common."
+        )
     if match.known_kind or match.probability is None or match.relation in {"copy", "version"}:
         return ""
     return (
@@ -167,13 +194,18 @@ def shared_text(match: Match) -> list[str]:
     if relation == "copy":
         return ["The two are copies: their text is the same, word for word."]
     if relation == "version":
-        whole = [
-            (reuse.reused_a + reuse.common_a) / max(1, reuse.words_a),
-            (reuse.reused_b + reuse.common_b) / max(1, reuse.words_b),
-        ]
+        whole = _standing_in_both(reuse)
         parts = f"{percent(whole[0])} of A stands in B, {percent(whole[1])} of B in A"
         return [f"The two are versions of one text: {parts}.", revision_summary(match.revision)]
     return [sentence for sentence in (_reused(reuse), _common(reuse)) if sentence]
+
+
+def _standing_in_both(reuse: Reuse) -> tuple[float, float]:
+    """The share of the words of each document that stands in the other, boilerplate too."""
+    return (
+        (reuse.reused_a + reuse.common_a) / max(1, reuse.words_a),
+        (reuse.reused_b + reuse.common_b) / max(1, reuse.words_b),
+    )
 
 
 def _reused(reuse: Reuse) -> str:

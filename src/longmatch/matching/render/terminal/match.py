@@ -11,12 +11,11 @@ from longmatch.matching.render.terminal.printable import printable
 from longmatch.matching.render.terminal.reuse import print_reuse, print_sections
 from longmatch.matching.render.wording import (
     both_name,
-    can_tell,
     carried_by,
     caution,
-    chance,
     facts,
     shared_text,
+    stated_probability,
     unread,
     verdict,
 )
@@ -57,9 +56,8 @@ def _print_score(match: Match, console: Console) -> None:
     console.print()
     full = round(min(max(match.score, 0.0), 1.0) * BAR)
     bar = [("█" * full, "blue"), ("░" * (BAR - full), "dim")]
-    likely = ""
-    if match.probability is not None and can_tell(match):
-        likely = f" (chance: {chance(match.probability)})"
+    stated = stated_probability(match)
+    likely = f" (probability: {stated})" if stated else ""
     console.print(Text.assemble(("Score ", ""), (f"{match.score:.2f} ", "bold"), *bar, f"  {verdict(match)}{likely}."))
 
 
