@@ -1,6 +1,7 @@
 """How scores are put into words, the same in the terminal and on the page."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from longmatch.documents.brief import brief
@@ -19,6 +20,9 @@ _VERDICTS = (  # from this probability on, how sure, and whether they do
 )
 _WORD_FOR_WORD = 0.98  # share of the words of a passage that are the same
 NOTHING_STANDS_OUT = "Nothing here stands out for this question; the closest are listed."
+ROUGH_PROBABILITY = (
+    "The score orders the list; for so short a query the probability is rough, and may be higher further down."
+)
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _CHANGES: tuple[Literal["added", "removed", "moved"], ...] = ("added", "removed", "moved")
 _LANGUAGES = {
@@ -155,10 +159,15 @@ def ranking_remarks(probabilities: Iterable[float | None], stands_out: bool | No
     ['Nothing here shares more than such documents always do; the closest are listed.']
     >>> ranking_remarks([0.9, 0.04]), ranking_remarks([None, None]), ranking_remarks([0.2], stands_out=True)
     ([], [], [])
+    >>> ranking_remarks([0.3, 0.72], stands_out=True)
+    ['The score orders the list; for so short a query the probability is rough, and may be higher further down.']
     """
-    if stands_out is not None:
-        return [] if stands_out else [NOTHING_STANDS_OUT]
     known = [probability for probability in probabilities if probability is not None]
+    if stands_out is not None:
+        if not stands_out:
+            return [NOTHING_STANDS_OUT]
+        rises = any(round(100 * later) > round(100 * first) for first, later in pairwise(known))
+        return [ROUGH_PROBABILITY] if rises else []
     if not known or max(known) >= _MAY:
         return []
     return ["Nothing here shares more than such documents always do; the closest are listed."]
