@@ -68,7 +68,8 @@ def slow(a: Encoding, b: Encoding, collection: list[Encoding], rarity: Rarity) -
             each = np.minimum(
                 rarity.words.idf(terms), rarity.phrases.idf(terms) ** (1 / phrase_power(rarity.familiarity))
             )
-            total += (each.max() / most) ** 2
+            share = each.max() / most
+            total += share**2 if share >= 0.3 else 0.0
     return float(100 * total / np.sqrt((500 + a.words) * (500 + b.words)))
 
 
@@ -152,3 +153,14 @@ def test_terminal_and_page_say_the_names_in_one_line(
     assert "“Alan Turing”" in line and "“Enigma machine”" in line and " and " in line
     assert line in match.to_html(tmp_path / "match.html").read_text(encoding="utf-8")
     assert "Both mention" not in replace(match, names=()).to_html(tmp_path / "other.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("title", "counts"), [("Received", False), ("Notice", False), ("Photosynthesis", True)])
+def test_a_title_of_one_ordinary_word_is_not_taken_for_a_mention(
+    weighed: HybridMatcher, title: str, counts: bool
+) -> None:
+    texts = ((title, "Trees were pruned in winter."), ("", f"We write about {title.lower()} today. The valve broke."))
+    about, mentioning = weighed.encode([titled(str(n), *text) for n, text in enumerate(texts)])
+    match = Explanation.of(about, mentioning, weighed.statistics).match("default")
+    assert match.names == ((title,) if counts else ())
+    assert (named(mentioning, [about], weighed)[0] > 0) is counts

@@ -23,6 +23,7 @@ PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: the
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
 KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
+ORDINARY_TITLE = 0.3  # rarity below which a title's words stand in any text, whether or not it mentions the document
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
 
 
@@ -103,13 +104,17 @@ class Rarity:
         return statistics.probability.of(similarities, words, self.unrelated, self.trust)
 
     def of_mentions(self, mentions: Mentions) -> Floats:
-        """The rarity of each title from 0 to 1: that of its rarest term; 0 for a title that several documents have."""
+        """The rarity of each title from 0 to 1: that of its rarest term.
+
+        It is 0 for a title that several documents have, and for one that is an ordinary word of a letter: "Received".
+        """
         terms = mentions.terms.ravel()
         idf = np.minimum(self.words.idf(terms), self.phrases.idf(terms) ** (1 / phrase_power(self.familiarity)))
         most = self.words.idf(np.array([NO_TERM], dtype=np.uint64))[0]  # of a term that nothing has
         rarest = idf.reshape(-1, TITLE_TERMS).max(axis=1)
-        own = mentions.documents > 1  # a title that several documents have says what kind they are of: "Report"
-        return np.where(own, 0.0, np.clip(rarest / most, 0, 1))
+        rarity = np.clip(rarest / most, 0, 1)
+        several = mentions.documents > 1  # a title that several documents have says what kind they are of: "Report"
+        return np.where(several | (rarity < ORDINARY_TITLE), 0.0, rarity)
 
 
 def blend(kind: Kind, frequencies: TermFrequencies, statistics: Statistics, familiarity: float, known: float) -> Blend:
