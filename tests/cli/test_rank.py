@@ -94,7 +94,23 @@ def test_a_condition_on_metadata_that_some_document_has_is_just_not_met(longmatc
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     longmatch("index", tmp_path / "library", tmp_path / "rows.jsonl")
     ran = longmatch("rank", "a", tmp_path / "library", "--where", "year > 2019")
-    assert ran.out == f"No document of {tmp_path / 'library'} matches the condition year > 2019\n"
+    assert ran.out.splitlines() == [
+        f"No document of {tmp_path / 'library'} matches the condition year > 2019",
+        "1 of 2 documents has no year and was left out.",
+    ]
+
+
+def test_a_condition_counts_the_documents_that_lack_the_value_it_names(longmatch, tmp_path):
+    years = {"a": 2020, "b": 2021, "c": None, "d": None, "e": 2001}
+    rows = [{"id": id, "text": f"The {id} bank failed. They queued.", "year": year} for id, year in years.items()]
+    known = [{name: value for name, value in row.items() if value} for row in rows]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, known)))
+    longmatch("index", tmp_path / "library", tmp_path / "rows.jsonl")
+    said = "2 of 5 documents have no year and were left out."
+    assert said in longmatch("rank", "a", tmp_path / "library", "--where", "year > 2019", "--json").json["remarks"]
+    assert said in " ".join(longmatch("rank", "a", tmp_path / "library", "--where", "year > 2019").out.split())
+    assert said in longmatch("show", tmp_path / "library", "--where", "year > 2019").out
+    assert "left out" not in longmatch("show", tmp_path / "library", "--where", "year > 2019 OR year IS NULL").out
 
 
 def test_words_that_no_document_holds_are_named(longmatch, folder):

@@ -107,7 +107,8 @@ def rank(
     if as_json:
         answer.print_json(rerank, [*remarks, *([nothing] if nothing else [])])
     elif nothing:
-        typer.echo(nothing)
+        for sentence in (nothing, *answer.hits.left_out):
+            typer.echo(sentence)
     elif csv != STANDARD_OUTPUT:
         for sentence in remarks:
             warn(sentence)

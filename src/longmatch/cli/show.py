@@ -128,7 +128,8 @@ def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: 
         typer.echo(json.dumps({"facts": opened.summary(), "documents": listed}, ensure_ascii=False, indent=2))
         return
     if not listed and where:
-        typer.echo(f"No document of {library} matches the condition {where}")
+        for sentence in (f"No document of {library} matches the condition {where}", *opened.left_out(where)):
+            typer.echo(sentence)
         return
     known = [name for name in ("author", "year") if any(row["metadata"].get(name) for row in listed)]
     table = Table("id", "title", *known, "language", "words")
@@ -136,6 +137,8 @@ def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: 
         cells = [row["id"], row["title"], *(row["metadata"].get(name) or "" for name in known), row["language"]]
         table.add_row(*(Text(printable(str(cell))) for cell in cells), f"{row['words']:,}")
     Console().print(table)
+    for sentence in opened.left_out(where):
+        typer.echo(sentence)
     _print_summary(opened.summary())
 
 

@@ -47,7 +47,7 @@ from longmatch.library.writer import Writer, write_lock
 from longmatch.matching.hits import Hits
 from longmatch.matching.match import LIKELY, Match
 from longmatch.matching.matcher import Matcher, Progress
-from longmatch.matching.render.wording import language_remarks
+from longmatch.matching.render.wording import language_remarks, left_out
 from longmatch.matching.reranking import DEPTH
 from longmatch.matching.section_hits import SectionHits
 from longmatch.sdr.matcher import SdrMatcher
@@ -241,6 +241,16 @@ class Library:
         """The metadata keys in a condition that no document has."""
         return [key for key in metadata_keys(where) if not len(self._store.read(["id"], has_key(key)))]
 
+    def left_out(self, where: str | None) -> tuple[str, ...]:
+        """Sentences on the documents that a condition leaves out because they lack a value that it names."""
+        keys = metadata_keys(where) if where else []
+        lacking = {key: self._store.ids_where(f"{key} IS NULL") for key in keys}
+        if not where or not any(lacking.values()):
+            return ()
+        kept, total = self._store.ids_where(where), len(self)
+        counts = {key: len(ids - kept) for key, ids in lacking.items()}
+        return tuple(left_out(key, count, total) for key, count in counts.items() if 0 < count < total)
+
     @property
     def version(self) -> int:
         """A number that changes whenever any process changes the documents."""
@@ -391,6 +401,7 @@ class Library:
         hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
         if by == "default" and not rerank and encoded.stored_id is None and encoded.words <= QUESTION_WORDS:
             hits.stands_out = rank_sections(searcher, encoded, 1, where).stands_out
+        hits.left_out = self.left_out(where)
         return hits
 
     def rank_sections(self, query: QueryLike, k: int = 10, where: str | None = None) -> SectionHits:
@@ -400,7 +411,9 @@ class Library:
         query than unrelated documents of the library.
         """
         searcher, encoded = self._encoded(query)
-        return rank_sections(searcher, encoded, k, where, self._with_path)
+        hits = rank_sections(searcher, encoded, k, where, self._with_path)
+        hits.left_out = self.left_out(where)
+        return hits
 
     def _ranking(self, searcher: Searcher, query: Query, k: int, where: str | None, by: By) -> Ranking:
         if by == "sdr":

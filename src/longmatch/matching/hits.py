@@ -75,12 +75,14 @@ class Hits(list[Hit]):
     """The documents found for a query, best first: a list that a notebook shows as a table."""
 
     stands_out: bool | None = None  # for a question, whether any document has more to do with it than the others
+    left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
     same: tuple[SameDocument, ...] = ()  # entries of the library that are the query itself; they are no hits
 
     @property
     def remarks(self) -> list[str]:
-        """What to know before reading them: where the query itself is, and that none may belong with it."""
-        return same_remarks(self.same) + ranking_remarks((hit.probability for hit in self), self.stands_out)
+        """What to know before reading them: where the query is, that none may belong with it, what was left out."""
+        told = same_remarks(self.same) + ranking_remarks((hit.probability for hit in self), self.stands_out)
+        return [*told, *self.left_out]
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Hit: ...

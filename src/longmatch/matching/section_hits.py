@@ -59,6 +59,7 @@ class SectionHits(list[SectionHit]):
 
     def __init__(self, hits: Iterable[SectionHit] = (), stands_out: bool = True) -> None:
         super().__init__(hits)
+        self.left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
         self.stands_out = stands_out  # whether the best has more to do with the question than any other document
 
     def __repr__(self) -> str:
@@ -67,8 +68,8 @@ class SectionHits(list[SectionHit]):
 
     @property
     def remarks(self) -> list[str]:
-        """What to know before reading them: that none answers the question."""
-        return ranking_remarks((), self.stands_out)
+        """What to know before reading them: that none answers the question, and what was left out."""
+        return [*ranking_remarks((), self.stands_out), *self.left_out]
 
     def to_csv(self, file: TextIO) -> None:
         """Write a line per section to an open file, under a line of column names; no cell can be run as a formula."""

@@ -192,6 +192,16 @@ def language_remarks(languages: Iterable[str], known: Collection[str] | None) ->
     return [f"The model was trained on {trained_on}: documents in {_listed(foreign)} {matched}."]
 
 
+def left_out(key: str, lacking: int, documents: int) -> str:
+    """One sentence on documents that a condition cannot judge.
+
+    >>> left_out("year", 12, 40), left_out("year", 1, 40)
+    ('12 of 40 documents have no year and were left out.', '1 of 40 documents has no year and was left out.')
+    """
+    have, were = ("has", "was") if lacking == 1 else ("have", "were")
+    return f"{lacking:,} of {count(documents, 'document')} {have} no {key} and {were} left out."
+
+
 def _listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them."""
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
