@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from longmatch.cli.index import indexing as index_progress
 from longmatch.cli.interrupt import PATIENCE
 from longmatch.library import indexing
 from longmatch.library.errors import NotALibrary
@@ -49,6 +50,18 @@ def index_with_slow_commits(library: Path, texts: Path) -> None:
     index(library, texts)
 
 
+def index_with_slow_encoding(library: Path, texts: Path) -> None:
+    encode = Writer.encode
+
+    def slow(self: Writer, *arguments: Any) -> Any:
+        (library.parent / "encoding").touch()
+        time.sleep(1.0)
+        return encode(self, *arguments)
+
+    Writer.encode = slow  # type: ignore[method-assign]
+    index(library, texts)
+
+
 def documents_in(library: Path) -> int:
     try:
         return len(Library(library, create=False))
@@ -83,6 +96,23 @@ def test_an_interrupted_run_says_what_it_keeps_and_the_next_goes_on(
     assert 0 < int(kept[1]) == int(kept[2]) == documents_in(library) < DOCUMENTS
     again = longmatch("index", library, texts, "--json").json
     assert (again["unchanged"], len(again["added"])) == (int(kept[1]), DOCUMENTS - int(kept[1]))
+
+
+def test_an_interrupt_before_the_first_commit_says_that_nothing_is_kept(texts: Path, tmp_path: Path) -> None:
+    encoding = (tmp_path / "encoding").exists
+    status, said = interrupt(index_with_slow_encoding, texts, encoding, 1, "openvino")
+    assert status == 130 and documents_in(tmp_path / "library") == 0
+    again = "run the same command again and it starts from the beginning."
+    assert said == f"longmatch: stopped. {tmp_path / 'library'} keeps nothing yet; {again}\n"
+
+
+def test_an_interrupt_while_the_model_is_loaded_says_so_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(KeyboardInterrupt), index_progress():
+        raise KeyboardInterrupt
+    assert (
+        "Nothing new is kept yet; run the same command again and it starts from the beginning."
+        in capsys.readouterr().err
+    )
 
 
 def test_a_second_interrupt_lets_the_closing_commit_end(texts: Path, tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from longmatch.library.library import Library
     from longmatch.library.progress import IndexingProgress, OnProgress
 
+STOPPED_EARLY = "stopped. Nothing new is kept yet; run the same command again and it starts from the beginning."
+
 
 def index(
     library: Annotated[str, typer.Argument(help="The library: a folder, or an object storage URL.")],
@@ -155,7 +157,7 @@ def indexing() -> Iterator["OnProgress"]:
             with _shown_progress() as report:
                 yield report
         except KeyboardInterrupt as interrupt:
-            warn(str(interrupt) or "stopped.")
+            warn(str(interrupt) or STOPPED_EARLY)
             raise
 
 

@@ -55,12 +55,20 @@ class IndexingStopped(KeyboardInterrupt):
 
     >>> str(IndexingStopped("papers", 30, 36))
     'stopped. papers keeps 36 documents, 6 of them new; run the same command again and it goes on.'
+    >>> str(IndexingStopped("papers", 30, 30))
+    'stopped. papers keeps 30 documents, none of them new; run the same command again and it starts from the beginning.'
     """
 
     def __init__(self, address: str, before: int, after: int) -> None:
-        kept = f"{count(after, 'document')}, {max(0, after - before):,} of them new"
-        super().__init__(f"stopped. {address} keeps {kept}; run the same command again and it goes on.")
-        self.documents, self.new = after, max(0, after - before)
+        new = max(0, after - before)
+        kept = f"{count(after, 'document')}, {new:,} of them new" if new else _nothing_new(after)
+        again = "it goes on" if new else "it starts from the beginning"
+        super().__init__(f"stopped. {address} keeps {kept}; run the same command again and {again}.")
+        self.documents, self.new = after, new
+
+
+def _nothing_new(documents: int) -> str:
+    return f"{count(documents, 'document')}, none of them new" if documents else "nothing yet"
 
 
 @contextmanager
