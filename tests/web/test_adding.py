@@ -56,6 +56,11 @@ def test_an_added_file_is_kept_listed_ranked_and_mapped_without_a_restart(client
     assert client.get(f"{API}/map").json()["total"] == before["total"] + 1 == 5
 
 
+def test_a_text_that_the_library_holds_already_is_added_and_named(client, own):
+    standing = added(client, f"<h1>Letter</h1><p>{made_up_text(2)}</p>", "letter.html")
+    assert standing["result"]["remarks"] == ["letter.html holds the same text as d002.txt."] and len(own) == 5
+
+
 def test_later_indexing_leaves_added_documents_alone(client, own, tmp_path):
     added(client, made_up_text(7), "brought.txt")
     done = own.add(tmp_path / "texts", prune=True)

@@ -17,7 +17,7 @@ from longmatch.units import Tokens, tokenize
 
 
 class HybridMatcher(Encoder[Encoding, Collection]):
-    """Words, phrases and sentence meaning in one score, and the chance that two documents belong together."""
+    """Words, phrases and sentence meaning in one score, and the probability that two documents belong together."""
 
     name = "default"
 

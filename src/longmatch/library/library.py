@@ -33,6 +33,7 @@ from longmatch.library.pairs import SimilarPairs, find_pairs
 from longmatch.library.progress import OnProgress
 from longmatch.library.reencode import OnDocuments, Reencoder, reencode
 from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType
+from longmatch.library.same_text import same_text_remarks
 from longmatch.library.search.candidates import CANDIDATES
 from longmatch.library.search.encode import Query, QueryEncoder, QueryLike
 from longmatch.library.search.explain import Ranking
@@ -316,7 +317,13 @@ class Library:
                 writer.finish(self.exact_below)
             except KeyboardInterrupt:
                 raise IndexingStopped(self.address, before, len(writer.store)) from None
+        if before or len(summary.added) > 1:
+            summary.remarks += self.same_text(summary.added)
         return summary
+
+    def same_text(self, added: Sequence[str]) -> list[str]:
+        """Sentences on documents, just added, whose text the library holds a second time, as in another format."""
+        return same_text_remarks(self._searcher(), added) if added else []
 
     def put(
         self,

@@ -56,7 +56,7 @@ def _start(state: State, path: Path, read: ReadUpload, on_failure: Callable[[], 
         except BaseException:
             on_failure()
             raise
-        return _added(id, read.document, read.remarks)
+        return _added(id, read.document, (*read.remarks, *state.library.same_text([id])))
 
     return state.jobs.start(work)
 

@@ -1,0 +1,47 @@
+"""Documents that were just added and hold the text of another one: one letter as DOCX and as PDF."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from longmatch.library.search.same import same_documents
+from longmatch.library.search.searcher import Searcher
+
+MOST_CHECKED = 1_000  # documents added at once: of more, `pairs` lists the copies
+NEAREST, NEAR = 3, 0.9  # documents by vector that may hold the same text, and their least cosine
+BLOCK = 64  # documents compared with all vectors together
+LISTED = 10  # sentences
+
+
+def same_text_remarks(searcher: Searcher, added: Sequence[str]) -> list[str]:
+    """Sentences on the documents added whose text another document of the library holds."""
+    if len(added) > MOST_CHECKED:
+        return []
+    told: set[frozenset[str]] = set()
+    sentences = []
+    for id, other in _copies(searcher, added):
+        if frozenset((id, other)) not in told:
+            told.add(frozenset((id, other)))
+            sentences.append(f"{id} holds the same text as {other}.")
+    more = len(sentences) - LISTED
+    others = f"{more:,} more {'does' if more == 1 else 'do'}; longmatch pairs lists copies."
+    return sentences[:LISTED] + ([others] if more > 0 else [])
+
+
+def _copies(searcher: Searcher, added: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """A document added and the first other that holds its text."""
+    index, ids = searcher.index, searcher.scope().ids
+    place = {id: number for number, id in enumerate(ids)}
+    known = [id for id in added if id in place]  # another process may have removed some
+    means = index.live_column("means") if known else np.zeros((0, 0))
+    for start in range(0, len(known), BLOCK):
+        block = known[start : start + BLOCK]
+        cosines = means @ means[[place[id] for id in block]].T  # (documents, block)
+        for id, column in zip(block, cosines.T, strict=True):
+            column[place[id]] = -1.0
+            near = [ids[i] for i in np.argsort(-column, kind="stable")[:NEAREST] if column[i] >= NEAR]
+            encodings = {encoding.document.id: encoding for encoding in searcher.encodings([id, *near] if near else [])}
+            if id in encodings:
+                candidates = [encodings[other] for other in near if other in encodings]
+                same = (one.id for one in same_documents(encodings[id], candidates) if one.relation == "copy")
+                yield from ((id, other) for other in list(same)[:1])

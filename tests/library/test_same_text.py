@@ -1,0 +1,36 @@
+"""A text that is added a second time, as in another format."""
+
+from pathlib import Path
+
+import pytest
+
+from longmatch.library import same_text
+from longmatch.library.library import Library
+from tests.library.tiny import made_up_text, write_texts
+
+
+def test_the_same_text_in_another_format_is_added_and_named(library: Library, tmp_path: Path) -> None:
+    folder = write_texts(tmp_path / "texts", range(6))
+    library.add(folder)
+    (folder / "letter.html").write_text(f"<h1>Letter</h1><p>{made_up_text(3)}</p>")
+    done = library.add(folder)
+    assert done.added == ["letter.html"] and len(library) == 7
+    assert done.remarks == ["letter.html holds the same text as d003.txt."]
+    assert library.add(folder).remarks == []
+
+
+def test_two_copies_added_at_once_are_named_once(library: Library, tmp_path: Path) -> None:
+    folder = write_texts(tmp_path / "texts", range(6))
+    (folder / "again.txt").write_text(made_up_text(3))
+    assert library.add(folder).remarks == ["again.txt holds the same text as d003.txt."]
+
+
+def test_of_many_copies_the_first_are_named_and_the_others_counted(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(same_text, "LISTED", 1)
+    folder = write_texts(tmp_path / "texts", range(6))
+    for number in (3, 4):
+        (folder / f"again-{number}.txt").write_text(made_up_text(number))
+    remarks = library.add(folder).remarks
+    assert remarks == ["again-3.txt holds the same text as d003.txt.", "1 more does; longmatch pairs lists copies."]
