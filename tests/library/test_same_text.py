@@ -1,4 +1,4 @@
-"""A text that is added a second time, as in another format."""
+"""A text that is added a second time, as in another format or as another version."""
 
 from pathlib import Path
 
@@ -19,6 +19,12 @@ def test_the_same_text_in_another_format_is_added_and_named(library: Library, tm
     assert library.add(folder).remarks == []
 
 
+def test_another_version_is_named_as_one(library: Library, tmp_path: Path) -> None:
+    folder = write_texts(tmp_path / "texts", range(6))
+    (folder / "draft.txt").write_text(f"{made_up_text(3)} {made_up_text(90, 3)}")
+    assert library.add(folder).remarks == ["d003.txt is another version of draft.txt."]
+
+
 def test_two_copies_added_at_once_are_named_once(library: Library, tmp_path: Path) -> None:
     folder = write_texts(tmp_path / "texts", range(6))
     (folder / "again.txt").write_text(made_up_text(3))
@@ -33,4 +39,7 @@ def test_of_many_copies_the_first_are_named_and_the_others_counted(
     for number in (3, 4):
         (folder / f"again-{number}.txt").write_text(made_up_text(number))
     remarks = library.add(folder).remarks
-    assert remarks == ["again-3.txt holds the same text as d003.txt.", "1 more does; longmatch pairs lists copies."]
+    assert remarks == [
+        "again-3.txt holds the same text as d003.txt.",
+        "1 more is in the library twice; longmatch pairs lists them.",
+    ]

@@ -1,4 +1,4 @@
-"""Documents that were just added and hold the text of another one: one letter as DOCX and as PDF."""
+"""Documents that were just added and hold the text of another one: one letter as DOCX and as PDF, or two drafts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,30 +6,32 @@ import numpy as np
 
 from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
+from longmatch.matching.same_document import SameDocument
 
 MOST_CHECKED = 1_000  # documents added at once: of more, `pairs` lists the copies
 NEAREST, NEAR = 3, 0.9  # documents by vector that may hold the same text, and their least cosine
 BLOCK = 64  # documents compared with all vectors together
 LISTED = 10  # sentences
+RELATIONS = {"copy": "holds the same text as", "version": "is another version of"}
 
 
 def same_text_remarks(searcher: Searcher, added: Sequence[str]) -> list[str]:
-    """Sentences on the documents added whose text another document of the library holds."""
+    """Sentences on the documents added whose text another document of the library holds, or a version of it."""
     if len(added) > MOST_CHECKED:
         return []
     told: set[frozenset[str]] = set()
     sentences = []
-    for id, other in _copies(searcher, added):
-        if frozenset((id, other)) not in told:
-            told.add(frozenset((id, other)))
-            sentences.append(f"{id} holds the same text as {other}.")
+    for id, other in _same(searcher, added):
+        if frozenset((id, other.id)) not in told:
+            told.add(frozenset((id, other.id)))
+            sentences.append(f"{id} {RELATIONS[other.relation]} {other.id}.")
     more = len(sentences) - LISTED
-    others = f"{more:,} more {'does' if more == 1 else 'do'}; longmatch pairs lists copies."
+    others = f"{more:,} more {'is' if more == 1 else 'are'} in the library twice; longmatch pairs lists them."
     return sentences[:LISTED] + ([others] if more > 0 else [])
 
 
-def _copies(searcher: Searcher, added: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """A document added and the first other that holds its text."""
+def _same(searcher: Searcher, added: Sequence[str]) -> Iterator[tuple[str, SameDocument]]:
+    """A document added and the nearest other that holds its text, a copy rather than a version."""
     index, ids = searcher.index, searcher.scope().ids
     place = {id: number for number, id in enumerate(ids)}
     known = [id for id in added if id in place]  # another process may have removed some
@@ -43,5 +45,5 @@ def _copies(searcher: Searcher, added: Sequence[str]) -> Iterator[tuple[str, str
             encodings = {encoding.document.id: encoding for encoding in searcher.encodings([id, *near] if near else [])}
             if id in encodings:
                 candidates = [encodings[other] for other in near if other in encodings]
-                same = (one.id for one in same_documents(encodings[id], candidates) if one.relation == "copy")
-                yield from ((id, other) for other in list(same)[:1])
+                same = sorted(same_documents(encodings[id], candidates), key=lambda one: one.relation)
+                yield from ((id, other) for other in same[:1])
