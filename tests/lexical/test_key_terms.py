@@ -64,6 +64,17 @@ def test_what_consists_of_everyday_words_is_told_last():
     assert set(told("Of the.")) == {"of", "the", "of the"}
 
 
+def test_letters_and_small_numbers_are_everyday_and_other_numbers_are_not():
+    words = np.array([hash_word(word) for word in ("t", "α", "7", "1000", "1848", "x86")], dtype=np.uint64)
+    assert is_everyday(words, BACKGROUND).tolist() == [True, True, True, True, False, False]
+
+
+def test_the_function_words_of_a_text_s_own_language_are_everyday():
+    war, bridge = (np.array([hash_word(word)], dtype=np.uint64) for word in ("war", "brücke"))
+    assert is_everyday(war, BACKGROUND, "de").all() and not is_everyday(war, BACKGROUND, "en").any()
+    assert not is_everyday(bridge, BACKGROUND, "de").any()
+
+
 def test_a_part_of_a_heavier_term_is_left_out_and_a_longer_term_is_not():
     document = read_text_string("Stone bridge. Stone.", "text")
     terms = terms_of(document)

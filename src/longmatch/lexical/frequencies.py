@@ -62,8 +62,7 @@ class Frequencies:
 class Blend:
     """A collection's frequencies with background text as a prior, worth `worth` documents.
 
-    A folder of ten documents cannot tell common words from rare ones; ten thousand need no help. Nor is a word rare
-    that is common in the background text, though the collection seldom has it.
+    A folder of ten documents cannot tell common words from rare ones; ten thousand need no help.
     """
 
     collection: TermFrequencies
@@ -73,7 +72,7 @@ class Blend:
     scale: float | None = None  # documents among which a term is rare; by default those of both
 
     def share(self, terms: Hashes) -> Floats:
-        """The share of documents that each term occurs in: of collection and prior, or of the background if larger."""
+        """The share of documents that each term occurs in, of collection and prior."""
         ids, shares = self._own
         position, present = lookup(ids, terms)
         return shares[position] if present.all() else self._share(terms, self.collection(terms))
@@ -93,8 +92,7 @@ class Blend:
         return self._blended(counts, self.background.share(terms))
 
     def _blended(self, counts: Floats, background: Floats) -> Floats:
-        documents = self.collection.documents + self.worth
-        return np.maximum(background, (counts + self.worth * background) / documents)
+        return (counts + self.worth * background) / (self.collection.documents + self.worth)
 
     def idf(self, terms: Hashes) -> Floats:
         """ln((1 + n) / (1 + n share)) to the power: a word found everywhere weighs nothing."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from longmatch.documents.language import COMMON_WORDS
 from longmatch.lexical.background import TermBackground
+from longmatch.lexical.function_words import function_words
 from longmatch.lexical.links import Shared
 from longmatch.lexical.spelling import spell
 from longmatch.lexical.terms import PHRASE_LENGTHS, Flags, Hashes, Ints, Stream, hash_runs, hash_word, run_starts
@@ -20,7 +21,10 @@ from longmatch.matching.match import Term
 from longmatch.matching.sentences import Sentences
 
 LENGTHS = (1, *PHRASE_LENGTHS)
-SPOKEN = "me my we us our you your she her"  # everyday words that an encyclopedia seldom has
+SYMBOLS = (
+    "abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρστυφχψω"  # single letters, which name something in a formula alone
+)
+NUMBERS = 1_000  # up to which a number by itself says nothing
 TOP_TERMS = 40  # considered; those that are part of a heavier one are left out
 
 
@@ -32,7 +36,7 @@ def key_terms(
     `words` are the words of that document's `sentences`; `background` says which are everyday words.
     """
     ids, mass = (np.concatenate(parts) for parts in zip(*((s.ids, s.mass) for s in shared), strict=True))
-    cores = _Cores.of(words, is_everyday(words.ids, background))
+    cores = _Cores.of(words, is_everyday(words.ids, background, sentences.document.language))
     position = np.searchsorted(cores.terms, ids)
     carried = np.bincount(cores.core[position], mass, len(cores.terms))
     best = np.lexsort((-carried, cores.everyday))[:TOP_TERMS]
@@ -44,14 +48,18 @@ def key_terms(
     return tuple(_distinct(Term(spelled[term], share) for term, share in shares if term in spelled))
 
 
-def is_everyday(words: Hashes, background: TermBackground) -> Flags:
-    """Which words are everyday ones: those of much of general text, and the commonest of the languages we detect."""
-    return np.isin(words, background.everyday) | np.isin(words, _spoken())
+def is_everyday(words: Hashes, background: TermBackground, language: str = "en") -> Flags:
+    """Which words of a text are everyday ones: those of much of general text, and the function words of its language.
+
+    Single letters and small numbers are no better by themselves.
+    """
+    return np.isin(words, background.everyday) | np.isin(words, _others(language))
 
 
 @cache
-def _spoken() -> Hashes:
-    return np.array([hash_word(word) for word in (*SPOKEN.split(), *COMMON_WORDS)], dtype=np.uint64)
+def _others(language: str) -> Hashes:
+    words = (*function_words("en"), *function_words(language), *COMMON_WORDS, *SYMBOLS, *map(str, range(NUMBERS + 1)))
+    return np.array([hash_word(word) for word in words], dtype=np.uint64)
 
 
 @dataclass(frozen=True)

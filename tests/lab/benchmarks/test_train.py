@@ -151,7 +151,7 @@ def test_a_study_changes_the_length_alone() -> None:
     assert lengths == [2, 4, 8, 16]
     assert dict(ROWS["smash-512"][1]) == {"opening": 512}
     assert ROWS["smith-mean-1024"][1]["max_blocks"] * 32 == 1024
-    assert prerequisites(["smith-15-epochs"]) == ["smith-pretrain-15-epochs"]
+    assert prerequisites(["smith-4-epochs"]) == ["smith-pretrain-4-epochs"]
 
 
 def test_what_is_pre_trained_on_prepared_documents_reads_their_tokens(make_data, tiny_bert, tmp_path) -> None:

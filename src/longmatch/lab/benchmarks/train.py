@@ -148,7 +148,7 @@ LENGTHS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # SMITH's figure 4
 }
 EPOCHS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # SMITH by the length of its pre-training
     name: row
-    for epochs in (5, 15)
+    for epochs in (1, 4)
     for name, row in (
         (f"smith-pretrain-{epochs}-epochs", ("smith-pretrain", {"epochs": epochs})),
         (f"smith-{epochs}-epochs", ("smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"})),

@@ -79,7 +79,7 @@ class SmithRecipe(BiEncoderRecipe[BlockBatch]):
         """Where all cosines are alike at first (0.99 on average), a fixed bias leaves every probability at one end."""
         numbers, (source, target) = self.pairs.documents(self._batch_rows(0))
         if self.settings.device == "auto" and torch.cuda.is_available():
-            self.model.to("cuda")  # where it is about to be trained: a batch of long documents
+            nn.Module.to(self.model, "cuda")  # where it is about to be trained: a batch of long documents
         self.model.eval()  # no dropout
         vectors = self._document_vectors(numbers)
         cosine = (vectors[source] * vectors[target]).sum(1).mean().item()
