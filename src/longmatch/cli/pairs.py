@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from longmatch.library.pairs import Pair, SimilarPairs
 
 LONGEST = 160  # characters of a passage shown
-STYLES = {"copy": "red", "version": "magenta", "reuse": "yellow", "related": "blue", "unrelated": "dim"}
+STYLES = {"copy": "red", "version": "magenta", "reuse": "yellow", "related": "blue"}
 
 
 def pairs(
@@ -73,9 +73,13 @@ def _print_pair(pair: "Pair", console: Console) -> None:
     from longmatch.matching.render.terminal.printable import printable
     from longmatch.matching.render.wording import chance, likelihood
 
-    line = Text.assemble((pair.relation, f"bold {STYLES[pair.relation]}"))
-    if pair.relation in ("related", "unrelated"):
-        line.append(f"  {likelihood(pair.probability)} ({chance(pair.probability)})")
+    likely = f"{likelihood(pair.probability)} ({chance(pair.probability)})"
+    if pair.relation == "unrelated":  # below --min, which need not be what the words say
+        line = Text(likely)
+    else:
+        line = Text.assemble((pair.relation, f"bold {STYLES[pair.relation]}"))
+    if pair.relation == "related":
+        line.append(f"  {likely}")
     console.print(line.append(f"  {pair.score:.2f} alike", "dim"))
     for side, id, title in (("A", pair.a, pair.title_a), ("B", pair.b, pair.title_b)):
         name = f"  {printable(id)}" if title else ""
