@@ -45,6 +45,7 @@ def test_many_queries_are_answered_as_one_at_a_time(filled: Library, queries: li
         assert_alike(hits, filled.rank(query, k=5, where="words > 50"))
 
 
+@pytest.mark.slow
 def test_a_cluster_answers_in_the_order_of_the_queries_and_as_one_machine(
     cluster: Any, filled: Library, queries: list[Document], make: Callable[[], HybridMatcher], monkeypatch: Any
 ) -> None:

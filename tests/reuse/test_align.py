@@ -46,7 +46,7 @@ def test_small_texts_are_aligned_as_well_as_can_be(seed):
     assert found == longest_common(a.tolist(), b.tolist())
 
 
-@pytest.mark.parametrize("share", [0.02, 0.15])
+@pytest.mark.parametrize("share", [pytest.param(0.02, marks=pytest.mark.slow), 0.15])
 def test_long_texts_are_aligned_nearly_as_well_as_can_be(share):
     text = random_words(1, 1500)
     a, b = numbered(text, edited(text, share))

@@ -61,6 +61,7 @@ def test_every_route_of_the_schema_is_fuzzed(described):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE])
 @pytest.mark.parametrize("route", ROUTES)
 def test_whatever_is_sent_the_answer_is_as_described(described, route, mode):

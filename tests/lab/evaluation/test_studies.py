@@ -30,6 +30,7 @@ def results(out: Path) -> list[dict]:
     return json.loads((out / "results.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_study_trains_and_measures_a_model_for_each_value_and_seed(
     make_data: Make, tiny_bert: Path, tmp_path: Path
 ) -> None:

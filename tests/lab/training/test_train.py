@@ -24,7 +24,10 @@ def whole_folder(folder):
     "settings",
     [
         {"steps": 20, "save_every": 3, "keep": 20, "new_layer": True},
-        {"steps": 20, "accumulate": 3, "schedule": "cosine", "warmup": 0.3, "workers": 2, "keep": 20},
+        pytest.param(
+            {"steps": 20, "accumulate": 3, "schedule": "cosine", "warmup": 0.3, "workers": 2, "keep": 20},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_from_any_checkpoint_a_run_ends_as_if_never_stopped(tiny: Train, settings):

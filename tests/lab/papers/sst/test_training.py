@@ -106,6 +106,7 @@ def test_without_temporal_aggregation_every_epoch_reads_the_first_view(recipe):
     assert torch.equal(found.draw(step).rows.text.ids, found.layout.lay_out(pairs, [0]).text.ids)
 
 
+@pytest.mark.slow
 def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe):
     found = recipe(attention=True, views=2)
     before = average_precision(found)
