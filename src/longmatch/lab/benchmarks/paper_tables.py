@@ -140,6 +140,7 @@ def near_rows() -> dict[str, Names]:
         "CIG": ["cig epochs=6"],
         "TF-IDF": ["tfidf"],
         "phrases": ["phrases"],
+        "RPRS": ["rprs"],
         "default": ["default"],
         "cross-encoder, in order": ["cross epochs=6", "cross epochs=2"],
         "SST, in order": ["sst epochs=3 sentences=120", "sst epochs=2 sentences=120"],
