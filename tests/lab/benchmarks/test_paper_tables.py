@@ -4,7 +4,8 @@ import pytest
 
 from longmatch.lab.benchmarks.colde_robustness import STUDIES, study_points
 from longmatch.lab.benchmarks.paper_tables import PaperTable, colde_rows, pooled_row
-from longmatch.lab.benchmarks.stored_results import ResultGroup
+from longmatch.lab.benchmarks.smith_rows import SMITH_TABLES
+from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
 from longmatch.lab.evaluation.result_rows import compare_rows, make_rows
 from tests.lab.evaluation.test_result_rows import run
 
@@ -35,6 +36,16 @@ def test_a_table_has_every_measure_and_tests_each_row_against_the_first() -> Non
 
 def test_a_set_on_which_the_method_was_not_measured_has_no_table() -> None:
     assert TABLE.lines(ResultGroup("set", "test", runs=[run("other", 1)])) == []
+
+
+def test_a_row_that_none_is_compared_with_has_no_table() -> None:
+    assert TABLE.lines(ResultGroup("set", "test", runs=[run("ours", 1)])) == []
+
+
+def test_every_row_of_smiths_tables_is_stored() -> None:
+    stored = {each.model for each in StoredResults.load().groups["acl.test"].runs}
+    named = {label: names for rows in SMITH_TABLES.values() for label, names in rows.items()}
+    assert [label for label, names in named.items() if not stored & set(names)] == []
 
 
 def test_a_study_contains_the_points_that_were_measured() -> None:

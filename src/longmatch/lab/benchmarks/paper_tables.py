@@ -2,6 +2,7 @@
 
     python -m longmatch.lab.benchmarks.paper_tables colde [--sets acl papers wiki]
     python -m longmatch.lab.benchmarks.paper_tables sdr
+    python -m longmatch.lab.benchmarks.paper_tables smith
     python -m longmatch.lab.benchmarks.paper_tables near --sets acl-near papers-near
 
 Run it in the repository's root. Rows that are not stored are left out; the first row of a table is the one that the
@@ -12,6 +13,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from longmatch.lab.benchmarks.smith_rows import SMITH_TABLES
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
 from longmatch.lab.evaluation.result_rows import ResultRow, compare_rows, rows_without_tests
 
@@ -28,10 +30,10 @@ class PaperTable:
     rows: Mapping[str, Names]
 
     def lines(self, group: ResultGroup) -> list[str]:
-        """The table of one set in Markdown; empty without its first row."""
+        """The table of one set in Markdown; empty without its first row, or with no other."""
         found = {label: row for label, names in self.rows.items() if (row := pooled_row(group, label, names))}
         first = next(iter(self.rows))
-        if first not in found:
+        if first not in found or len(found) == 1:
             return []
         heads = [head for measure, name in self.columns.items() for head in (name, *self._p_head(measure))]
         lines = [f"{self.title}, {group.data}:", "", _line(["", *heads, "seeds"])]
@@ -149,12 +151,14 @@ def near_rows() -> dict[str, Names]:
 
 PAIRS = {"precision": "P", "recall": "R", "F1": "F1", "accuracy": "accuracy", "average_precision": "AP"}
 RANKING = {name: name for name in ("MPR", "MRR", "HR@10", "nDCG@10")}
+CLASSES = {"accuracy": "accuracy", "F1": "F1", "average_precision": "AP", "MRR": "MRR", "nDCG@10": "nDCG@10"}
 TABLES = {
     "colde": [
         PaperTable("From MiniLM", PAIRS | RANKING, ("F1", "nDCG@10"), colde_rows()),
         PaperTable("From raw-lm", PAIRS | RANKING, ("F1", "nDCG@10"), colde_rows("backbone=raw-lm")),
     ],
     "near": [PaperTable("Near pairs", PAIRS, ("F1", "average_precision"), near_rows())],
+    "smith": [PaperTable(title, CLASSES, ("F1", "average_precision"), rows) for title, rows in SMITH_TABLES.items()],
     "sdr": [
         PaperTable("From raw-lm", RANKING, ("MPR", "nDCG@10"), sdr_rows()),
         PaperTable(
