@@ -7,7 +7,7 @@ import pytest
 from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.sst_ablations import PARTS, main, part_of
 from longmatch.lab.benchmarks.stored_results import StoredResults
-from longmatch.lab.benchmarks.train import ROWS
+from longmatch.lab.benchmarks.training_rows import ROWS
 from longmatch.lab.evaluation.result_rows import compare_rows, rows_without_tests
 from longmatch.lab.evaluation.runs import ModelRun
 from tests.lab.evaluation.test_result_rows import run

@@ -7,7 +7,8 @@ import pytest
 
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
 from longmatch.lab.benchmarks.prepare import prepare_set
-from longmatch.lab.benchmarks.train import ROWS, BenchmarkPlan, check_overrides, prerequisites, settings_for
+from longmatch.lab.benchmarks.train import BenchmarkPlan, check_overrides, prerequisites, settings_for
+from longmatch.lab.benchmarks.training_rows import ROWS
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.encoders.tokenizer import open_tokenizer
 from tests.lab.benchmarks.noting import Note

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.stored_results import RESULTS, StoredResults
-from longmatch.lab.benchmarks.train import ROWS
+from longmatch.lab.benchmarks.training_rows import ROWS
 from longmatch.lab.evaluation.result_rows import ResultRow, compare_rows, rows_without_tests
 
 BEGIN, END = "<!-- table 4: longmatch.lab.benchmarks.sst_ablations -->", "<!-- end of table 4 -->"

@@ -38,6 +38,7 @@ from typing import Any
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
 from longmatch.lab.benchmarks.prepare import MODELS, TOKENS, restore_layers
+from longmatch.lab.benchmarks.training_rows import MAIN_ROWS, ROWS
 from longmatch.lab.datasets.collection import DataFolder, find_set
 from longmatch.lab.evaluation.evaluate import Evaluation
 from longmatch.lab.evaluation.model_spec import WITHOUT_BACKBONE
@@ -46,116 +47,6 @@ from longmatch.lab.training.settings import TrainingSettings, read_pairs
 from longmatch.lab.training.train import find_recipe, train
 from longmatch.parallel import half_the_cores, use_processes
 
-ADAPTIVE = {"clustering": "adaptive", "clusters": "@sst-clusters"}  # @ROW is the folder of that row, trained first
-ALONE = {"temporal": False, "views": 1}  # SST without aggregation
-BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were masked
-MEAN = {"document_pooling": "mean", "centred": True}  # SMITH's documents by the mean of their blocks, not the first
-MINILM = {"backbone": DEFAULT_NAME, "block_pooling": "mean"}  # MiniLM's sentences are means of their tokens
-SMALL_BLOCKS = {"block_tokens": 32, "max_blocks": 64}  # SMITH's own; with a backbone the default is 4 of 128 tokens
-MAIN_ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "colde": ("colde", {}),
-    "colde-paper": ("colde", {"preset": "paper"}),
-    "colde-no-sections": ("colde", {"augmented": False}),  # CoLDE's table 2: -Aug
-    "colde-no-lstm": ("colde", {"recurrent": False}),  # -LSTM
-    "colde-no-contrast": ("colde", {"contrastive": False}),  # -CL
-    "first": ("first", {}),
-    "first-contrastive": ("first", {"loss": "contrastive"}),
-    "mean": ("mean", {}),
-    "sdr": ("sdr", {}),
-    "sdr-paper": ("sdr", {"preset": "paper"}),
-    "sdr-no-contrast": ("sdr", {"preset": "paper", "contrastive": False}),  # SDR's table 3 (v): words only
-    "sdr-margin-2": ("sdr", {"preset": "paper", "margin": 2.0}),
-    "sdr-no-words": ("sdr", {"preset": "paper", "word_weight": 0.0}),
-    "sdr-masked-pairs": (
-        "sdr",
-        {"preset": "paper", "masked_pairs": True},
-    ),  # one pass for both losses
-    "sdr-paragraphs": ("sdr", {"preset": "paper", "unit": "paragraph", "score_by": "paragraph"}),
-    "sbert": ("sdr", {"preset": "paper", "margin": 2.0, "word_weight": 0.0}),  # SDR 4.3: SBERT's loss, pseudo-labels
-    "smith-pretrain-wp": ("smith-pretrain", {"masked_blocks": 0}),
-    "smith-pretrain-wp-sp": ("smith-pretrain", {}),
-    "smith": ("smith", {}),  # SMITH's table 5: NP
-    "smith-wp": ("smith", {"pretrained": "@smith-pretrain-wp"}),
-    "smith-wp-sp": ("smith", BOTH),
-    "smith-sum-concat": ("smith", BOTH | {"combine": "sum-concat"}),  # SMITH's table 7
-    "smith-mean-concat": ("smith", BOTH | {"combine": "mean-concat"}),
-    "smith-attention": ("smith", BOTH | {"combine": "attention"}),
-    "smith-pretrain-2-layers": ("smith-pretrain", {"layers": 2}),
-    "smith-pretrain-4-layers": ("smith-pretrain", {"layers": 4}),
-    "smith-2-layers": ("smith", {"pretrained": "@smith-pretrain-2-layers"}),  # SMITH's table 6
-    "smith-4-layers": ("smith", {"pretrained": "@smith-pretrain-4-layers"}),
-    "smith-short": ("smith", {"backbone": DEFAULT_NAME}),
-    "smith-mean": ("smith", BOTH | MEAN),
-    "smith-mean-np": ("smith", MEAN),
-    "smith-mean-wp": ("smith", MEAN | {"pretrained": "@smith-pretrain-wp"}),
-    "smith-mean-parts": ("smith", BOTH | {"combine": "mean-concat", "normalise_parts": True}),
-    "smith-minilm": ("smith", MINILM | MEAN),
-    "smith-minilm-small-blocks": ("smith", MINILM | MEAN | SMALL_BLOCKS),
-    "smith-pretrain-minilm-sp": ("smith-pretrain", MINILM | SMALL_BLOCKS | {"masked_words": 0.0}),
-    "smith-pretrain-minilm-wp-sp": ("smith-pretrain", MINILM | SMALL_BLOCKS),
-    "smith-minilm-sp": ("smith", MEAN | {"pretrained": "@smith-pretrain-minilm-sp"}),
-    "smith-minilm-wp-sp": ("smith", MEAN | {"pretrained": "@smith-pretrain-minilm-wp-sp"}),
-    "dssm": ("dssm", {}),
-    "arc-i": ("arc-i", {}),
-    "han": ("han", {}),
-    "smash": ("smash", {}),
-    "s-long": ("s-long", {}),
-    "cross": ("cross", {}),
-    "cross-fresh": ("cross", {"readout": "fresh", "swap": True}),
-    "cross-mean": ("cross", {"readout": "mean", "swap": True}),
-    "bert-pli": ("bert-pli", {}),
-    "match-ignition": ("match-ignition", {}),
-    "opt-match": ("opt-match", {}),
-    "cig": ("cig", {}),
-    "sst-clusters": ("sst-clusters", {}),
-    "sst-clusters-modularity": ("sst-clusters", {"modularity": 1.0}),  # with DMoN's own loss
-    "sst-modularity": ("sst", ADAPTIVE | {"clusters": "@sst-clusters-modularity"}),
-    "sst-direct-hard": ("sst", {"sampling": "hard"}),  # SST's table 2
-    "sst-direct-soft": ("sst", {}),
-    "sst-adaptive-hard": ("sst", ADAPTIVE | {"sampling": "hard"}),
-    "sst-adaptive-soft": ("sst", ADAPTIVE),
-    "sst-one-view": ("sst", ADAPTIVE | {"views": 1}),  # SST's table 4: w/o aggregation inference
-    "sst-not-temporal": ("sst", ADAPTIVE | {"temporal": False}),
-    "sst-with-attention": ("sst", ADAPTIVE | {"attention": True}),
-    "sst-uniform": ("sst", ADAPTIVE | {"sampling": "uniform"}),
-    "sst-negative": ("sst", ADAPTIVE | {"sampling": "negative"}),
-    "sst-random": ("sst", {"sampling": "random"}),
-    "sst-clusters-no-separation": ("sst-clusters", {"separation": 0.0}),
-    "sst-clusters-no-agreement": ("sst-clusters", {"agreement": 0.0}),
-    "sst-clusters-no-losses": ("sst-clusters", {"agreement": 0.0, "separation": 0.0, "modularity": 1.0}),
-    "sst-no-separation": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-separation"}),  # w/o L_n
-    "sst-no-agreement": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-agreement"}),  # w/o L_p
-    "sst-no-losses": ("sst", ADAPTIVE | ALONE | {"clusters": "@sst-clusters-no-losses"}),  # w/o both
-    "sst-dual-direct-hard": ("sst-dual", {"sampling": "hard"}),  # SST's table 3
-    "sst-dual-direct-soft": ("sst-dual", {}),
-    "sst-dual-adaptive-hard": ("sst-dual", ADAPTIVE | {"sampling": "hard"}),
-    "sst-dual-adaptive-soft": ("sst-dual", ADAPTIVE),
-}
-COLDE_STUDIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # its robustness: sections 4.4.1, 4.4.2 and 4.5.4
-    f"colde-{key.replace('_', '-')}-{value}": ("colde", {key: value})
-    for key, values in {"documents": (50, 75, 200), "max_tokens": (1_000, 4_000, 8_000), "sections": (3, 4, 5)}.items()
-    for value in values
-}
-LENGTHS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # SMITH's figure 4
-    f"{row}-{tokens}": (model, changed | {key: tokens // size})
-    for tokens in (256, 512, 1_024, 2_048)
-    for row, model, changed, key, size in (
-        ("smith-minilm", "smith", MINILM | MEAN, "max_blocks", 128),
-        ("smith-mean", "smith", BOTH | MEAN, "max_blocks", 32),
-        ("han", "han", {}, "opening", 1),
-        ("smash", "smash", {}, "opening", 1),
-    )
-}
-EPOCHS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # SMITH by the length of its pre-training
-    name: row
-    for epochs in (1, 4)
-    for name, row in (
-        (f"smith-pretrain-{epochs}-epochs", ("smith-pretrain", {"epochs": epochs})),
-        (f"smith-{epochs}-epochs", ("smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"})),
-    )
-}
-STUDIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {**COLDE_STUDIES, **LENGTHS, **EPOCHS}
-ROWS: Mapping[str, tuple[str, Mapping[str, Any]]] = {**MAIN_ROWS, **STUDIES}
 PREREQUISITES = ("sst-clusters", "smith-pretrain")  # models that others need and that cannot match documents
 PRETRAINED = "smith-pretrain"  # trained once for all sets, from unlabelled documents
 LARGE = ("colde", "mean", "s-long")  # models whose steps fill a GPU
