@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from tests.fuzz.damage import damaged
@@ -61,7 +61,7 @@ class Reader:
     def outcome(self) -> str | None:
         """What became of the file it reads; None if that is not known yet."""
         try:
-            if self.answers.poll(0.02):
+            if self.answers.poll():
                 self.number, said = self.answers.recv()
                 self.since = time.monotonic()
                 return str(said) if said else None
@@ -89,6 +89,7 @@ def main() -> None:
     readers = [Reader(options.suffixes, options.first + n, options.processes) for n in range(options.processes)]
     counts: Counter[str] = Counter()
     while time.monotonic() < end:
+        wait([reader.answers for reader in readers], timeout=0.5)
         for reader in readers:
             if how := reader.outcome():
                 kind = how.split(":")[0]
