@@ -12,8 +12,10 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from longmatch.default.matcher import HybridMatcher
+from longmatch.documents.read import read
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
+from longmatch.library.rows import to_table
 from tests.library.tiny import made_up_text, write_texts
 
 ADDRESS = "s3://shelf/papers"
@@ -94,10 +96,23 @@ def test_two_machines_may_add_at_once(tiny: HybridMatcher, tmp_path: Path, monke
 
 
 @pytest.mark.usefixtures("storage")
+def test_a_machine_finds_what_another_has_added_while_it_wrote(
+    tiny: HybridMatcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = Library(ADDRESS, tiny), Library(ADDRESS, tiny)
+    monkeypatch.setattr(Library, "_folder", property(lambda self: tmp_path / ("here" if self is here else "there")))
+    here.add(write_texts(tmp_path / "start", range(3)))
+    with here._writer() as writer:
+        there.add(write_texts(tmp_path / "theirs", range(100, 103)))
+        writer.put(to_table(tiny.encode([read(write_texts(tmp_path / "ours", range(200, 201)) / "d200.txt")])))
+        writer.finish(exact_below=1_000)
+    assert {hit.id for hit in here.rank("d000.txt", k=9)} == set(here) - {"d000.txt"}
+
+
+@pytest.mark.usefixtures("storage")
 def test_parts_written_by_workers_are_committed_there_too(tiny: HybridMatcher, texts: Path, library: Library) -> None:
     from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker
     from longmatch.distributed.journal import FinishedStep, commit_all
-    from longmatch.documents.read import read
 
     far = Library(ADDRESS, tiny)
     for one in (far, library):

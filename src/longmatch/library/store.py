@@ -107,6 +107,11 @@ class Store:
         return not set(schema_for(self.model.width).names) <= set(self._documents.schema.names)
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other machines may change it at any time: a lock keeps other writers away from a folder alone."""
+        return "://" in self.address
+
+    @property
     def version(self) -> int:
         """A number that changes with every commit: that of the last refresh, or of an own change since."""
         if self._version is None:
@@ -287,7 +292,7 @@ class Store:
             if count >= exact_below and "mean" not in present:
                 self._documents.create_index("mean", config=IvfRq(distance_type="cosine"))
             if fragments > MAX_FRAGMENTS + count // 500:  # compacting rewrites everything: less often the larger it is
-                local = "://" not in self.address  # there, a lock keeps other writers away
+                local = not self.is_shared
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # readers of old versions retry: see `read`
                     for table in (self._documents, self._files):

@@ -44,14 +44,14 @@ class Writer:
         with storage_errors(self.store.address):
             self.index.remove([row.id for row in stored])
             self.index.add(stored)
-            self.index.save(self.store.version)
+            self._save_index()
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove documents."""
         self.store.delete(ids)
         with storage_errors(self.store.address):
             self.index.remove(ids)
-            self.index.save(self.store.version)
+            self._save_index()
 
     def follow(self, commit: Callable[[], None], removed: Sequence[str]) -> None:
         """Run `commit`, which changes the store and removes the ids `removed`, and update the index after it."""
@@ -69,7 +69,13 @@ class Writer:
                 self.index.merge()
                 self.index.refresh_norms()
                 refresh_unrelated(self.index, self.store)
-            self.index.save(self.store.version)
+            self._save_index()
+
+    def _save_index(self) -> None:
+        """Save the index, with what other machines have changed in the store meanwhile."""
+        if self.store.is_shared:
+            update_index(self.index, self.store)
+        self.index.save(self.store.version)
 
 
 def refresh_unrelated(index: Index, store: Store) -> None:
