@@ -52,6 +52,7 @@ SLOW = (
     "tests/distributed/test_worker_pool.py",
     "tests/docs/test_notebooks.py::test_a_folder_is_explored",
     "tests/docs/test_notebooks.py::test_colde_is_trained",
+    "tests/docs/test_site.py",
     "tests/lab/baselines/cig/test_training.py::test_training_lifts",
     "tests/lab/baselines/cross/test_training.py::test_training_lifts",
     "tests/lab/baselines/pooled/test_training.py::test_training_lifts",
@@ -72,7 +73,7 @@ SLOW = (
     "tests/web/page/test_page_long_browser.py",
 )
 """Kill tests at length, flipped bits, full disks, soak, several machines, very long documents in a browser, notebooks,
-and how far training lifts a baseline: `make test-slow` runs them."""
+the site, and how far training lifts a baseline: `make test-slow` runs them."""
 
 
 FUZZED = ("tests/fuzz/test_fuzz.py::test_a_damaged_file", "tests/web/test_fuzz.py::test_whatever_is_sent")

@@ -3,6 +3,9 @@
 import os
 from pathlib import Path
 
+import pytest
+
+from longmatch import parallel
 from longmatch.library.files import SourceFile, read_files
 from tests.library.tiny import made_up_text, write_texts
 
@@ -16,8 +19,8 @@ class Deadly:
         os._exit(1)
 
 
-def file_of(path: object, id: str) -> SourceFile:
-    return SourceFile(path, id, id, "", 0, 0)  # type: ignore[arg-type]
+def file_of(path: object, id: str, size: int = 50_000) -> SourceFile:
+    return SourceFile(path, id, id, "", size, 0)  # type: ignore[arg-type]
 
 
 def test_a_file_that_kills_its_reader_is_named_and_the_others_are_read_in_order(tmp_path: Path) -> None:
@@ -30,6 +33,13 @@ def test_a_file_that_kills_its_reader_is_named_and_the_others_are_read_in_order(
     problems = [str(problem) for _, _, problems in read for problem in problems]
     assert len(problems) == 1
     assert "made its reader crash" in problems[0]
+
+
+def test_files_too_small_to_be_worth_a_process_are_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "_new_pool", None)
+    folder = write_texts(tmp_path / "texts", range(16))
+    files = [file_of(path, path.name, path.stat().st_size) for path in sorted(folder.iterdir())]
+    assert [d.text for found in read_files(files, 2) for d in found.documents] == [made_up_text(n) for n in range(16)]
 
 
 def test_a_pdf_is_never_read_by_the_process_that_indexes(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from longmatch.parallel import parallel_map
 
 SETTLED = 2.0  # seconds: a file modified this recently may change again without a new timestamp
 HASH_DIGITS = 32  # of a file's content; those of a description follow
-FILES_PER_PROCESS = 6  # with fewer, starting a process takes longer than reading them here
+FILES_PER_PROCESS, BYTES_PER_PROCESS = 6, 100_000  # with fewer, starting a process takes longer than reading them here
 CRASHING = (".pdf", *IMAGE_SUFFIXES)  # formats whose readers are written in C++
 AHEAD = 8  # files read ahead per process
 
@@ -241,7 +241,7 @@ def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Ite
     collections = [file.is_collection for file in files]
     single = [file for file, is_collection in zip(files, collections, strict=True) if not is_collection]
     apart = any(may_crash(file.path.name) for file in single)
-    workers = _workers(len(single), processes)
+    workers = _workers(len(single), sum(file.size for file in single), processes)
     results = parallel_map(read_single, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed, apart=apart)
     for file, is_collection in zip(files, collections, strict=True):
         yield _stream(file, processes) if is_collection else _single(file, next(results))
@@ -252,8 +252,9 @@ def may_crash(name: str) -> bool:
     return name.lower().endswith(CRASHING)
 
 
-def _workers(files: int, processes: int | None) -> int:
-    return min(processes or os.cpu_count() or 1, max(1, files // FILES_PER_PROCESS))
+def _workers(files: int, size: int, processes: int | None) -> int:
+    worth = min(files // FILES_PER_PROCESS, size // BYTES_PER_PROCESS)
+    return min(processes or os.cpu_count() or 1, max(1, worth))
 
 
 @dataclass
@@ -299,7 +300,7 @@ def _stream(file: SourceFile, processes: int | None) -> FileRead:
 def _zip_documents(stream: FileRead, processes: int | None) -> Iterator[Document]:
     file = stream.file
     groups = [ZipGroup(file, names) for names in zip_groups(file.path, stream.problems.append)]
-    workers = _workers(sum(len(group.names) for group in groups), processes)
+    workers = _workers(sum(len(group.names) for group in groups), file.size, processes)
     apart = any(may_crash(name) for group in groups for name in group.names)
     for found in parallel_map(read_zip_group, groups, workers, chunk=1, ahead=2, on_crash=_crashed_group, apart=apart):
         stream.problems += found.problems

@@ -147,19 +147,19 @@ def ranked(model: str, value: float, **more: object) -> dict:
     return row | {"measures": {"nDCG@10": value, "F1": value}}
 
 
-def test_the_pages_in_the_repository_are_what_the_stored_results_give() -> None:
-    assert write_pages(StoredResults.load(ROOT / "benchmarks" / "results")) == read_pages(ROOT / "docs")
+def test_the_pages_in_the_repository_are_what_the_stored_results_give(published: StoredResults) -> None:
+    assert write_pages(published) == read_pages(ROOT / "docs")
 
 
-def test_what_the_readme_says_of_the_default_holds() -> None:
+def test_what_the_readme_says_of_the_default_holds(published: StoredResults) -> None:
     assert "ranks above TF-IDF on all six ranking benchmarks" in (ROOT / "README.md").read_text(encoding="utf-8")
-    ranking = FamilyTable.of(StoredResults.load(ROOT / "benchmarks" / "results").groups.values(), ranking=True)
+    ranking = FamilyTable.of(published.groups.values(), ranking=True)
     gains = differences(ranking, "Default", "TF-IDF")
     assert len(gains) == 6 and min(gains.values()) > 0
 
 
-def test_the_rows_of_a_set_have_names_of_their_own() -> None:
-    for group in StoredResults.load(ROOT / "benchmarks" / "results").groups.values():
+def test_the_rows_of_a_set_have_names_of_their_own(published: StoredResults) -> None:
+    for group in published.groups.values():
         names = readable_names(row["model"] for row in group.rows)
         assert len(set(names.values())) == len(group.rows)
         assert not any("=" in name for name in names.values())

@@ -42,8 +42,8 @@ def test_a_row_that_none_is_compared_with_has_no_table() -> None:
     assert TABLE.lines(ResultGroup("set", "test", runs=[run("ours", 1)])) == []
 
 
-def test_every_row_of_smiths_tables_is_stored() -> None:
-    stored = {each.model for each in StoredResults.load().groups["acl.test"].runs}
+def test_every_row_of_smiths_tables_is_stored(published: StoredResults) -> None:
+    stored = {each.model for each in published.groups["acl.test"].runs}
     named = {label: names for rows in SMITH_TABLES.values() for label, names in rows.items()}
     assert [label for label, names in named.items() if not stored & set(names)] == []
 

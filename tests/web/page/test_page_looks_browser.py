@@ -15,6 +15,9 @@ VIEWS = {
     "map": "#/map",
     "error": "#/search?document=u-0123456789abcdef",
 }
+QUICK = ("results", "compare", "map")
+"""What a quick run looks at of each width and scheme."""
+
 STATED = ".hit, .panes, .document, .point, .reader h1, .error"
 CONTRAST = """(selector) => {
   const light = (colour) => {
@@ -38,7 +41,12 @@ CONTRAST = """(selector) => {
 }"""
 
 
-@pytest.mark.parametrize("view", VIEWS)
+def at_length(view: str, *more: str) -> object:
+    """A case that a quick run leaves out."""
+    return pytest.param(view, *more, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("view", [view if view in QUICK else at_length(view) for view in VIEWS])
 def test_no_view_is_wider_than_a_phone(visit, view):
     page = visit(width=360, height=740).open(VIEWS[view])
     page.wait_for_selector(STATED)
@@ -58,9 +66,15 @@ def test_on_a_phone_the_texts_stand_one_above_the_other_and_a_cell_still_leads_t
         assert 0 < box["y"] < 844
 
 
-@pytest.mark.parametrize("scheme", ["dark", "light"])
-@pytest.mark.parametrize("view", ["search", "results", "compare", "map"])
-def test_text_is_readable_in_both_schemes(visit, scheme, view):
+@pytest.mark.parametrize(
+    ("view", "scheme"),
+    [
+        *[("compare", "dark"), ("compare", "light"), ("results", "dark"), ("map", "light")],
+        *[at_length("search", "dark"), at_length("search", "light")],
+        *[at_length("results", "light"), at_length("map", "dark")],
+    ],
+)
+def test_text_is_readable_in_both_schemes(visit, view, scheme):
     page = visit(color_scheme=scheme).open(VIEWS[view])
     page.wait_for_selector(STATED)
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 23, 27)"

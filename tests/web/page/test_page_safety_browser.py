@@ -14,9 +14,9 @@ TOKEN = "a-token-of-enough-letters"
     ("address", "selector"),
     [
         (f"#/search?document={A}&k=50", ".hit h2"),
-        ("#/search?document=hostile", "h1"),
+        pytest.param("#/search?document=hostile", "h1", marks=pytest.mark.slow),
         ("#/document?id=hostile", "h1"),
-        (f"#/compare?a=hostile&b={A}", ".titles h1"),
+        pytest.param(f"#/compare?a=hostile&b={A}", ".titles h1", marks=pytest.mark.slow),
         (f"#/compare?a={A}&b=hostile&level=sentences", ".titles h1"),
         ("#/within?document=hostile", ".titles h1"),
     ],

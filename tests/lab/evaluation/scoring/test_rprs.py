@@ -23,15 +23,21 @@ def tiny(tiny_bert: Path) -> Backbone:
     return Backbone.load(str(tiny_bert), precision="float32")
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One store for all rows, as an evaluation has it."""
+    return tmp_path_factory.mktemp("store")
+
+
 @pytest.mark.parametrize("name", ["rprs", "rprs-frequency"])
 @pytest.mark.parametrize("room", [700, 10**6])
-def test_stored_scores_are_the_models_own(name, room, example_corpus: Corpus, tiny, tmp_path, monkeypatch) -> None:
+def test_stored_scores_are_the_models_own(name, room, example_corpus: Corpus, tiny, shared, monkeypatch) -> None:
     monkeypatch.setattr(store, "CHARACTERS", 40_000)
     monkeypatch.setattr(slices, "CPU_SENTENCES", room)
     matcher = load(name, tiny)
     scorer = scorer_of(matcher)
     assert isinstance(scorer, RprsScorer)
-    stored = LayerStore.of(tmp_path, example_corpus.source).build(scorer.layers)
+    stored = LayerStore.of(shared, example_corpus.source).build(scorer.layers)
     scorer.open(stored, example_corpus)
     assert (len(scorer._slices) > 3) == (room == 700)
     documents = example_corpus.documents(example_corpus.ids)

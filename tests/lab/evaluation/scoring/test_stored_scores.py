@@ -35,6 +35,12 @@ def tiny(tiny_bert: Path) -> Backbone:
     return Backbone.load(str(tiny_bert), precision="float32")
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One store for all models, as an evaluation has it."""
+    return tmp_path_factory.mktemp("store")
+
+
 def rows(matcher: Matcher, corpus: Corpus, folder: Path) -> list[np.ndarray]:
     scorer = scorer_of(matcher)
     assert not isinstance(scorer, InMemoryScorer)
@@ -55,9 +61,9 @@ RULES = ("sdr", "sdr-plain", "sdr-section", "sdr-paragraph", "sdr-centred", "fir
 
 @pytest.mark.parametrize("name", ["tfidf", "phrases", "bm25", *RULES])
 @pytest.mark.usefixtures("many_slices")
-def test_stored_scores_are_the_models_own(name: str, example_corpus: Corpus, tiny: Backbone, tmp_path: Path) -> None:
+def test_stored_scores_are_the_models_own(name: str, example_corpus: Corpus, tiny: Backbone, shared: Path) -> None:
     matcher = load(name, tiny)
-    for mine, theirs in zip(rows(matcher, example_corpus, tmp_path), plain(matcher, example_corpus), strict=True):
+    for mine, theirs in zip(rows(matcher, example_corpus, shared), plain(matcher, example_corpus), strict=True):
         tolerance = 0.03 if name.startswith("sdr") else 1e-3  # half precision; z-scores are wider than cosines
         np.testing.assert_allclose(mine, theirs, atol=tolerance)
 

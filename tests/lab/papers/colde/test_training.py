@@ -50,7 +50,7 @@ def trained(tiny_bert, classes, tmp_path_factory):
     """A model trained as a user would, on documents with classes."""
     out = tmp_path_factory.mktemp("trained") / "colde"
     rates = {"learning_rate": 2e-3, "head_learning_rate": 2e-3}  # the tiny backbone is as new as the rest
-    settings = {"documents": 24, "steps": 50, "validate_every": 25, "seed": 1, **rates}
+    settings = {"documents": 24, "steps": 25, "validate_every": 25, "seed": 1, **rates}
     return train("colde", classes, out, backbone=str(tiny_bert), **settings, **TINY)
 
 
@@ -74,7 +74,7 @@ def gradient(recipe, step=0):
 def test_validation_rises_far_above_the_untrained_model(tiny_bert, make, tmp_path):
     wordings = write_two_wordings(tmp_path / "wordings", common_words(tiny_bert / "vocab.txt"))
     recipe = make(wordings)
-    settings = {"documents": 24, "learning_rate": 2e-3, "steps": 40, "validate_every": 20}
+    settings = {"documents": 24, "learning_rate": 2e-3, "steps": 25, "validate_every": 25}
     out = train("colde", wordings, tmp_path / "out", backbone=str(tiny_bert), **settings, **TINY)
     record = json.loads((out / "longmatch.json").read_text())
     assert recipe.validate(recipe.model.eval())["average_precision"] < 0.75
