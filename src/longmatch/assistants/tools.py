@@ -144,7 +144,7 @@ class Tools:
         return {"total": len(records), "offset": max(0, offset), **_listed("documents", rows)}
 
     def pairs(self, minimum: float = 0.5, k: int = 20) -> Answer:
-        """Find copies, versions, reused text and the pairs of documents that probably belong together in the library.
+        """Find copies, versions, forms of one template, reused text and documents that probably belong together.
 
         `minimum` is the probability from which a pair is listed that shares no text. The score of a pair is how alike
         the two are: 0 as by chance, 1 for copies.

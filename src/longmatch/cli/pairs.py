@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from longmatch.library.pairs import Pair, SimilarPairs
 
 LONGEST = 160  # characters of a passage shown
-STYLES = {"copy": "red", "version": "magenta", "reuse": "yellow", "related": "blue"}
+STYLES = {"copy": "red", "version": "magenta", "template": "cyan", "reuse": "yellow", "related": "blue"}
 
 
 def pairs(

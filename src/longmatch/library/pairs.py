@@ -12,7 +12,7 @@ from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
 from longmatch.reuse.reuse import Relation, Reuse, ReusedPassage
 
-ORDER: tuple[Relation, ...] = ("copy", "version", "reuse", "related", "unrelated")
+ORDER: tuple[Relation, ...] = ("copy", "version", "template", "reuse", "related", "unrelated")
 EXPLAINED = 50  # pairs whose strongest passage is looked up, unless more are asked for
 
 
@@ -115,10 +115,10 @@ def _strength(pair: Pair) -> tuple[int, float, float, str, str]:
 
 
 def _sharing(pair: tuple[str, str], judged: Judged, reuse: Reuse) -> Pair:
-    """A pair by its shared text; in copies and versions, boilerplate counts too."""
+    """A pair by its shared text; in copies, versions and filled-in templates, boilerplate counts too."""
     relation = reuse.relation or "related"
     words = (reuse.reused_a, reuse.reused_b)
-    if relation in ("copy", "version"):
+    if relation in ("copy", "version", "template"):
         words = (reuse.reused_a + reuse.common_a, reuse.reused_b + reuse.common_b)
     shares = words[0] / max(1, reuse.words_a), words[1] / max(1, reuse.words_b)
     return Pair(*pair, judged.likeness, judged.probability, relation, *shares)

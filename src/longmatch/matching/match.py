@@ -12,7 +12,7 @@ import numpy.typing as npt
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document, Span
 from longmatch.matching.presentable import choose
-from longmatch.reuse.reuse import IsCommon, Relation, Reuse, find_reuse
+from longmatch.reuse.reuse import ONE_WORDING, IsCommon, Relation, Reuse, find_reuse
 from longmatch.reuse.revision import Revision, revise
 
 Floats = npt.NDArray[np.float32]
@@ -181,7 +181,7 @@ class Match:
     @cached_property
     def probability_of_rest(self) -> float | None:
         """The probability without the passages that stand in both, where one document reuses the other's text."""
-        if self.judge_rest is None or self.relation != "reuse":
+        if self.judge_rest is None or self.relation not in ("reuse", "template"):
             return None
         return self.judge_rest(self.reuse)
 
@@ -208,7 +208,7 @@ class Match:
             "threshold": self.threshold,
             "relation": self.relation,
             "reuse": None if self.a is self.b else self.reuse.to_dict(self.a, self.b),
-            "revision": self.revision.to_dict() if self.relation == "version" else None,
+            "revision": self.revision.to_dict() if self.relation in ONE_WORDING else None,
             "coverage": self.coverage.to_dict(),
             "parts": {name: round(share, 4) for name, share in self.parts.items()},
             "words": [{"text": t.text, "share": round(t.share, 4)} for t in self.terms],

@@ -8,14 +8,18 @@ import numpy as np
 
 from longmatch.documents.document import Document, Span
 from longmatch.reuse.passages import Shared, shared_passages
+from longmatch.reuse.template import of_one_template
 from longmatch.reuse.words import PER_WORD, Vocabulary, Words, running_words
 
-Relation = Literal["copy", "version", "reuse", "related", "unrelated"]
+Relation = Literal["copy", "version", "template", "reuse", "related", "unrelated"]
 IsCommon = Callable[[str], bool]
 """Whether a passage stands in many documents of a collection, which makes it boilerplate."""
 
 COPY = 0.99  # share of the words of both that one passage holds unchanged
 VERSION = 0.5  # share of all words that stand in both
+CERTAIN = 0.9  # share of all words from which short texts without numbers are versions too
+FILLED_IN = 0.97  # largest share of unchanged words in the passages of filled-in forms: their words change in place
+ONE_WORDING: tuple[Relation, ...] = ("version", "template")  # most words stand in both, and others changed
 REUSE_WORDS = 50  # that stand in both, from which one document reuses the other's text
 REUSE_SHARE = 0.1  # of the shorter document, from which fewer words are enough
 
@@ -66,6 +70,7 @@ class Reuse:
     same_b: int = 0
     short: int = REUSE_WORDS  # words from which there is reuse, whatever their share
     copied: bool = False  # whether one holds the words of the other throughout
+    one_template: bool | None = False  # whether their numbers differ as those of two filled-in forms do; None: unknown
 
     @property
     def share_a(self) -> float:
@@ -85,13 +90,23 @@ class Reuse:
         return sum(passage.same for passage in counted) / total if total else 0.0
 
     @property
+    def same_share(self) -> float:
+        """The share of the words of both documents that are the same in the other."""
+        return (self.same_a + self.same_b) / max(1, self.words_a + self.words_b)
+
+    @property
+    def may_be_template(self) -> bool:
+        """Whether two versions may as well be two documents of one template, as their numbers do not tell."""
+        unsure = self.relation == "version" and self.one_template is None
+        return unsure and self.same_share < CERTAIN and self.unchanged < FILLED_IN
+
+    @property
     def relation(self) -> Relation | None:
-        """What shared text makes the two: copies, versions, or one that reuses the other; else None."""
+        """What shared text makes the two: copies, versions, documents of one template, reuse; else None."""
         if self.copied:
             return "copy"
-        words = self.words_a + self.words_b
-        if words and (self.same_a + self.same_b) / words >= VERSION:
-            return "version"
+        if self.same_share >= VERSION:
+            return "template" if self.one_template else "version"
         reused = min(self.reused_a, self.reused_b)
         least = min(self.short, REUSE_SHARE * min(self.words_a, self.words_b))
         return "reuse" if reused and reused >= least else None
@@ -119,6 +134,7 @@ def find_reuse(a: Document, b: Document, is_common: IsCommon | None = None) -> R
 def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = None) -> Reuse:
     """The same, from the words of both, numbered alike, and the text of the first."""
     shared = shared_passages(own, other)
+    unit = PER_WORD if own.characters and other.characters else 1
     passages = [_passage(found, own, other, text, is_common) for found in shared]
     counted = [found for found, passage in zip(shared, passages, strict=True) if not passage.common]
     (all_a, reused_a, same_a), (all_b, reused_b, same_b) = (
@@ -135,8 +151,9 @@ def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = N
         common_b=all_b - reused_b,
         same_a=same_a,
         same_b=same_b,
-        short=REUSE_WORDS * (PER_WORD if own.characters and other.characters else 1),
+        short=REUSE_WORDS * unit,
         copied=_is_copy(own, other, shared),
+        one_template=of_one_template(own.numbers, other.numbers, min(len(own), len(other)) // unit),
     )
 
 

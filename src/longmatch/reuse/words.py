@@ -6,13 +6,14 @@ and so are "long-term" and its broken form.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document, Span
+from longmatch.reuse.template import particular_numbers
 
 Ints = npt.NDArray[np.int64]
 
@@ -48,6 +49,7 @@ class Words:
     starts: Ints
     ends: Ints
     characters: bool  # whether most words are single characters, as in Chinese
+    numbers: frozenset[str] = frozenset()  # dates, amounts and the like, see `template.py`
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -70,4 +72,5 @@ class Words:
 
 def running_words(document: Document, vocabulary: Vocabulary) -> Words:
     """The words of a document's running text: reference lists and tables are shared honestly, and do not count."""
-    return Words.of(document.readable, document.running, vocabulary)
+    words = Words.of(document.readable, document.running, vocabulary)
+    return replace(words, numbers=particular_numbers(document.readable, document.running))

@@ -10,6 +10,7 @@ from longmatch.documents.document import Document, Span
 from longmatch.matching.hits import Hit
 from longmatch.matching.match import Alignment, Grid, Match, Passage
 from longmatch.matching.render.wording import carried_by, remarks, shared_text, unread, verdict
+from longmatch.reuse.reuse import ONE_WORDING
 
 By = Literal["default", "sdr"]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]  # the first character and the one after the last
@@ -374,12 +375,12 @@ class Comparison(Answer):
     threshold: float | None
     verdict: str = Field(description="Whether the two belong together, in words.")
     remarks: list[str] = Field(description="Sentences that qualify the verdict.")
-    relation: Literal["copy", "version", "reuse", "related", "unrelated"] | None = Field(
+    relation: Literal["copy", "version", "template", "reuse", "related", "unrelated"] | None = Field(
         description="What the two are to each other, by their shared text, else by the model; null if neither can tell."
     )
     shared_text: list[str] = Field(description="Sentences on the text that stands in both.")
     reuse: SharedText | None = Field(description="Null within one document.")
-    revision: VersionChanges | None = Field(description="Where the two are versions of one text.")
+    revision: VersionChanges | None = Field(description="Of two versions of one text, or of one template.")
     carried_by: str
     unread: list[str] = Field(description="A sentence for each document that was read only in part.")
     coverage: dict[str, float]
@@ -457,7 +458,7 @@ class Map(Answer):
 
 
 def _revision(match: Match) -> VersionChanges | None:
-    return VersionChanges.model_validate(match.revision.to_dict()) if match.relation == "version" else None
+    return VersionChanges.model_validate(match.revision.to_dict()) if match.relation in ONE_WORDING else None
 
 
 def _pairs(spans: tuple[Span, ...]) -> list[list[int]]:

@@ -28,7 +28,7 @@ def same_documents(query: Encoding, candidates: Sequence[Encoding]) -> list[Same
             reuse = find_reuse(query.document, candidate.document)
             if reuse.relation == "copy" or _is_reformatted(reuse):
                 found.append(SameDocument(candidate.document, "copy"))
-            elif reuse.relation == "version":
+            elif reuse.relation == "version" and not reuse.may_be_template:
                 found.append(SameDocument(candidate.document, "version"))
     return found
 

@@ -23,7 +23,7 @@ from longmatch.matching.render.wording import (
     unread,
     verdict,
 )
-from longmatch.reuse.reuse import ReusedPassage
+from longmatch.reuse.reuse import ONE_WORDING, ReusedPassage
 from longmatch.reuse.revision import Revision
 
 QUOTED = 900  # characters of a passage that stands in both
@@ -149,7 +149,7 @@ class MatchView:
         self.within = match.a is match.b
         self.matrix = matrix_view(match, level, grid)
         tiers, strengths = _tiers(match.alignments), _strengths(match.alignments)
-        whole = match.relation in ("copy", "version")  # nearly all stands in both: nothing to point at
+        whole = match.relation in ("copy", "version", "template")  # nearly all stands in both: nothing to point at
         self.reused = () if whole else match.reuse.passages
         self.a, a_numbers = _pane("a", match.a, match.alignments, tiers, strengths)
         self.b, b_numbers = _pane("b", match.b, match.alignments, tiers, strengths)
@@ -184,8 +184,8 @@ class MatchView:
 
     @property
     def revision(self) -> Revision | None:
-        """What changed between the two, where they are versions of one text."""
-        return self.match.revision if self.match.relation == "version" else None
+        """What changed between the two, where most of their words are the same."""
+        return self.match.revision if self.match.relation in ONE_WORDING else None
 
     def reuse_cards(self, count: int = 10) -> list[ReuseCard]:
         """The longest passages that stand in both."""

@@ -7,7 +7,7 @@ from typing import Literal
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.matching.match import LIKELY, Match
-from longmatch.reuse.reuse import Reuse
+from longmatch.reuse.reuse import ONE_WORDING, Reuse
 from longmatch.reuse.revision import Revision
 
 _MAY = 0.30  # the probability from which two documents may belong together
@@ -128,7 +128,7 @@ def caution(match: Match) -> str:
             f"What they share is mostly wording that stands in both ({a} of A, {b} of B), "
             "as standard clauses do; the rest has little in common."
         )
-    if match.known_kind or match.probability is None or match.relation in {"copy", "version"}:
+    if match.known_kind or match.probability is None or match.relation in {"copy", *ONE_WORDING}:
         return ""
     return (
         "longmatch does not know this kind of document well, so this is less certain; "
@@ -212,11 +212,20 @@ def shared_text(match: Match) -> list[str]:
     reuse, relation = match.reuse, match.relation
     if relation == "copy":
         return ["The two are copies: their text is the same, word for word."]
-    if relation == "version":
+    if relation in ONE_WORDING:
         whole = _standing_in_both(reuse)
         parts = f"{percent(whole[0])} of A stands in B, {percent(whole[1])} of B in A"
-        return [f"The two are versions of one text: {parts}.", revision_summary(match.revision)]
+        return [f"{_one_wording(reuse)}: {parts}.", revision_summary(match.revision)]
     return [sentence for sentence in (_reused(reuse), _common(reuse)) if sentence]
+
+
+def _one_wording(reuse: Reuse) -> str:
+    """What two documents are that share most of their words."""
+    if reuse.relation == "template":
+        return "The two follow one template, with other dates, amounts and numbers"
+    if reuse.may_be_template:
+        return "The two are versions of one text, or documents of one template"
+    return "The two are versions of one text"
 
 
 def _standing_in_both(reuse: Reuse) -> tuple[float, float]:

@@ -19,6 +19,7 @@ from longmatch.matching.render.wording import (
     unread,
     verdict,
 )
+from longmatch.reuse.reuse import ONE_WORDING
 
 BAR = 30  # characters
 
@@ -36,7 +37,7 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
     console.print()
     print_matrix(Matrix(match.sections, match.a, match.b, within), console)
     console.print()
-    if match.relation == "version":
+    if match.relation in ONE_WORDING:
         print_sections(match.revision, console)
     elif match.relation != "copy" and match.reuse.passages:
         print_reuse(match, console)
