@@ -1,10 +1,13 @@
 """E-mail and mailboxes."""
 
+import base64
+from pathlib import Path
+
 import pytest
 
 from longmatch.documents import read, read_all
-from longmatch.errors import ReadError
-from tests.documents.packed import MAIL
+from longmatch.errors import LongmatchWarning, ReadError
+from tests.documents.packed import MAIL, zipped
 from tests.documents.shapes import kinds
 
 
@@ -92,3 +95,66 @@ def test_an_unreadable_message_is_named_and_the_others_are_read(mailbox):
 def test_what_is_no_mailbox_is_refused(opened):
     with pytest.raises(ReadError, match="is not a mailbox"):
         opened("a.mbox", "just words")
+
+
+def part(name: str, content: bytes, kind: str = "application/octet-stream") -> bytes:
+    head = f'--x\nContent-Type: {kind}\nContent-Disposition: attachment; filename="{name}"\n'
+    return f"{head}Content-Transfer-Encoding: base64\n\n".encode() + base64.encodebytes(content) + b"\n"
+
+
+def with_files(*parts: bytes, text: str = "See the files.") -> bytes:
+    head = message('multipart/mixed; boundary="x"', f"--x\nContent-Type: text/plain\n\n{text}\n")
+    return head.encode() + b"".join(parts) + b"--x--\n"
+
+
+PDF = Path(__file__).parent / "pdf" / "fixtures" / "report.pdf"
+FILES = with_files(
+    part("../report.pdf", PDF.read_bytes(), "application/pdf"),
+    part("note.md", b"# Note\n\nThe ferry is late."),
+    part("note.md", b"# Another\n\nThe tide is late."),
+    part("prices.xlsx", b"PK"),
+    part("more.zip", zipped({"a.txt": "Words."})),
+    part("torn.docx", b"PK\x03\x04torn"),
+)
+ATTACHED = ["a.eml", "a.eml#report.pdf", "a.eml#note.md", "a.eml#note (2).md"]
+REFUSED = ["more.zip is a file of many documents in an e-mail", "torn.docx is damaged"]
+
+
+def test_attached_files_are_documents_and_the_others_are_named(tmp_path):
+    path = tmp_path / "a.eml"
+    path.write_bytes(FILES)
+    errors: list[ReadError] = []
+    with pytest.warns(LongmatchWarning, match=r"a\.eml has 1 attachment of a format .* not read: prices\.xlsx\."):
+        documents = list(read_all(path, errors.append))
+    assert [d.id for d in documents] == ATTACHED and {d.source for d in documents} == {str(path)}
+    assert documents[1].paragraphs[-1].page and documents[3].title == "Another"
+    assert all(f"{path}#{said}" in str(error) for said, error in zip(REFUSED, errors, strict=True))
+    assert read(path).title == "Tides"
+    with pytest.warns(LongmatchWarning):
+        assert read(f"{path}#note.md").title == "Note"
+    with pytest.warns(LongmatchWarning), pytest.raises(ReadError, match=r"#torn\.docx is damaged"):
+        read(f"{path}#torn.docx")
+
+
+def test_attachments_in_a_mailbox_and_in_a_zip_file_have_addresses(tmp_path):
+    note = with_files(part("note.md", b"# Note\n\nThe ferry is late."), text="")
+    (tmp_path / "in.mbox").write_bytes(MAILBOX.encode() + b"\nFrom c@example.org x\n" + note)
+    (tmp_path / "all.zip").write_bytes(zipped({"mail/a.eml": note}))
+    documents = list(read_all([tmp_path / "in.mbox", tmp_path / "all.zip"], pytest.fail))
+    ids = ["in.mbox#1", "in.mbox#2", "in.mbox#3#note.md", "all.zip#mail/a.eml#note.md"]
+    assert [document.id for document in documents] == ids  # a message without text is no document
+    for id in ids:
+        assert read(tmp_path / id).id == id
+
+
+def test_what_is_attached_to_an_attached_message_is_left_out(tmp_path):
+    inner = with_files(part("note.md", b"The ferry is late."), text="Inner words.")
+    (tmp_path / "a.eml").write_bytes(with_files(part("b.eml", inner)))
+    assert [d.id for d in read_all(tmp_path / "a.eml", pytest.fail)] == ["a.eml", "a.eml#b.eml"]
+
+
+def test_a_thousand_attachments_are_the_most(tmp_path):
+    (tmp_path / "a.eml").write_bytes(with_files(*[part("a.md", b"Words.")] * 1001))
+    errors: list[ReadError] = []
+    assert [d.id for d in read_all(tmp_path / "a.eml", errors.append)] == ["a.eml"]
+    assert "has more than 1,000 attachments" in str(errors[0])

@@ -8,10 +8,18 @@ from typing import Any
 
 from longmatch.documents.document import Document, content_hash
 from longmatch.documents.jsonl import numbered_lines, parse_line
-from longmatch.documents.mail import numbered_messages, parse_message
+from longmatch.documents.mail import numbered_messages
 from longmatch.documents.read import zip_groups
-from longmatch.errors import LongmatchError, ReadError
-from longmatch.library.files import SourceFile, ZipGroup, crash, read_single, read_zip_group
+from longmatch.errors import LongmatchError, ReadError, collected_warnings
+from longmatch.library.files import (
+    MailboxMessage,
+    SourceFile,
+    ZipGroup,
+    crash,
+    read_message,
+    read_single,
+    read_zip_group,
+)
 
 BLOCK_FILES, BLOCK_BYTES = 64, 4_000_000  # per block
 
@@ -27,6 +35,7 @@ class FileBlock:
     members: tuple[str, ...] | None = None
     problems: tuple[ReadError, ...] = ()  # with the file as a whole
     last: bool = True  # whether the file ends with this block
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,11 +78,12 @@ def file_blocks(files: Iterable[SourceFile], size: int = BLOCK_BYTES) -> Iterato
 def _member_blocks(file: SourceFile) -> Iterator[FileBlock]:
     problems: list[ReadError] = []
     groups: list[tuple[str, ...]] = []
-    try:
-        groups = zip_groups(file.path, problems.append)
-    except ReadError as error:
-        problems.append(error)
-    yield FileBlock((file,), lines=(), problems=tuple(problems), last=not groups)
+    with collected_warnings() as remarks:
+        try:
+            groups = zip_groups(file.path, problems.append)
+        except ReadError as error:
+            problems.append(error)
+    yield FileBlock((file,), lines=(), problems=tuple(problems), last=not groups, remarks=tuple(remarks))
     for number, names in enumerate(groups, 1):
         yield FileBlock((file,), members=names, last=number == len(groups))
 
@@ -83,7 +93,7 @@ def _line_blocks(file: SourceFile, size: int) -> Iterator[FileBlock]:
     length, empty = 0, True
     problems: list[ReadError] = []
     try:
-        for number, line in numbered_messages(file.path) if _is_mailbox(file) else numbered_lines(file.path):
+        for number, line in numbered_messages(file.path) if file.is_mailbox else numbered_lines(file.path):
             empty = False
             if lines and length + len(line) > size:
                 yield FileBlock((file,), tuple(lines), last=False)
@@ -96,10 +106,6 @@ def _line_blocks(file: SourceFile, size: int) -> Iterator[FileBlock]:
         if empty:
             problems.append(ReadError(file.path, "is empty", "Leave it out, or put documents in it."))
     yield FileBlock((file,), tuple(lines), problems=tuple(problems))
-
-
-def _is_mailbox(file: SourceFile) -> bool:
-    return file.path.suffix.lower() == ".mbox"
 
 
 def read_block(block: FileBlock) -> tuple[list[FileSummary], list[Document]]:
@@ -124,8 +130,9 @@ def _read_file(file: SourceFile, documents: list[Document]) -> FileSummary:
     _check_shared(file)
     single = read_single(file)
     if isinstance(single.result, ReadError):
-        return FileSummary(file, problems=[single.result], remarks=single.remarks)
-    return FileSummary(file, [_summarise(single.result, documents)], remarks=single.remarks)
+        return FileSummary(file, problems=[single.result, *single.problems], remarks=single.remarks)
+    summaries = [_summarise(document, documents) for document in (single.result, *single.attached)]
+    return FileSummary(file, summaries, single.problems, remarks=single.remarks)
 
 
 def _read_members(block: FileBlock, documents: list[Document]) -> FileSummary:
@@ -138,13 +145,16 @@ def _read_members(block: FileBlock, documents: list[Document]) -> FileSummary:
 
 def _read_lines(block: FileBlock, documents: list[Document]) -> FileSummary:
     file = block.files[0]
-    summary = FileSummary(file, last=block.last)
+    summary = FileSummary(file, last=block.last, remarks=list(block.remarks))
     for number, line in block.lines or ():
         try:
-            if _is_mailbox(file):
-                document: Document | None = parse_message(line, file.path, number, file.id)
-            else:
-                document = parse_line(line, file.path, number)
+            if file.is_mailbox:
+                found = read_message(MailboxMessage(file, number, line))
+                summary.documents += [_summarise(read, documents) for read in found.documents]
+                summary.problems += found.problems
+                summary.remarks += found.remarks
+                continue
+            document = parse_line(line, file.path, number)
         except ReadError as error:
             summary.problems.append(error)
         else:
@@ -200,6 +210,16 @@ def read_blocks(
 
 def _single_files(block: FileBlock, error: Exception) -> list[FileBlock] | FileSummary:
     """Split a block whose reader died into one block per file; a single file is reported instead."""
+    if block.lines is not None and block.files[0].is_mailbox:  # a file attached to a message may end its reader
+        if len(block.lines) == 1:
+            number = block.lines[0][0]
+            problems = [crash(f"{block.files[0].path}#{number}, or a file attached to it,"), *block.problems]
+            return FileSummary(block.files[0], problems=problems, last=block.last)
+        ends = [*[False] * (len(block.lines) - 1), block.last]
+        return [
+            FileBlock(block.files, (line,), problems=block.problems if last else (), last=last)
+            for line, last in zip(block.lines, ends, strict=True)
+        ]
     if block.lines is not None:
         raise LongmatchError(f"The workers that read {block.files[0].path} died ({type(error).__name__}).") from error
     if len(block.files) > 1:

@@ -5,11 +5,13 @@ from pathlib import Path
 from longmatch.documents.document import Document
 from longmatch.errors import ReadError
 
+NO_TEXT = "holds no sentences"
+
 
 def check_document(document: Document, path: object) -> Document:
     """Return the document; raise ReadError if it contains no letters. `path` names it in the error message."""
     if not any(c.isalpha() for p in document.paragraphs for c in p.of(document.text)):
-        raise ReadError(path, "holds no sentences", "Leave it out, or check that it is the file you meant.")
+        raise ReadError(path, NO_TEXT, "Leave it out, or check that it is the file you meant.")
     return document
 
 

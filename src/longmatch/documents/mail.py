@@ -1,7 +1,7 @@
-"""E-mail: the text of a message under its subject; mailboxes (mbox) hold many. Attachments are left out."""
+"""E-mail: the text of a message under its subject; mailboxes (mbox) hold many. `attachments.py` reads the rest."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from email import message_from_bytes
 from email.errors import MessageError
@@ -30,7 +30,7 @@ _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 _ENCRYPTED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
 _MULTIPART = re.compile(rb"^content-type:\s{0,9}multipart/", re.IGNORECASE | re.MULTILINE)
 _MOST_MULTIPARTS = 100  # they may lie inside each other, and every line is compared with the ends of all
-_DAMAGED = "is damaged or not an e-mail"
+DAMAGED = "is damaged or not an e-mail"
 
 
 def read_mail(path: Path) -> Draft:
@@ -39,25 +39,6 @@ def read_mail(path: Path) -> Draft:
     if len(data) > LARGEST_MESSAGE:
         raise ReadError(path, "is too large for an e-mail", "Save its text alone.")
     return draft_mail(data, path)
-
-
-def iterate_mailbox(
-    path: Path, id: str, on_error: Callable[[ReadError], None] | None = None, only: str | None = None
-) -> Iterator[Document]:
-    """Yield the messages of a mailbox as documents with the ids `ID#1`, `ID#2` and so on.
-
-    A message that cannot be read raises ReadError or, with `on_error`, is passed to it and skipped. `only` is the
-    number of the message to read.
-    """
-    for number, data in numbered_messages(path):
-        if only is not None and only != str(number):
-            continue
-        try:
-            yield parse_message(data, path, number, id)
-        except ReadError as error:
-            if on_error is None:
-                raise
-            on_error(error)
 
 
 def numbered_messages(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -83,24 +64,24 @@ def numbered_messages(path: Path) -> Iterator[tuple[int, bytes]]:
     yield number, b"".join(lines)
 
 
+def unquoted(data: bytes) -> bytes:
+    """A message of a mailbox as it was sent."""
+    return _QUOTED_SEPARATOR.sub(rb"\1", data)
+
+
 def parse_message(data: bytes, path: Path, number: int, id: str) -> Document:
     """Message `number` of the mailbox `path` as a document; `id` is that of the mailbox."""
     where = f"{path}, message {number},"
     if len(data) > LARGEST_MESSAGE:
         raise ReadError(where, "is too large for an e-mail", "Save its text alone.")
-    draft = draft_mail(_QUOTED_SEPARATOR.sub(rb"\1", data), where)
+    draft = draft_mail(unquoted(data), where)
     return check_document(draft.document(f"{id}#{number}", source=str(path)), where)
 
 
 def draft_mail(data: bytes, where: object) -> Draft:
     """Subject, text, sender and date of a message; `where` names it in error messages."""
-    with file_errors(where, _DAMAGED, "Save it again from the mail program."):
-        if len(_MULTIPART.findall(data)) > _MOST_MULTIPARTS:
-            raise TooDeep(f"more than {_MOST_MULTIPARTS} parts with parts")
-        try:
-            message = message_from_bytes(data)
-        except (MessageError, TypeError, AttributeError) as error:
-            raise ReadError(where, _DAMAGED, "Save it again from the mail program.") from error
+    with file_errors(where, DAMAGED, "Save it again from the mail program."):
+        message = parse(data, where)
         if not any(message.get(name) for name in ("From", "Date", "Subject", "Message-ID", "Received")):
             raise ReadError(where, "is not an e-mail: it has no sender, date or subject", "Check its extension.")
         if message.get_content_type() in _ENCRYPTED:
@@ -115,9 +96,24 @@ def draft_mail(data: bytes, where: object) -> Draft:
     return draft
 
 
+def parse(data: bytes, where: object) -> "Message[str, str]":
+    """A message with its parts, of which not too many may lie in each other."""
+    if len(_MULTIPART.findall(data)) > _MOST_MULTIPARTS:
+        raise TooDeep(f"more than {_MOST_MULTIPARTS} parts with parts")
+    try:
+        return message_from_bytes(data)
+    except (MessageError, TypeError, AttributeError) as error:
+        raise ReadError(where, DAMAGED, "Save it again from the mail program.") from error
+
+
 def header(message: "Message[str, str]", name: str) -> str:
     """A header, decoded; empty if it is missing."""
-    raw = str(message.get(name) or "")[:_LONGEST_HEADER]
+    return decoded_header(str(message.get(name) or ""))
+
+
+def decoded_header(raw: str) -> str:
+    """The text of a header."""
+    raw = raw[:_LONGEST_HEADER]
     try:
         text = str(make_header(decode_header(raw)))
     except (MessageError, LookupError, ValueError):  # an encoding that nobody knows
@@ -155,8 +151,13 @@ def _text_parts(part: "Message[str, str]", where: object) -> Iterator[Draft]:
             yield from texts
             if texts and kind == "multipart/alternative":
                 return
-    elif kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":
+    elif is_body(part):
         yield from _text(part, kind == "text/html", where)
+
+
+def is_body(part: "Message[str, str]") -> bool:
+    """Whether a part is text of the message, and not a file that is attached to it."""
+    return part.get_content_type() in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment"
 
 
 def _text(part: "Message[str, str]", is_html: bool, where: object) -> Iterator[Draft]:

@@ -10,7 +10,7 @@ from longmatch.documents.checks import check_document, check_file, exists
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.documents.recognise import suffix_by_content
-from longmatch.errors import ReadError
+from longmatch.errors import ReadError, collected_warnings
 
 _READERS = {  # suffix -> module and function, imported on first use
     ".txt": ("text", "read_plain"),
@@ -39,6 +39,7 @@ IMAGE_SUFFIXES = (
 )  # read by OCR where a file is named; folders hold many others
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
 COLLECTION_SUFFIXES = (*JSONL_SUFFIXES, ".mbox", ".zip")  # of files that hold many documents
+_ADDRESSED_SUFFIXES = (*COLLECTION_SUFFIXES, ".eml")  # an e-mail is a document, and so is each of its attachments
 SUFFIXES = (*_READERS, *COLLECTION_SUFFIXES)
 """File name endings of all supported formats."""
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})  # of file managers
@@ -49,7 +50,8 @@ LIBRARY_INDEX = "index"  # beside it
 def read(path: str | Path, id: str | None = None) -> Document:
     """Read one document: a file, or `FILE#ID` for one document of a file that holds many.
 
-    The ID is that in a JSON Lines file, the number of a message in a mailbox, or the name of a file in a zip file. The
+    The ID is that in a JSON Lines file, the number of a message in a mailbox, or the name of a file in a zip file or
+    attached to a message (`a.eml#b.pdf`, `inbox.mbox#3#b.pdf`). The
     document's id is `id` if given, else its id in the JSON Lines file, else the file name, with #ID where there is one.
     """
     path = Path(path)
@@ -193,20 +195,52 @@ def _read_single(path: Path, id: str) -> Document:
 def documents_of(path: Path, id: str, on_error: Callable[[ReadError], None]) -> Iterator[Document]:
     """Yield the documents of a file, whether it holds one or many; problems with some of many go to `on_error`."""
     name = path.name.lower()
-    if not holds_many(path):
+    if is_mail(path):
+        yield from _mail_documents(path, id, on_error)
+    elif not holds_many(path):
         yield _read_single(path, id)
     elif name.endswith(JSONL_SUFFIXES):
         from longmatch.documents.jsonl import iterate_jsonl
 
         yield from iterate_jsonl(path, on_error)
     elif name.endswith(".mbox"):
-        from longmatch.documents.mail import iterate_mailbox
+        from longmatch.documents.mail import numbered_messages
 
-        yield from iterate_mailbox(path, id, on_error)
+        for number, data in numbered_messages(path):
+            yield from read_mailbox_message(data, path, number, id, on_error)
     else:
         groups = zip_groups(path, on_error)
         for names in groups:
             yield from read_zip_members(path, names, id, on_error)
+
+
+def is_mail(path: Path) -> bool:
+    """Whether a file is one e-mail, which may have attachments."""
+    return path.name.lower().endswith(".eml") and path.is_file() and not suffix_by_content(path)
+
+
+def _mail_documents(path: Path, id: str, on_error: Callable[[ReadError], None]) -> Iterator[Document]:
+    from longmatch.documents.attachments import read_attachments, with_attached
+    from longmatch.documents.decoding import read_bytes
+
+    def attached() -> Iterator[Document]:
+        return read_attachments(read_bytes(path), path, id, suffix_of, _read_attached, on_error)
+
+    yield from with_attached(lambda: _read_single(path, id), attached)
+
+
+def read_mailbox_message(
+    data: bytes, path: Path, number: int, id: str, on_error: Callable[[ReadError], None]
+) -> Iterator[Document]:
+    """Yield a message of a mailbox and the documents attached to it; `id` is that of the mailbox."""
+    from longmatch.documents.attachments import read_message
+
+    return read_message(data, path, number, id, suffix_of, _read_attached, on_error)
+
+
+def _read_attached(path: Path, id: str, on_error: Callable[[ReadError], None]) -> Iterator[Document]:
+    """An attached file; what is attached to an attached e-mail is left out."""
+    yield _read_single(path, id)
 
 
 def zip_groups(path: Path, on_error: Callable[[ReadError], None]) -> list[tuple[str, ...]]:
@@ -232,7 +266,7 @@ def read_zip_members(
 def _split_address(path: Path) -> tuple[Path, str] | None:
     """Split `file.jsonl#ID` into file and ID; the ID may contain slashes and further #."""
     name = str(path)
-    found = ((name.lower().find(f"{suffix}#"), suffix) for suffix in COLLECTION_SUFFIXES)
+    found = ((name.lower().find(f"{suffix}#"), suffix) for suffix in _ADDRESSED_SUFFIXES)
     at, suffix = min((place for place in found if place[0] >= 0), default=(-1, ""))
     return (Path(name[: at + len(suffix)]), name[at + len(suffix) + 1 :]) if suffix else None
 
@@ -259,17 +293,37 @@ def _selected(path: Path, wanted: str | None) -> Iterator[Document]:
 
         yield from iterate_jsonl(path, only=wanted)
     elif name.endswith(".mbox"):
-        from longmatch.documents.mail import iterate_mailbox
-
-        yield from iterate_mailbox(path, path.name, only=wanted)
+        yield from _selected_messages(path, wanted)
+    elif is_mail(path):
+        yield from (d for d in documents_of(path, path.name, _raising(wanted)) if d.id == f"{path.name}#{wanted}")
     elif wanted is None:
         yield from documents_of(path, path.name, _raise)
     else:
         inner = _split_address(Path(wanted))
-        members = [name for group in zip_groups(path, _raise) for name in group]
+        with collected_warnings():
+            members = [name for group in zip_groups(path, _raise) for name in group]
         chosen = [name for name in members if name == wanted or (inner is not None and name == str(inner[0]))]
         ids = {f"{path.name}#{wanted}", *([inner[1]] if inner is not None else ())}
         yield from (d for d in read_zip_members(path, chosen, path.name, _raise) if d.id in ids)
+
+
+def _selected_messages(path: Path, wanted: str | None) -> Iterator[Document]:
+    from longmatch.documents.mail import numbered_messages
+
+    for number, data in numbered_messages(path):
+        if wanted is None or wanted.partition("#")[0] == str(number):
+            found = read_mailbox_message(data, path, number, path.name, _raise if wanted is None else _raising(wanted))
+            yield from (document for document in found if wanted is None or document.id == f"{path.name}#{wanted}")
+
+
+def _raising(wanted: str | None) -> Callable[[ReadError], None]:
+    """Raises what is wrong with the document that is wanted; problems with others do not matter."""
+
+    def on_error(error: ReadError) -> None:
+        if "#" not in error.path or error.path.endswith(f"#{wanted}"):
+            raise error
+
+    return on_error
 
 
 def _raise(error: ReadError) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -11,15 +12,19 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from longmatch.documents import ocr
+from longmatch.documents.attachments import attachments
 from longmatch.documents.checks import exists, is_gone
 from longmatch.documents.document import Document
+from longmatch.documents.mail import numbered_messages, parse_message
 from longmatch.documents.read import (
     IMAGE_SUFFIXES,
     SUFFIXES,
     documents_of,
     holds_many,
+    is_mail,
     list_folder,
     read,
+    read_mailbox_message,
     read_zip_members,
     zip_groups,
 )
@@ -30,6 +35,7 @@ SETTLED = 2.0  # seconds: a file modified this recently may change again without
 HASH_DIGITS = 32  # of a file's content; those of a description follow
 FILES_PER_PROCESS, BYTES_PER_PROCESS = 6, 100_000  # with fewer, starting a process takes longer than reading them here
 CRASHING = (".pdf", *IMAGE_SUFFIXES)  # formats whose readers are written in C++
+MOST_REMARKS = 10  # on the messages of a mailbox
 AHEAD = 8  # files read ahead per process
 
 
@@ -85,6 +91,11 @@ class SourceFile:
     def is_zip(self) -> bool:
         """Whether it is a zip file of many documents."""
         return self.path.suffix.lower() == ".zip" and self.is_collection
+
+    @property
+    def is_mailbox(self) -> bool:
+        """Whether it is a file of many e-mails."""
+        return self.path.suffix.lower() == ".mbox"
 
     def record(self, problems: Sequence[str]) -> dict[str, Any]:
         """The row to store; a time of 0 means: compare the content next time."""
@@ -248,8 +259,8 @@ def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Ite
 
 
 def may_crash(name: str) -> bool:
-    """Whether a damaged file of this name may end the process that reads it."""
-    return name.lower().endswith(CRASHING)
+    """Whether a damaged file of this name may end the process that reads it, or what is attached to it may."""
+    return name.lower().endswith((*CRASHING, ".eml"))
 
 
 def _workers(files: int, size: int, processes: int | None) -> int:
@@ -259,26 +270,33 @@ def _workers(files: int, size: int, processes: int | None) -> int:
 
 @dataclass
 class SingleRead:
-    """What came of reading a file of one document."""
+    """What came of reading a file of one document, to which others may be attached."""
 
     result: Document | ReadError
     remarks: list[str] = field(default_factory=list)
+    attached: list[Document] = field(default_factory=list)
+    problems: list[ReadError] = field(default_factory=list)  # with what is attached
 
 
 def read_single(file: SourceFile) -> SingleRead:
     """Read a file of one document; its reader's warnings become remarks, as it may run in another process."""
     with collected_warnings() as remarks:
+        problems: list[ReadError] = []
         try:
-            document = read(file.path, file.id)
-            return SingleRead(file.description.describe(document) if file.description else document, remarks)
+            if is_mail(file.path):
+                document, *attached = documents_of(file.path, file.id, problems.append)
+            else:
+                document, attached = read(file.path, file.id), []
+            described = file.description.describe(document) if file.description else document
+            return SingleRead(described, remarks, attached, problems)
         except ReadError as error:
-            return SingleRead(error, remarks)
+            return SingleRead(error, remarks, problems=problems)
 
 
 def _single(file: SourceFile, read: SingleRead) -> FileRead:
     if isinstance(read.result, ReadError):
-        return FileRead(file, iter(()), [read.result], read.remarks)
-    return FileRead(file, iter((read.result,)), remarks=read.remarks)
+        return FileRead(file, iter(()), [read.result, *read.problems], read.remarks)
+    return FileRead(file, iter((read.result, *read.attached)), read.problems, read.remarks)
 
 
 def _stream(file: SourceFile, processes: int | None) -> FileRead:
@@ -288,6 +306,8 @@ def _stream(file: SourceFile, processes: int | None) -> FileRead:
         try:
             if file.is_zip:
                 yield from _zip_documents(stream, processes)
+            elif file.is_mailbox:
+                yield from _mailbox_documents(stream)
             else:
                 yield from documents_of(file.path, file.id, stream.problems.append)
         except ReadError as error:
@@ -299,13 +319,64 @@ def _stream(file: SourceFile, processes: int | None) -> FileRead:
 
 def _zip_documents(stream: FileRead, processes: int | None) -> Iterator[Document]:
     file = stream.file
-    groups = [ZipGroup(file, names) for names in zip_groups(file.path, stream.problems.append)]
+    with collected_warnings() as remarks:
+        groups = [ZipGroup(file, names) for names in zip_groups(file.path, stream.problems.append)]
+    stream.remarks += remarks
     workers = _workers(sum(len(group.names) for group in groups), file.size, processes)
     apart = any(may_crash(name) for group in groups for name in group.names)
     for found in parallel_map(read_zip_group, groups, workers, chunk=1, ahead=2, on_crash=_crashed_group, apart=apart):
         stream.problems += found.problems
         stream.remarks += found.remarks
         yield from found.documents
+
+
+@dataclass(frozen=True)
+class MailboxMessage:
+    """A message of a mailbox, as it stands there."""
+
+    file: SourceFile
+    number: int
+    data: bytes
+
+
+def _mailbox_documents(stream: FileRead) -> Iterator[Document]:
+    """The messages of a mailbox, read in this process but for those with attachments that may end it."""
+    for number, data in numbered_messages(stream.file.path):
+        message = MailboxMessage(stream.file, number, data)
+        apart = _has_crashing_attachment(message)
+        for found in parallel_map(read_message, [message], chunk=1, on_crash=_crashed_message, apart=apart):
+            stream.problems += found.problems
+            stream.remarks += found.remarks
+            yield from found.documents
+    more = len(stream.remarks) - MOST_REMARKS
+    if more > 0:
+        others = f"{more:,} more messages have attachments of formats that it does not read or remarks like these."
+        stream.remarks[MOST_REMARKS:] = [f"{stream.file.path}: {others}"]
+
+
+def _has_crashing_attachment(message: MailboxMessage) -> bool:
+    try:
+        return any(may_crash(attached.name) for attached in attachments(message.data, message.file.path))
+    except ReadError:  # said when it is read
+        return False
+
+
+def read_message(message: MailboxMessage) -> "GroupRead":
+    """Read a message of a mailbox and what is attached to it."""
+    found, file = GroupRead(), message.file
+    with collected_warnings() as remarks:
+        read = read_mailbox_message(message.data, file.path, message.number, file.id, found.problems.append)
+        found.documents += read
+    found.remarks += remarks
+    return found
+
+
+def _crashed_message(message: MailboxMessage) -> "GroupRead":
+    """The text of a message whose attachment made its reader crash."""
+    found = GroupRead(problems=[crash(f"{message.file.path}#{message.number}, or a file attached to it,")])
+    with suppress(ReadError):
+        found.documents.append(parse_message(message.data, message.file.path, message.number, message.file.id))
+    return found
 
 
 @dataclass(frozen=True)
@@ -352,7 +423,12 @@ def _crashed_group(group: ZipGroup) -> GroupRead:
 
 
 def _crashed(file: SourceFile) -> SingleRead:
-    return SingleRead(crash(file.path))
+    if not is_mail(file.path):
+        return SingleRead(crash(file.path))
+    try:  # the text of an e-mail whose attachment made the reader crash
+        return SingleRead(read(file.path, file.id), problems=[crash(f"{file.path}, or a file attached to it,")])
+    except ReadError:
+        return SingleRead(crash(file.path))
 
 
 def crash(path: object) -> ReadError:
