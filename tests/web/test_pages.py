@@ -10,6 +10,8 @@ from fastapi.testclient import TestClient
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from longmatch.web.limits import Limits
+from tests.documents.packed import zipped
+from tests.documents.test_mail import part, with_files
 from tests.web.conftest import API, calling, upload
 
 PDFS = Path(__file__).parents[1] / "documents" / "pdf" / "fixtures"
@@ -102,3 +104,24 @@ def test_a_rendered_comparison_marks_pages_that_can_be_shown(client):
     html = client.get(f"{API}/compare/view", params={"a": "report.pdf", "b": "note.md"}).text
     assert 'class="page" data-document="report.pdf" data-page="1"' in html
     assert 'data-document="note.md"' not in html
+
+
+def test_a_pdf_in_a_zip_file_or_an_e_mail_shows_its_pages(tmp_path, tiny_web):
+    folder = tmp_path / "packed"
+    folder.mkdir()
+    report = (PDFS / "report.pdf").read_bytes()
+    mail = with_files(part("report.pdf", report))
+    (folder / "all.zip").write_bytes(zipped({"2019/report.pdf": report, "a.eml": mail, "note.md": "The river rose."}))
+    (folder / "in.mbox").write_bytes(b"From a@example.org x\n" + mail)
+    library = Library(tmp_path / "library", tiny_web)
+    library.add(folder)
+    copy(PDFS / "report.pdf", folder / "report.pdf")
+    library.add(folder)
+    with calling(library) as client:
+        alone = page(client, "report.pdf").content
+        inside = ("all.zip#2019/report.pdf", "all.zip#a.eml#report.pdf", "in.mbox#1#report.pdf")
+        assert all(page(client, id).content == alone for id in inside)
+        assert page(client, "all.zip#note.md").status_code == 415
+        shown = {row["id"]: row["shows_pages"] for row in client.get(f"{API}/documents").json()["documents"]}
+        assert all(shown[id] for id in inside) and not shown["all.zip#note.md"]
+        assert page(client, inside[0], 999).json()["detail"].startswith("all.zip#2019/report.pdf has no page 999")

@@ -8,8 +8,9 @@ from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from longmatch.documents.archive import file_errors
 from longmatch.documents.checks import check_document, check_file
@@ -44,23 +45,32 @@ def read_mail(path: Path) -> Draft:
 def numbered_messages(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the messages of a mailbox with their numbers, from 1; of one that is too large, its beginning."""
     check_file(path)
-    lines: list[bytes] = []
-    number, length, after_blank = 0, 0, True
     try:
         with path.open("rb") as file:
-            while line := file.readline(_LONGEST_LINE):
-                if after_blank and line.startswith(_SEPARATOR):
-                    if number:
-                        yield number, b"".join(lines)
-                    number, lines, length = number + 1, [], 0
-                elif not number:
-                    raise ReadError(path, "is not a mailbox", "Give it the right file extension.")
-                elif length <= LARGEST_MESSAGE:
-                    lines.append(line)
-                    length += len(line)
-                after_blank = line in {b"\n", b"\r\n"}
+            yield from _messages(file, path)
     except OSError as error:
         raise ReadError(path, f"cannot be read ({error.strerror})", "Check its permissions.") from error
+
+
+def split_messages(data: bytes, path: object) -> Iterator[tuple[int, bytes]]:
+    """The same of a mailbox in memory."""
+    return _messages(BytesIO(data), path)
+
+
+def _messages(file: BinaryIO, path: object) -> Iterator[tuple[int, bytes]]:
+    lines: list[bytes] = []
+    number, length, after_blank = 0, 0, True
+    while line := file.readline(_LONGEST_LINE):
+        if after_blank and line.startswith(_SEPARATOR):
+            if number:
+                yield number, b"".join(lines)
+            number, lines, length = number + 1, [], 0
+        elif not number:
+            raise ReadError(path, "is not a mailbox", "Give it the right file extension.")
+        elif length <= LARGEST_MESSAGE:
+            lines.append(line)
+            length += len(line)
+        after_blank = line in {b"\n", b"\r\n"}
     yield number, b"".join(lines)
 
 

@@ -3,7 +3,7 @@
 import threading
 from typing import Any, Literal
 
-from longmatch.documents.checks import is_pdf
+from longmatch.documents.members import shows_pages
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from longmatch.web.schema import Described, Listing
@@ -62,7 +62,7 @@ class Catalogue:
 
 def _described(row: dict[str, Any]) -> Described:
     facts = {name: row[name] for name in ("id", "title", "language", "words")}
-    return Described(**facts, shows_pages=is_pdf(row["source"] or ""))
+    return Described(**facts, shows_pages=shows_pages(row["id"], row["source"] or ""))
 
 
 def _key(row: Described, sort: Sort) -> tuple[Any, ...]:

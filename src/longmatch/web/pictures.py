@@ -12,7 +12,7 @@ from longmatch.documents.pdf.picture import PagePicture
 from longmatch.web.limits import Limits
 from longmatch.web.reading.process import draw_apart
 
-Key = tuple[str, int, int, int, str]  # path or upload, time, size, page, passage
+Key = tuple[str, str, int, int, int, str]  # path or upload, member, time, size, page, passage
 
 
 class PagePictures:
@@ -24,11 +24,11 @@ class PagePictures:
         self._lock = threading.Lock()
         self._readers = asyncio.Semaphore(limits.readers)
 
-    async def draw(self, path: Path, shown: str, page: int, passage: str) -> PagePicture:
-        """A page of a file, `shown` in sentences under that name, with a passage highlighted."""
+    async def draw(self, path: Path, member: str, shown: str, page: int, passage: str) -> PagePicture:
+        """A page of a file, or of a `member` of it, called `shown` in sentences, with a passage highlighted."""
         stat = path.stat()
-        key = str(path), stat.st_mtime_ns, stat.st_size, page, passage
-        return await self._drawn(key, lambda: draw_apart(path, shown, page, passage, self._limits))
+        key = str(path), member, stat.st_mtime_ns, stat.st_size, page, passage
+        return await self._drawn(key, lambda: draw_apart(path, member, shown, page, passage, self._limits))
 
     async def draw_content(self, content: bytes, shown: str, page: int, passage: str) -> PagePicture:
         """The same of a file that is held in memory; it lies in a private folder while it is drawn."""
@@ -37,9 +37,9 @@ class PagePictures:
             with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
                 path = Path(folder) / "upload.pdf"
                 path.write_bytes(content)
-                return draw_apart(path, shown, page, passage, self._limits)
+                return draw_apart(path, "", shown, page, passage, self._limits)
 
-        return await self._drawn((shown, 0, len(content), page, passage), draw)
+        return await self._drawn((shown, "", 0, len(content), page, passage), draw)
 
     async def _drawn(self, key: Key, draw: Callable[[], PagePicture]) -> PagePicture:
         if (held := self._get(key)) is not None:

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from longmatch.documents.checks import is_pdf
 from longmatch.documents.document import Document, Span
+from longmatch.documents.members import shows_pages
 from longmatch.matching.hits import Hit
 from longmatch.matching.match import Alignment, Grid, Match, Passage
 from longmatch.matching.render.wording import carried_by, remarks, shared_text, unread, verdict
@@ -61,7 +61,7 @@ class Described(Answer):
     title: str
     language: str = Field(examples=["en"])
     words: int
-    shows_pages: bool = Field(description="Whether its pages can be shown as pictures: its file is a PDF.")
+    shows_pages: bool = Field(description="Whether its pages can be shown as pictures: it is a PDF.")
 
     @classmethod
     def of(cls, document: Document) -> "Described":
@@ -72,7 +72,7 @@ class Described(Answer):
             "language": document.language,
             "words": document.words,
         }
-        return Described(**facts, shows_pages=is_pdf(document.source))
+        return Described(**facts, shows_pages=shows_pages(document.id, document.source))
 
 
 class Listing(Answer):

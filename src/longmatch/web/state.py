@@ -12,8 +12,8 @@ from fastapi import Depends, Request
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.documents.checks import is_pdf
 from longmatch.documents.document import Document
+from longmatch.documents.members import member_of, shows_pages
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
@@ -88,7 +88,7 @@ class State:
     async def page(self, id: str, page: int, start: int, end: int) -> PagePicture:
         """A page of a document's PDF as a picture, the characters from `start` to `end` highlighted."""
         document = await asyncio.to_thread(self.document, id)
-        if not is_pdf(document.source):
+        if not shows_pages(id, document.source):
             raise Problem(415, f"{id} is not a PDF file, so its pages cannot be shown.")
         passage = document.readable[start : min(end, start + HIGHLIGHTED)]
         if self.uploads.was_one(id):
@@ -97,7 +97,7 @@ class State:
                 raise Problem(404, "The file of this upload is no longer held. Upload it again to see its pages.")
             return await self.pictures.draw_content(upload.content, id, page, passage)
         path = await asyncio.to_thread(self.library.unchanged_file, document)
-        return await self.pictures.draw(path, id, page, passage)
+        return await self.pictures.draw(path, member_of(id, document.source), id, page, passage)
 
     def unknown(self, id: str) -> Problem:
         """There is no such document."""

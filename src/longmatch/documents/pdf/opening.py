@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,14 @@ _PDFIUM_LOCK = threading.Lock()
 
 
 @contextmanager
-def open_pdf(path: Path) -> Iterator[Any]:
-    """Open a file in pdfium, which is not thread-safe."""
+def open_pdf(path: Path, content: bytes | None = None) -> Iterator[Any]:
+    """Open a file in pdfium, which is not thread-safe; `content` is that of one that lies inside another file."""
     import pypdfium2 as pdfium
 
-    _check_pdf(path)
+    _check_pdf(path, content)
     with _PDFIUM_LOCK:
         try:
-            document = pdfium.PdfDocument(path)
+            document = pdfium.PdfDocument(path if content is None else content)
         except pdfium.PdfiumError as error:
             if "password" in str(error).casefold():
                 raise ReadError(path, "needs a password", "Save a copy without one.") from None
@@ -34,10 +35,10 @@ def open_pdf(path: Path) -> Iterator[Any]:
             document.close()
 
 
-def _check_pdf(path: Path) -> None:
+def _check_pdf(path: Path, content: bytes | None) -> None:
     """Reject files that are not PDFs or are truncated, which pdfium would read without an error."""
     try:
-        with path.open("rb") as file:
+        with path.open("rb") if content is None else BytesIO(content) as file:
             head = file.read(1024)
             size = file.seek(0, 2)
             file.seek(max(0, size - _TAIL))

@@ -28,9 +28,14 @@ class PagePicture:
     pages: int
 
 
-def page_picture(path: Path, number: int, passage: str = "", longest: int = LONGEST_SIDE) -> PagePicture:
-    """Draw page `number` (from 1), at most `longest` pixels high and wide; a passage found on it is highlighted."""
-    with open_pdf(path) as document:
+def page_picture(
+    path: Path, number: int, passage: str = "", longest: int = LONGEST_SIDE, content: bytes | None = None
+) -> PagePicture:
+    """Draw page `number` (from 1), at most `longest` pixels high and wide; a passage found on it is highlighted.
+
+    `content` is that of a PDF that lies inside the file `path`.
+    """
+    with open_pdf(path, content) as document:
         if not 1 <= number <= len(document):
             raise ReadError(path, f"has no page {number}", f"Its pages are numbered from 1 to {len(document)}.")
         page = open_page(document, number, path)

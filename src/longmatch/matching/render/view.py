@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from longmatch.documents.checks import is_pdf
 from longmatch.documents.document import Document, Paragraph, Span
+from longmatch.documents.members import shows_pages
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term, heading_at
 from longmatch.matching.render.marking import Run, cut, mark_spans, mark_words
 from longmatch.matching.render.matrix import Matrix
@@ -92,7 +92,7 @@ class Pane:
     @property
     def pages_of(self) -> str:
         """The id of the document if its file is one whose pages can be shown; else empty."""
-        return self.document.id if is_pdf(self.document.source) else ""
+        return self.document.id if shows_pages(self.document.id, self.document.source) else ""
 
     @cached_property
     def parts(self) -> list[Part]:

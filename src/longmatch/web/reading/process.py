@@ -57,9 +57,9 @@ def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = N
     return read
 
 
-def draw_apart(path: Path, shown: str, page: int, passage: str, limits: Limits) -> PagePicture:
-    """Draw a page of a PDF under the same limits, with a passage highlighted."""
-    said = run_confined("page_child", (path, page), shown, limits, "Open the file itself.", passage.encode())
+def draw_apart(path: Path, member: str, shown: str, page: int, passage: str, limits: Limits) -> PagePicture:
+    """Draw a page of a PDF, or of the PDF `member` inside a file, under the same limits, with a passage highlighted."""
+    said = run_confined("page_child", (path, member, page), shown, limits, "Open the file itself.", passage.encode())
     head, _, image = said.partition(b"\n")
     try:
         found = json.loads(head)
