@@ -56,6 +56,17 @@ def test_chinese_is_compared_by_characters():
     second = document([b[:500] + passage + b[500:]], id="b")
     (found,) = find_reuse(first, second).passages
     assert passage[2:-2] in found.a.of(first.text) and found.words == pytest.approx(150, abs=4)
+    assert find_reuse(first, second).unit == "character"
+
+
+def test_thai_which_has_no_spaces_is_compared_too():
+    chance = np.random.default_rng(0)
+    letters = [chr(n) for n in range(0x0E01, 0x0E3A)] + [chr(n) for n in range(0x0E40, 0x0E4D)]
+    a, b, passage = ("".join(chance.choice(letters, count)) for count in (2500, 2500, 400))
+    first, second = document([a[:900] + passage + a[900:]]), document([b[:500] + passage + b[500:]], id="b")
+    (found,) = find_reuse(first, second).passages
+    assert passage[40:-40] in found.a.of(first.text) and passage[40:-40] in found.b.of(second.text)
+    assert find_reuse(document([a]), document([b], id="b")).passages == ()
 
 
 def test_copies_versions_and_reuse_are_told_apart():

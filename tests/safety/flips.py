@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,22 +25,32 @@ from tests.tiny_models import save_bert
 
 ENDS = 16  # bytes
 UNUSED = {"writer.lock"}
+MODES = ("asked", "indexed")
+KINDS = ("same", "sentence", "problem")
 
 
 @dataclass
 class Found:
     """What became of the flips."""
 
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)  # by mode and kind
     files: int = 0
+    flips: int = 0  # bits
     sentences: dict[str, str] = field(default_factory=dict)  # one of each kind of file
     problems: list[str] = field(default_factory=list)
 
     def lines(self) -> list[str]:
         """For the terminal."""
-        counts = ", ".join(f"{count:,} {what}" for what, count in sorted(self.outcomes.items()))
         said = [f"  {sentence}" for sentence in sorted(set(self.sentences.values()))[:8]]
-        return [f"{self.outcomes.total():,} flips in {self.files} files: {counts}", *said, *self.problems[:20]]
+        return [*said, *self.problems[:20], *(f"  {mode}: {self._counts([mode])}" for mode in MODES), self.summary()]
+
+    def summary(self) -> str:
+        """The last line: what was run, and what came of it."""
+        return f"{self.flips:,} flips in {self.files} files, asked and indexed: {self._counts(MODES)}"
+
+    def _counts(self, modes: Sequence[str]) -> str:
+        same, sentences, problems = (sum(self.outcomes[mode, kind] for mode in modes) for kind in KINDS)
+        return f"{same:,} same answers, {sentences:,} sentences, {problems:,} problems"
 
 
 class Flipper:
@@ -72,15 +82,18 @@ class Flipper:
                 continue
             self.found.files += 1
             bits = list(self._bits(size, flips))
+            self.found.flips += len(bits)
             looked = in_child(lambda name=name, bits=bits: [self._ask(name, bit) for bit in bits])
             outcomes = looked.answer or [f"the process ended with {looked.status}: {looked.errors[-500:]}"]
-            for bit, outcome in zip(bits, outcomes, strict=False):
-                self._count(f"{name}, bit {bit}", outcome, "asked: ")
-            self._count(f"{name}, bit {bits[-1]}, indexed", self._index(name, bits[-1]), "indexed: ")
+            outcomes += ["not asked: the process had ended"] * (len(bits) - len(outcomes))
+            for bit, outcome in zip(bits, outcomes, strict=True):
+                self._count(f"{name}, bit {bit}", outcome, "asked")
+            self._count(f"{name}, bit {bits[-1]}, indexed", self._index(name, bits[-1]), "indexed")
         return self.found
 
     def _bits(self, size: int, flips: int) -> Iterator[int]:
-        yield self.chance.randrange(8 * min(ENDS, size))
+        if flips > 1:
+            yield self.chance.randrange(8 * min(ENDS, size))
         for _ in range(flips - 2):
             yield self.chance.randrange(8 * size)
         yield 8 * size - 1 - self.chance.randrange(8 * min(ENDS, size))
@@ -126,7 +139,7 @@ class Flipper:
             kind = "problem"
             self.found.problems.append(f"{what}: {outcome[:600]}")
             print(self.found.problems[-1], flush=True)
-        self.found.outcomes[mode + kind] += 1
+        self.found.outcomes[mode, kind] += 1
 
 
 def flip(path: Path, bit: int) -> None:

@@ -68,7 +68,7 @@ class Reuse:
     common_b: int = 0
     same_a: int = 0  # words in passages of either kind that are the same in the other
     same_b: int = 0
-    short: int = REUSE_WORDS  # words from which there is reuse, whatever their share
+    by_character: bool = False  # whether the words counted are characters, as in Chinese
     copied: bool = False  # whether one holds the words of the other throughout
     one_template: bool | None = False  # whether their numbers differ as those of two filled-in forms do; None: unknown
 
@@ -90,6 +90,11 @@ class Reuse:
         return sum(passage.same for passage in counted) / total if total else 0.0
 
     @property
+    def unit(self) -> str:
+        """What is counted, for sentences."""
+        return "character" if self.by_character else "word"
+
+    @property
     def same_share(self) -> float:
         """The share of the words of both documents that are the same in the other."""
         return (self.same_a + self.same_b) / max(1, self.words_a + self.words_b)
@@ -108,7 +113,8 @@ class Reuse:
         if self.same_share >= VERSION:
             return "template" if self.one_template else "version"
         reused = min(self.reused_a, self.reused_b)
-        least = min(self.short, REUSE_SHARE * min(self.words_a, self.words_b))
+        short = REUSE_WORDS * (PER_WORD if self.by_character else 1)
+        least = min(short, REUSE_SHARE * min(self.words_a, self.words_b))
         return "reuse" if reused and reused >= least else None
 
     def to_dict(self, a: Document, b: Document) -> dict[str, Any]:
@@ -151,7 +157,7 @@ def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = N
         common_b=all_b - reused_b,
         same_a=same_a,
         same_b=same_b,
-        short=REUSE_WORDS * unit,
+        by_character=unit == PER_WORD,
         copied=_is_copy(own, other, shared),
         one_template=of_one_template(own.numbers, other.numbers, min(len(own), len(other)) // unit),
     )

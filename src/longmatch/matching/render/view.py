@@ -192,7 +192,9 @@ class MatchView:
         return [
             ReuseCard(
                 passage,
-                "in many documents of the collection" if passage.common else how_exactly(passage.unchanged),
+                "in many documents of the collection"
+                if passage.common
+                else how_exactly(passage.unchanged, self.match.reuse.unit),
                 (heading_at(self.match.a, passage.a.start), heading_at(self.match.b, passage.b.start)),
                 mark_spans(self.match.a.readable, passage.a, passage.same_a, QUOTED),
                 mark_spans(self.match.b.readable, passage.b, passage.same_b, QUOTED),

@@ -239,24 +239,24 @@ def _standing_in_both(reuse: Reuse) -> tuple[float, float]:
 def _reused(reuse: Reuse) -> str:
     if not reuse.reused_a:
         return ""
-    shares = f"{percent(reuse.share_a)} of A ({count(reuse.reused_a, 'word')})"
-    return f"{shares} stands {how_exactly(reuse.unchanged)} in B, where it is {percent(reuse.share_b)}."
+    shares = f"{percent(reuse.share_a)} of A ({count(reuse.reused_a, reuse.unit)})"
+    return f"{shares} stands {how_exactly(reuse.unchanged, reuse.unit)} in B, where it is {percent(reuse.share_b)}."
 
 
 def _common(reuse: Reuse) -> str:
     if not reuse.common_a:
         return ""
     also = "A further " if reuse.reused_a else ""
-    return f"{also}{count(reuse.common_a, 'word')} of A stand in B and in many documents of the collection."
+    return f"{also}{count(reuse.common_a, reuse.unit)} of A stand in B and in many documents of the collection."
 
 
-def how_exactly(unchanged: float) -> str:
-    """How a passage stands in another document, by the share of its words that are the same.
+def how_exactly(unchanged: float, unit: str = "word") -> str:
+    """How a passage stands in another document, by the share of its words, or characters, that are the same.
 
     >>> how_exactly(1.0), how_exactly(0.9)
     ('word for word', 'nearly word for word')
     """
-    return "word for word" if unchanged >= _WORD_FOR_WORD else "nearly word for word"
+    return f"{'' if unchanged >= _WORD_FOR_WORD else 'nearly '}{unit} for {unit}"
 
 
 def revision_summary(revision: Revision) -> str:

@@ -1,8 +1,8 @@
 """The process that draws a page of a PDF: `python -m longmatch.web.reading.page_child FILE MEMBER PAGE SECONDS BYTES`.
 
-MEMBER is the name of a PDF that lies inside the file; empty where the file is the PDF. The passage to highlight comes on
-standard input. The answer is a line of JSON, {"pages": ...} and then the picture as PNG, or {"problem": ..., "advice":
-...} alone.
+MEMBER is the name of a PDF that lies inside the file; empty where the file is the PDF. The passage to highlight comes
+on standard input. The answer is a line of JSON, {"pages": ...}, and then the picture as PNG; or a line with
+{"problem": ..., "advice": ...} alone.
 """
 
 import json

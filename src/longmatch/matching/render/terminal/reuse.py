@@ -17,15 +17,15 @@ STYLES = {"unchanged": "dim", "changed": "yellow", "moved": "blue", "added": "gr
 
 def print_reuse(match: Match, console: Console) -> None:
     """Print the longest passages that stand in both documents."""
-    passages = match.reuse.passages
+    passages, unit = match.reuse.passages, match.reuse.unit
     left_out = len(passages) - PASSAGES
     console.print(
         Text("The same text in both", "bold"), Text(f"({left_out:,} more not shown)" if left_out > 0 else "", "dim")
     )
     for passage in passages[:PASSAGES]:
-        how = "in many documents" if passage.common else how_exactly(passage.unchanged)
+        how = "in many documents" if passage.common else how_exactly(passage.unchanged, unit)
         text = printable(brief(passage.a.of(match.a.readable), LONGEST))
-        console.print(Text.assemble((f"  {count(passage.words, 'word')}, {how}: ", "yellow"), f"“{text}”"))
+        console.print(Text.assemble((f"  {count(passage.words, unit)}, {how}: ", "yellow"), f"“{text}”"))
     console.print()
 
 
