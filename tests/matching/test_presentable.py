@@ -18,6 +18,8 @@ SENTENCES = [
     "The tribunal found that the harbour\n        office had never repaired   the northern wall.",
     "Das Gericht hat den Mietvertrag über den nördlichen Kai für unwirksam erklärt.",
     "法院认为，被告未按照合同约定支付货款，应当承担违约责任。",
+    "Under clause 4, (b) the owner and (c) the surveyor of the harbour may each ask J. Doe for the plans.",
+    "The ferry's crew doesn't carry vitamin C, and it isn't kept in a box of 32 × 32 inches.",
 ]
 
 FRAGMENTS = [
@@ -32,6 +34,10 @@ FRAGMENTS = [
     "13Evidently, the worst of the older ferries can be found on the coast line.",
     "It is so, and that is that.",
     "The owner of the land (who had bought it from the harbour office in the spring.",
+    "For each harbour h, let the ferry f in each timetable t be the one that is named on the board.",
+    "From the lemma we see that the harbour L exceeds L2 for any two parameters z and z 0 .",
+    "The results show that the ferries of R with E(R) = 0 cannot be adjusted by the harbour office.",
+    "On this coast the constraint `1 on ↵Hr motivates `0 constraints for the ferries of the harbour.",
 ]
 
 DEBRIS = [

@@ -35,6 +35,9 @@ _SOURCE = re.compile(
 _NOTE = re.compile(r"\d{1,3}[^\W\d_][a-z]")  # the mark of a footnote, run into its first word
 _ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.")
 _RULE = re.compile(r"[-_=.~*]{4,}|\|")  # drawn lines, and the edges of cells
+_NOTATION = re.compile(  # f(x), `1, a full stop after a symbol that was lost, a letter alone
+    r"\b[A-Za-z]\((?=[^)\s])|`\d|\s[.!?]$|(?<![(\w.'’°-])[B-HJ-Zb-z](?![\w.)'’-])"
+)
 _AROUND_WORDS = ".,;:()[]\"'“”‘’"
 _WORDS_OF_ONE_LETTER = frozenset("aiyoeuàéóøåвиксоуя")
 
@@ -62,7 +65,7 @@ def quality(text: str) -> Quality:
         body = body[marker.end() :]
     if _is_debris(body):
         return Quality.DEBRIS
-    alone = not apart and _is_whole(body) and _says_something(body)
+    alone = not apart and _is_whole(body) and not _is_notation(body) and _says_something(body)
     return Quality.SENTENCE if alone else Quality.FRAGMENT
 
 
@@ -99,10 +102,22 @@ def _is_debris(text: str) -> bool:
     return _is_citations(text)
 
 
+def _is_notation(text: str) -> bool:
+    """Whether variables and formulas stand all over a sentence, as in "let s and t be nodes with d(s, t) < k".
+
+    Initials ("J. Doe"), clauses ("(b)") and a single "vitamin C" are none.
+    """
+    if text[:1] > "\u2e7f":  # without Latin letters
+        return False
+    found = len(_NOTATION.findall(text)) + sum(_kinds(character)[2] for character in text)
+    return found > 2 + len(text) / 250
+
+
 @lru_cache(maxsize=4096)
 def _kinds(character: str) -> tuple[bool, bool, bool]:
     """Whether a character is a space, a letter, a mathematical sign."""
     sign = unicodedata.category(character) in {"Sm", "Co"} or character in "∗ˆ´˜¯�" or "α" <= character <= "ω"
+    sign = sign or "\u2190" <= character <= "\u21ff"  # arrows: what symbols of a font become that has no names for them
     return character.isspace(), character.isalpha(), sign
 
 
