@@ -16,6 +16,8 @@ from longmatch.library.library import Library
 from longmatch.web.app import create_app
 from longmatch.web.limits import Limits
 from tests import forked
+from tests.documents.packed import zipped
+from tests.documents.test_mail import part, with_files
 from tests.library.tiny import made_up_text, tiny_matcher, write_texts
 from tests.web.conftest import API, calling, waited
 
@@ -95,13 +97,15 @@ def test_a_server_that_was_not_told_to_adds_and_removes_nothing(own):
         (b"", "empty.txt", 422, "empty.txt is empty"),
         (b"%PDF-1.4 broken", "broken.pdf", 422, "broken.pdf"),
         (b"x", "sheet.xlsx", 415, "sheet.xlsx is of a kind that longmatch does not read"),
-        (b"PK", "many.zip", 415, "many.zip is a file of many documents"),
+        (b"PK", "many.zip", 422, "many.zip is damaged or not a zip file"),
+        (zipped({"a.xlsx": "x"}), "none.zip", 422, "none.zip is a zip file without a file that longmatch reads"),
+        (zipped({f"{n}.txt": "Words." for n in range(4)}), "big.zip", 413, "big.zip holds more than can be added"),
         (made_up_text(2).encode(), "again.txt", 409, "again.txt is in the library already: d002.txt."),
         (b"word " * 3000, "long.txt", 413, "The document has 3,000 words"),
     ],
 )
 def test_a_refused_file_says_why_and_leaves_nothing(own, content, name, status, sentence):
-    with calling(own, writable=True, limits=Limits(upload_words=2000)) as client:
+    with calling(own, writable=True, limits=Limits(upload_words=2000, added_documents=3)) as client:
         answer = send(client, content, name)
         assert (answer.status_code, sentence in answer.json()["detail"]) == (status, True), answer.text
     folder = Path(own.address) / "uploads"
@@ -221,3 +225,34 @@ def test_a_killed_server_loses_nothing_that_it_said_was_added(own, tiny_bert, ti
         assert kept <= set(fresh)
         assert {path.name for path in folder.iterdir()} == kept
         assert client.get(f"{API}/health").json()["documents"] == len(fresh) == 4 + len(kept)
+
+
+def test_a_zip_file_adds_its_members_and_names_what_it_could_not(client, own):
+    members = {"a/one.txt": made_up_text(7), "two.md": made_up_text(8), "torn.docx": b"PK", "sheet.xlsx": "x"}
+    result = added(client, zipped({**members, "inner.zip": zipped({"x.txt": "Words."})}), "all.zip")["result"]
+    assert (result["id"], result["documents"], len(own)) == ("all.zip#a/one.txt", 2, 6)
+    for said in ("all.zip#torn.docx is damaged", "all.zip#inner.zip is a zip file in a zip file", "sheet.xlsx."):
+        assert any(said in remark for remark in result["remarks"]), result["remarks"]
+    assert not any("upload" in remark for remark in result["remarks"])
+    again = own.add(Path(own.address) / "uploads", prune=True)
+    assert (again.added, again.replaced, again.unchanged) == ([], [], 2)
+
+
+def test_a_mailbox_and_a_message_add_what_is_attached(client, own):
+    mail = with_files(part("note.md", f"# Note\n\n{made_up_text(7)}".encode()))
+    assert added(client, mail, "a.eml")["result"]["documents"] == 2
+    added(client, b"From a@example.org x\n" + with_files(part("other.md", made_up_text(8).encode())), "in.mbox")
+    assert set(own) >= {"a.eml", "a.eml#note.md", "in.mbox#1", "in.mbox#1#other.md"}
+
+
+def test_removing_a_document_of_a_zip_file_removes_all_of_it(client, own):
+    added(client, zipped({"one.txt": made_up_text(7), "two.txt": made_up_text(8)}), "all.zip")
+    assert client.get(f"{API}/document", params={"id": "all.zip#one.txt"}).json()["removed_together"] == 2
+    assert client.delete(f"{API}/documents", params={"id": "all.zip#one.txt"}).status_code == 204
+    assert len(own) == 4 and not list((Path(own.address) / "uploads").iterdir())
+
+
+def test_a_second_zip_file_of_the_same_name_is_kept_beside_the_first(client, own):
+    added(client, zipped({"one.txt": made_up_text(7)}), "all.zip")
+    assert added(client, zipped({"one.txt": made_up_text(8)}), "all.zip")["result"]["id"] == "all (2).zip#one.txt"
+    assert own.add(Path(own.address) / "uploads").unchanged == 2

@@ -42,7 +42,7 @@ from longmatch.library.search.same import MOST as MOST_SAME
 from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.search.sections import QUESTION_WORDS, rank_sections
-from longmatch.library.single import put_document
+from longmatch.library.single import put_documents
 from longmatch.library.store import Store, limit_malloc_arenas, sql_in
 from longmatch.library.writer import Writer, write_lock
 from longmatch.matching.hits import Hits
@@ -328,22 +328,24 @@ class Library:
     def put(
         self,
         path: str | os.PathLike[str],
-        encode: Callable[[HybridMatcher], Encoding],
+        encode: Callable[[HybridMatcher], Sequence[Encoding]],
         wait: Callable[[], None] | None = None,
-    ) -> str:
-        """Add the document of a file that was read elsewhere; returns its id.
+        problems: Sequence[str] = (),
+    ) -> list[str]:
+        """Add the documents of a file that was read elsewhere; returns their ids.
 
-        `encode` encodes it with the library's model. `wait` is called while another process changes the library.
+        `encode` encodes them with the library's model. `wait` is called while another process changes the library.
+        `problems` are sentences on what could not be read.
         """
         while True:
             self.refresh()
             matcher = self.matcher
-            encoding = encode(matcher)
+            encodings = encode(matcher)
             with self._writer(wait) as writer:
                 if self.matcher is matcher:  # else another process has changed the model meanwhile
-                    id = put_document(writer, self._source_paths, Path(path), encoding)
+                    ids = put_documents(writer, self._source_paths, Path(path), encodings, problems)
                     writer.finish(self.exact_below)
-                    return id
+                    return ids
 
     def ids_of(self, path: str | os.PathLike[str]) -> list[str]:
         """The ids of the documents that come from a file."""

@@ -1,36 +1,46 @@
-"""One document at a time, read and encoded elsewhere: what a server adds to a library."""
+"""One file at a time, its documents read and encoded elsewhere: what a server adds to a library."""
 
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from longmatch.default.encoding import Encoding
-from longmatch.library.files import SourceFile, SourcePaths, source_file
+from longmatch.library.files import SourcePaths, source_file
 from longmatch.library.rows import to_table
 from longmatch.library.store import Store
 from longmatch.library.writer import Writer
 
 
-def put_document(writer: Writer, source_paths: SourcePaths, path: Path, encoding: Encoding) -> str:
-    """Store the document of a file and the file's record; returns the document's id, by the name of the file.
+def put_documents(
+    writer: Writer, source_paths: SourcePaths, path: Path, encodings: Sequence[Encoding], problems: Sequence[str]
+) -> list[str]:
+    """Store the documents of a file and the file's record, with what could not be read of it; returns their ids.
 
     The record is last, as in `IndexingRun`: if killed before, the file counts as not indexed, and adding it again
-    replaces its document. No document of another file is replaced.
+    replaces its documents. No document of another file is replaced.
     """
     file = source_file(path, source_paths.source(path))
-    id = _id_for(file, writer.store)
-    named = replace(encoding.document, id=id, source=file.source)
-    stored = replace(encoding, sentences=replace(encoding.sentences, document=named))
-    writer.put(to_table([stored], writer.store.model.vectors))
-    writer.store.put_files([file.record([])])
-    return id
+    taken = {id for id, source in _sources(writer.store) if source != file.source}
+    stored = []
+    for encoding in encodings:
+        id = _free_id(encoding.document.id, taken)
+        taken.add(id)
+        named = replace(encoding.document, id=id, source=file.source)
+        stored.append(replace(encoding, sentences=replace(encoding.sentences, document=named)))
+    writer.put(to_table(stored, writer.store.model.vectors))
+    writer.store.put_files([file.record(problems)])
+    return [encoding.document.id for encoding in stored]
 
 
-def _id_for(file: SourceFile, store: Store) -> str:
-    """The id that the file's document has, or the first of `name`, `name (2)` ... that no document has."""
+def _sources(store: Store) -> Iterator[tuple[str, str]]:
     rows = store.read(["id", "source"])
-    sources = dict(zip(rows["id"].to_pylist(), rows["source"].to_pylist(), strict=True))
-    id, count = file.id, 1
-    while id in sources and sources[id] != file.source:
+    return zip(rows["id"].to_pylist(), rows["source"].to_pylist(), strict=True)
+
+
+def _free_id(wanted: str, taken: Container[str]) -> str:
+    """The first of `wanted`, `wanted (2)` ... that no document of another file has."""
+    id, count = wanted, 1
+    while id in taken:
         count += 1
-        id = f"{file.id} ({count})"
+        id = f"{wanted} ({count})"
     return id

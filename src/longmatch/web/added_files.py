@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from longmatch.documents.read import COLLECTION_SUFFIXES
 from longmatch.library.files import HASH_DIGITS
 from longmatch.library.library import Library
 from longmatch.library.store import FOLDER_LIBRARY
@@ -32,9 +31,7 @@ class AddedFiles:
         self.folder = place.parent / BESIDE if place.name == FOLDER_LIBRARY else place / FOLDER
 
     def check_new(self, name: str, content: bytes) -> None:
-        """Refuse a file of many documents, one that the library has, and one for which there is no room."""
-        if name.lower().endswith(COLLECTION_SUFFIXES):
-            raise Problem(415, f"{name} is a file of many documents. Unpack it, and add the documents.")
+        """Refuse a file that the library has, and one for which there is no room."""
         digest = blake2b(content, digest_size=HASH_DIGITS // 2).hexdigest()
         same = [path for path, known in self._library.indexed_files().items() if known == digest]
         if ids := [id for path in same for id in self._library.ids_of(path)]:

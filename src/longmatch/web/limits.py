@@ -22,6 +22,8 @@ class Limits:
     uploads: int = 32  # held in memory; the oldest is dropped
     uploads_characters: int = 40_000_000  # of all held uploads together
     added_bytes: int = 8 << 30  # of all files that were added to the library from the page
+    added_documents: int = 500  # of one file that holds many
+    added_words: int = 1_500_000  # of all of them
     upload_files: int = 128 * MB  # of the PDF files of held uploads, whose pages can be shown
     waiting: int = 128  # questions that may wait for their turn
     rankers: int = field(default_factory=lambda: min(4, usable_cores()))  # processes when several ask; 1 for none

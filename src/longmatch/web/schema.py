@@ -106,10 +106,13 @@ class DocumentText(Described):
     """A document with its text."""
 
     removable: bool = Field(description="Whether it was added from the page, and can be removed there.")
+    removed_together: int = Field(
+        description="How many documents are removed with it, itself included: all of its file."
+    )
     sections: list[SectionText]
 
     @classmethod
-    def of(cls, document: Document, removable: bool = False) -> "DocumentText":
+    def of(cls, document: Document, removed_together: int = 0) -> "DocumentText":
         """From a document; the markup is blanked, so that spans hold."""
         text = document.readable
         sections = [
@@ -125,7 +128,8 @@ class DocumentText(Described):
             )
             for section in document.sections
         ]
-        return DocumentText(**Described.of(document).model_dump(), removable=removable, sections=sections)
+        removal = {"removable": removed_together > 0, "removed_together": removed_together}
+        return DocumentText(**Described.of(document).model_dump(), **removal, sections=sections)
 
 
 class PastedText(BaseModel):
@@ -246,11 +250,12 @@ class RankRequest(BaseModel):
 
 
 class Added(Answer):
-    """A document that was added to the library."""
+    """A document that was added to the library, or the first of a file of many."""
 
     id: str
     title: str
-    words: int
+    words: int = Field(description="Of all documents of the file.")
+    documents: int = Field(description="How many documents the file had.")
     remarks: list[str] = Field(description="What was not read, or not surely, as pages of a scan.")
 
 

@@ -12,6 +12,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.checks import is_pdf
 from longmatch.documents.document import Document
 from longmatch.web.limits import Limits
+from longmatch.web.reading.collection import ReadCollection, read_collection_apart
 from longmatch.web.reading.process import ReadUpload, read_apart
 
 _MARKDOWN = re.compile(r"^#{1,6} \S", re.MULTILINE)  # headings as Markdown has them
@@ -56,6 +57,11 @@ class Uploads:
         """Read a file's content in a separate process."""
         async with self._readers:
             return await asyncio.to_thread(read_apart, content, name, self._limits)
+
+    async def read_collection(self, content: bytes, name: str) -> ReadCollection:
+        """Read the documents of a file that may hold many, in a separate process."""
+        async with self._readers:
+            return await asyncio.to_thread(read_collection_apart, content, name, self._limits)
 
     async def paste(self, text: str, title: str) -> Document:
         """Read a pasted text in a separate process too, and hold it."""

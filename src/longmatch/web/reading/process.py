@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
+from types import MappingProxyType
 
 from longmatch.documents import ocr
 from longmatch.documents.document import Document
@@ -79,34 +80,59 @@ def run_confined(
     `given` is its standard input. A Problem says what went wrong; `remedy` is what to do about a file that takes too
     long.
     """
+    said, problem = _run(module, arguments, shown, limits, remedy, given)
+    if problem is not None:
+        raise problem
+    return said
+
+
+def run_until_end(
+    module: str, arguments: Sequence[object], shown: str, limits: Limits, remedy: str, folder: Path
+) -> tuple[str, Problem | None]:
+    """The same for a module that prints line by line: what it printed, and how it ended if not well.
+
+    What it unpacks lies in `folder`.
+    """
+    said, problem = _run(module, arguments, shown, limits, remedy, b"", {"TMPDIR": str(folder)})
+    return said.decode("utf-8", "replace"), problem
+
+
+def _run(
+    module: str,
+    arguments: Sequence[object],
+    shown: str,
+    limits: Limits,
+    remedy: str,
+    given: bytes,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[bytes, Problem | None]:
     seconds = max(1, ceil(limits.reading_seconds))
     command = [sys.executable, "-m", f"longmatch.web.reading.{module}", *arguments, seconds, limits.reading_memory]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {"OMP_NUM_THREADS": "1"}
+    late = f"{shown} took longer than {seconds:g} seconds to read. {remedy}"
     with subprocess.Popen(
         [str(word) for word in command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment | {"PYTHONIOENCODING": "utf-8", "PYTHONDONTWRITEBYTECODE": "1"},
+        env=environment | dict(more) | {"PYTHONIOENCODING": "utf-8", "PYTHONDONTWRITEBYTECODE": "1"},
         start_new_session=True,
     ) as reader:
         try:
             said, _ = reader.communicate(given, timeout=limits.reading_seconds)
         except subprocess.TimeoutExpired:
             _kill(reader)
-            raise Problem(
-                422, f"{shown} took longer than {limits.reading_seconds:g} seconds to read. {remedy}"
-            ) from None
+            return reader.communicate()[0], Problem(422, late)
         finally:
             _kill(reader)
     if reader.returncode == LATE:
-        raise Problem(422, f"{shown} took longer than {seconds} seconds to read. {remedy}")
+        return said, Problem(422, late)
     if reader.returncode in (NO_MEMORY, -signal.SIGKILL):
         most = limits.reading_memory // MB
-        raise Problem(422, f"{shown} needs more memory to be read than the {most:,} MB it may have. {remedy}")
+        return said, Problem(422, f"{shown} needs more memory to be read than the {most:,} MB it may have. {remedy}")
     if reader.returncode != 0:
-        raise Problem(422, f"{shown} is damaged: its reader crashed. Leave it out.")
-    return said
+        return said, Problem(422, f"{shown} is damaged: its reader crashed. Leave it out.")
+    return said, None
 
 
 def _kill(reader: "subprocess.Popen[bytes]") -> None:

@@ -14,14 +14,17 @@ LATE, NO_MEMORY, CRASHED = 71, 72, 73  # exit codes
 MUCH = 0.5  # of the memory: work that had as much when it crashed could get no more
 
 
-def supervise(work: Callable[[], None], seconds: int, memory: int) -> None:
-    """Do the work within so many seconds of processor time and bytes of memory, and exit by how it ended."""
+def supervise(work: Callable[[], None], seconds: int, memory: int, largest_file: int = 0) -> None:
+    """Do the work within so many seconds of processor time and bytes of memory, and exit by how it ended.
+
+    It may write no file that is larger than `largest_file`, and by default none.
+    """
     if not hasattr(os, "fork"):  # Windows: there the time limit of the parent holds alone
         work()
         return
     worker = os.fork()
     if not worker:
-        os._exit(_done(work, seconds, memory))
+        os._exit(_done(work, seconds, memory, largest_file))
     _, status, usage = os.wait4(worker, 0)
     peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     sys.exit(verdict(os.waitstatus_to_exitcode(status), peak, memory))
@@ -42,10 +45,10 @@ def verdict(code: int, peak: int, memory: int) -> int:
     return CRASHED if code < 0 else code
 
 
-def _done(work: Callable[[], None], seconds: int, memory: int) -> int:
+def _done(work: Callable[[], None], seconds: int, memory: int, largest_file: int) -> int:
     try:
         os.nice(NICE)
-        _limit(seconds, memory)
+        _limit(seconds, memory, largest_file)
         work()
         sys.stdout.flush()
     except MemoryError:
@@ -55,14 +58,14 @@ def _done(work: Callable[[], None], seconds: int, memory: int) -> int:
     return 0
 
 
-def _limit(seconds: int, memory: int) -> None:
-    """Bound this process: little time and memory, no file to write, no core to dump."""
+def _limit(seconds: int, memory: int, largest_file: int) -> None:
+    """Bound this process: little time and memory, no large file to write, no core to dump."""
     import resource
 
     for kind, value in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_FSIZE, largest_file),
         (resource.RLIMIT_CORE, 0),
     ):
         _, most = resource.getrlimit(kind)

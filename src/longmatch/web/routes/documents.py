@@ -39,7 +39,8 @@ def document(state: TheState, id: Document) -> DocumentText:
     The text is the readable one: markup is blanked character by character, so that all spans hold.
     """
     found = state.document(id)
-    return DocumentText.of(found, removable=state.added is not None and state.added.holds(found.source))
+    removable = state.added is not None and state.added.holds(found.source)
+    return DocumentText.of(found, len(state.library.ids_of(found.source)) if removable else 0)
 
 
 @router.post(
@@ -48,6 +49,7 @@ def document(state: TheState, id: Document) -> DocumentText:
 async def add_document(state: TheState, request: Request) -> JobStarted:
     """Add a file to the library, as multipart/form-data, if the server was started with --writable.
 
+    A zip file, a mailbox or an e-mail adds all documents that it holds.
     It is read in a separate process, like an upload; what cannot be read is refused. Encoding and storing it is a job:
     once that is done, the document is in the library and its file in the library's folder `uploads`.
     """
@@ -58,7 +60,7 @@ async def add_document(state: TheState, request: Request) -> JobStarted:
 
 @router.delete("/documents", status_code=204, responses=mistakes(404, 422, 429, 503))
 async def remove_document(state: TheState, id: Document) -> Response:
-    """Remove a document that was added to the library in this way, and its file."""
+    """Remove a document that was added to the library in this way, its file, and all others of that file."""
     await state.work(remove_now, state, id)
     return Response(status_code=204)
 

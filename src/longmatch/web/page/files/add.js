@@ -20,13 +20,13 @@ export async function show(outlet, parameters, signal) {
     main.append(empty("This server adds no documents", "Whoever started it can allow it:", h("code", {}, "longmatch serve LIBRARY --writable")));
     return;
   }
-  const file = h("input", { type: "file", multiple: true, class: "hidden-input", accept: facts.formats.join(","), "aria-label": "Choose files to add", onchange: () => {
+  const file = h("input", { type: "file", multiple: true, class: "hidden-input", accept: [...facts.formats, ".zip"].join(","), "aria-label": "Choose files to add", onchange: () => {
     take([...file.files]);
     file.value = "";
   } });
   const drop = h("label", { class: "drop" }, file,
     h("span", { class: "drop-title" }, "Drop files here, or choose them"),
-    h("span", { class: "hint" }, `PDF, Word, HTML, Markdown, LaTeX, text and more; ${Math.round(facts.uploads.bytes / 1e6)} MB each at most`));
+    h("span", { class: "hint" }, `PDF, Word, HTML, Markdown, LaTeX, text and more, also in a zip file or mailbox; ${Math.round(facts.uploads.bytes / 1e6)} MB each at most`));
   for (const [kind, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
     drop.addEventListener(kind, () => drop.classList.toggle("over", over));
   }
@@ -58,8 +58,9 @@ function next() {
 
 async function one(file, row) {
   try {
-    row.done(await addFile(file, row.tell, open));
-    added += 1;
+    const done = await addFile(file, row.tell, open);
+    row.done(done);
+    added += done.documents;
     dispatchEvent(new Event("librarychange"));
   } catch (error) {
     row.refused(error.message);
@@ -87,8 +88,12 @@ function fileRow(name) {
       else bar.value = share;
     },
     done(document) {
-      head.replaceChildren(h("a", { href: to("document", { id: document.id }) }, document.title || document.id));
-      end("added", `Added as ${document.id}: ${count(document.words, "word")}. `, h("a", { href: to("search", { document: document.id }) }, "What belongs with it"));
+      if (document.documents > 1) {
+        end("added", `Added ${count(document.documents, "document")}: ${count(document.words, "word")}. `, h("a", { href: to("document", { id: document.id }) }, document.title || document.id), " is the first.");
+      } else {
+        head.replaceChildren(h("a", { href: to("document", { id: document.id }) }, document.title || document.id));
+        end("added", `Added as ${document.id}: ${count(document.words, "word")}. `, h("a", { href: to("search", { document: document.id }) }, "What belongs with it"));
+      }
       item.append(...document.remarks.map((words) => h("p", { class: "notice", dir: "auto" }, words)));
     },
     refused: (sentence) => end("refused", sentence),

@@ -43,7 +43,7 @@ function removal(found) {
   const button = h("button", { type: "button", class: "button quiet", onclick: async () => {
     if (!button.classList.contains("sure")) {
       button.classList.add("sure");
-      button.textContent = "Remove it for everybody?";
+      button.textContent = found.removed_together > 1 ? `Remove all ${found.removed_together} documents of its file for everybody?` : "Remove it for everybody?";
       return;
     }
     try {
