@@ -30,8 +30,8 @@ def test_reading_goes_on_after_the_member_that_made_the_reader_crash(monkeypatch
 
 
 def test_a_bomb_is_refused():
-    with pytest.raises(Problem, match=r"bomb\.zip unpacks to a huge size"):
-        read_collection_apart(zipped({f"{n}.txt": b"a" * 30_000_000 for n in range(50)}), "bomb.zip", Limits())
+    with pytest.raises(Problem, match=r"bomb\.zip#a\.txt unpacks to a huge size"):
+        read_collection_apart(zipped({"a.txt": bytes(101_000_000)}), "bomb.zip", Limits())
 
 
 def test_a_document_that_is_too_long_is_named_and_the_others_are_read():

@@ -1,7 +1,7 @@
 """The process that reads a file of many documents: `python -m longmatch.web.reading.collection_child FILE NAME WORDS
 DOCUMENTS TOTAL SKIP SECONDS BYTES`.
 
-Like `child.py`, but it may write files of bounded size, what it unpacks, into the private folder that FILE lies in. Each
+Like `child.py`, but it may write files of bounded size, what it unpacks, into the private folder of FILE. Each
 line of standard output is JSON: {"begin": NAME} before each member or message, {"document": ...}, {"problem": ...},
 {"remark": ...}; {"too_much": ...} ends it, {"end": true} is the last. So what was read before a crash is kept, and
 reading goes on after the member that caused it: SKIP is how many have been looked at.
