@@ -126,7 +126,23 @@ class Document:
         """Number of words in paragraphs of every kind (Chinese and Japanese: characters)."""
         from longmatch.documents.language import count_words
 
-        return sum(count_words(p.of(self.text)) for p in self.paragraphs)
+        return sum(count_words(part) for p in self.paragraphs for part in _slices(p.of(self.text)))
+
+
+def _slices(text: str, size: int = 1 << 18) -> Iterator[str]:
+    """The text in parts of at most `size` characters, cut before a space: other threads wait while one is looked at.
+
+    >>> list(_slices("one two three", 8))
+    ['one two', ' three']
+    """
+    start = 0
+    while start < len(text):
+        end = start + size
+        if end < len(text):
+            cut = text.rfind(" ", start + 1, end)
+            end = cut if cut > 0 else end
+        yield text[start:end]
+        start = end
 
 
 def content_hash(document: Document) -> str:

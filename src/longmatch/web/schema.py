@@ -128,7 +128,7 @@ class DocumentText(Described):
             )
             for section in document.sections
         ]
-        removal = {"removable": removed_together > 0, "removed_together": removed_together}
+        removal: dict[str, Any] = {"removable": removed_together > 0, "removed_together": removed_together}
         return DocumentText(**Described.of(document).model_dump(), **removal, sections=sections)
 
 

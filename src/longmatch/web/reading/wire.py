@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence
 
+_SLICE = 1 << 18  # characters looked at in one call, during which the server answers nobody
 _HALVES = re.compile("[\ud800-\udfff]")
 NAMES = ("id", "title", "text", "language", "plain")
 
@@ -56,4 +57,7 @@ def _check(document: Document) -> None:
 
 def _clean(text: str) -> str:
     """Halves of characters, which no answer can hold, become one replacement character each, so that spans hold."""
-    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+    if text.isascii():
+        return text
+    parts = (text[start : start + _SLICE] for start in range(0, len(text), _SLICE))
+    return "".join(_HALVES.sub("\N{REPLACEMENT CHARACTER}", part) for part in parts)

@@ -1,5 +1,6 @@
 """Documents that people bring, as a file or as text."""
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -41,7 +42,7 @@ async def upload(state: TheState, request: Request) -> Uploaded:
         raise Problem(415, "Send a file as multipart/form-data, or a text as application/json.")
     held = state.uploads.get(document.id)
     remarks = list(held.remarks) if held else []
-    facts = Described.of(document).model_dump()
+    facts = (await asyncio.to_thread(Described.of, document)).model_dump()  # counting words may take long
     return Uploaded(**facts, upload=document.id, sections=len(document.sections), remarks=remarks)
 
 
