@@ -109,7 +109,7 @@ def _run(
     seconds = max(1, ceil(limits.reading_seconds))
     command = [sys.executable, "-m", f"longmatch.web.reading.{module}", *arguments, seconds, limits.reading_memory]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {"OMP_NUM_THREADS": "1"}
-    late = f"{shown} took longer than {seconds:g} seconds to read. {remedy}"
+    late = f"{shown} took longer than {limits.reading_seconds:g} seconds to read. {remedy}"
     with subprocess.Popen(
         [str(word) for word in command],
         stdin=subprocess.PIPE,
