@@ -58,7 +58,7 @@ def _done(work: Callable[[], None], seconds: int, memory: int, largest_file: int
     return 0
 
 
-def _limit(seconds: int, memory: int, largest_file: int) -> None:
+def _limit(seconds: int, memory: int, largest_file: int = 0) -> None:
     """Bound this process: little time and memory, no large file to write, no core to dump."""
     import resource
 
