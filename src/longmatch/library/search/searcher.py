@@ -8,7 +8,7 @@ import numpy as np
 
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import Explanation, PairComparison
+from longmatch.default.explanation import Explanation, PairComparison, aligned_passages
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
@@ -95,13 +95,16 @@ class Searcher:
         best, percentiles = best.at(present), percentiles[present]
         number = {id: i for i, id in enumerate(best.ids)}
 
-        def explain(candidate: Encoding) -> tuple[Alignment, ...]:
+        def explanation(id: str) -> Explanation:
             """By the similarities that it was scored by."""
-            id = candidate.document.id
             one = best.at([number[id]])
-            comparison = PairComparison(asked, weighed[id], rarity)
-            known = one.similarities, one.scores, one.probabilities
-            return Explanation.by(comparison, self.statistics, *known).alignments(PASSAGES)
+            partners = best.partners.get(id)
+            unchanged = partners is not None and len(partners[1].index) == len(weighed[id].encoding)
+            comparison = PairComparison(asked, weighed[id], rarity, partners if unchanged else None)
+            return Explanation.by(comparison, self.statistics, one.similarities, one.scores, one.probabilities)
+
+        def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
+            return aligned_passages([explanation(candidate.document.id) for candidate in candidates], PASSAGES)
 
         candidates = [weighed[id].encoding for id in best.ids]
         return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities)
