@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from longmatch.default.calibration import IN_LIKENESS, Calibration
+from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.collection import stack_title_vectors
 from longmatch.default.encoding import Encoding
 from longmatch.default.mentions import SharedMentions, shared_mentions
@@ -25,7 +25,7 @@ from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Shared, SharedTerms, link_sentences
 from longmatch.lexical.terms import KINDS, Flags, Ints, Kind, Terms
 from longmatch.lexical.weights import Weighted, tfidf
-from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
 from longmatch.matching.levels import BothPartners, best_partners, group_scores, partners_score
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.ragged import Array, as_numbers, offsets_of, segment_ids
@@ -130,6 +130,7 @@ class Explanation:
     comparison: PairComparison
     statistics: Statistics
     similarities: dict[str, Floats]  # by side
+    parts: dict[str, float]  # each side's share of the evidence
     score: float
     probability: float  # that the two belong together
 
@@ -139,19 +140,31 @@ class Explanation:
         comparison = PairComparison.of(a, b, rarity or Rarity.of([a, b], statistics))
         values = similarities(comparison, comparison.rarity.sides(statistics))
         judged = comparison.rarity.judge(values, a.words, np.array([b.words]), statistics)
-        return Explanation.by(comparison, statistics, values, *judged)
+        return Explanation.of_each([comparison], statistics, values, *judged)[0]
 
     @staticmethod
-    def by(
-        comparison: PairComparison,
+    def of_each(
+        comparisons: Sequence[PairComparison],
         statistics: Statistics,
         values: Mapping[str, Floats],
-        score: Floats,
-        probability: Floats,
-    ) -> "Explanation":
-        """By similarities that are known already; arrays have one entry."""
-        counted = {name: values[name] for name in comparison.rarity.calibration(statistics).sides}
-        return Explanation(comparison, statistics, counted, float(score[0]), float(probability[0]))
+        scores: Floats,
+        probabilities: Floats,
+    ) -> "list[Explanation]":
+        """Of comparisons by one rarity, whose similarities are known already; arrays have an entry per comparison."""
+        calibration = comparisons[0].rarity.calibration(statistics)
+        counted = {name: values[name] for name in calibration.sides}
+        shares = {name: share.tolist() for name, share in calibration.shares(counted).items()}
+        return [
+            Explanation(
+                comparison,
+                statistics,
+                {name: x[i : i + 1] for name, x in counted.items()},
+                {name: share[i] for name, share in shares.items()},
+                float(scores[i]),
+                float(probabilities[i]),
+            )
+            for i, comparison in enumerate(comparisons)
+        ]
 
     @property
     def a(self) -> Encoding:
@@ -167,16 +180,6 @@ class Explanation:
     def rarity(self) -> Rarity:
         """How rare terms are."""
         return self.comparison.rarity
-
-    @property
-    def calibration(self) -> Calibration:
-        """How the sides are weighed, for the language of the two."""
-        return self.rarity.calibration(self.statistics)
-
-    @cached_property
-    def parts(self) -> dict[str, float]:
-        """Each side's share of the evidence."""
-        return self.calibration.shares(self.similarities)
 
     @cached_property
     def _sentences(self) -> "SentenceEvidence":
@@ -221,12 +224,14 @@ class Explanation:
 
     def aligned_by(self, found: "SentenceEvidence", most: int | None = None) -> tuple[Alignment, ...]:
         """The same by what is known of the sentences already."""
+        a, b = self.a.sentences, self.b.sentences
+        pairs = merge(*self._evidence(found))
         return alignments(
-            merge(*self._evidence(found)),
-            (self.a.sentences.passage, self.b.sentences.passage),
+            pairs,
+            (a.passage, b.passage),
             lambda i, j: sentence_pair_scores(self.a, self.b, i, j),
             lambda i, j: self._shared_words(found.shared.kinds[0], i, j),
-            most,
+            None if most is None else readable_pairs(pairs, (a.shown, b.shown), most),
         )
 
     def _evidence(self, found: "SentenceEvidence") -> Iterator[list[Evidence]]:
@@ -282,7 +287,7 @@ def sentence_evidence(explanations: Sequence[Explanation]) -> list[SentenceEvide
 
 def aligned_passages(explanations: Sequence[Explanation], most: int) -> list[tuple[Alignment, ...]]:
     """The `most` passages to show of one document and of each that it was compared with."""
-    found = sentence_evidence(explanations) if explanations else []
+    found = sentence_evidence(explanations)
     return [explanation.aligned_by(one, most) for explanation, one in zip(explanations, found, strict=True)]
 
 

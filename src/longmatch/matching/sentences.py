@@ -70,6 +70,11 @@ class Sentences:
             document.text[start:end], start, end, heading, document.plain[start:end], document.page_at(start)
         )
 
+    def shown(self, index: int) -> str:
+        """One sentence as a reader wants to see it: `passage(index).shown`."""
+        start, end = int(self.starts[index]), int(self.ends[index])
+        return self.document.plain[start:end] or self.document.text[start:end]
+
     def readable(self, index: int) -> str:
         """One sentence as models read it, its markup blanked."""
         return self.document.readable[int(self.starts[index]) : int(self.ends[index])]

@@ -9,7 +9,7 @@ import numpy as np
 from longmatch.default.sides import Floats, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
-from longmatch.lexical.terms import KINDS, Flags, Ints, Kind
+from longmatch.lexical.terms import KINDS, Flags, Ints, Kind, lookup
 from longmatch.library.index.documents import language_number
 from longmatch.library.index.segment import TITLE_WORDS, Segment
 from longmatch.library.index.selection import Selection
@@ -121,7 +121,7 @@ class StoredComparison:
         pairs = [self_mentions(self.candidates.column("titles"))]
         for kind in KINDS:
             ids, postings = self.query.terms[kind].ids, self._postings(kind)
-            wanted = np.isin(ids, mentions.ids)[postings.term]
+            wanted = lookup(mentions.ids, ids)[1][postings.term]
             pairs.append((postings.document[wanted], ids[postings.term[wanted]]))
         documents, found = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
         rarity = self.index.rarity.of_mentions(mentions)

@@ -95,16 +95,19 @@ class Searcher:
         best, percentiles = best.at(present), percentiles[present]
         number = {id: i for i, id in enumerate(best.ids)}
 
-        def explanation(id: str) -> Explanation:
-            """By the similarities that it was scored by."""
-            one = best.at([number[id]])
+        def comparison(id: str) -> PairComparison:
             partners = best.partners.get(id)
             unchanged = partners is not None and len(partners[1].index) == len(weighed[id].encoding)
-            comparison = PairComparison(asked, weighed[id], rarity, partners if unchanged else None)
-            return Explanation.by(comparison, self.statistics, one.similarities, one.scores, one.probabilities)
+            return PairComparison(asked, weighed[id], rarity, partners if unchanged else None)
 
         def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
-            return aligned_passages([explanation(candidate.document.id) for candidate in candidates], PASSAGES)
+            """By the similarities that they were scored by."""
+            shown = best.at([number[candidate.document.id] for candidate in candidates])
+            compared = [comparison(id) for id in shown.ids]
+            if not compared:
+                return []
+            judged = shown.similarities, shown.scores, shown.probabilities
+            return aligned_passages(Explanation.of_each(compared, self.statistics, *judged), PASSAGES)
 
         candidates = [weighed[id].encoding for id in best.ids]
         return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities)
