@@ -143,8 +143,8 @@ class _HeldTerms:
     @cached_property
     def totals(self) -> tuple[Floats, Floats]:
         """How often the term of each row stands in a, and in the row's document."""
-        mine = np.bincount(self.a.term, self.a.count, len(self.a.per_term))[self.term]
-        return mine, np.bincount(self._row, self.b.count, len(self.term)).astype(np.float64)
+        mine = _sums(self.a.term, self.a.count, len(self.a.per_term))[self.term]
+        return mine, _sums(self._row, self.b.count, len(self.term))
 
     @cached_property
     def _row(self) -> Ints:
@@ -162,7 +162,7 @@ class _HeldTerms:
         """Each row's share of the product of TF-IDF weights, within its group: a document and a kind of term."""
         mine, theirs = (log_tf(total.astype(np.int64)) for total in self.totals)
         mass = mine * theirs * idf[self.term] ** 2  # the lengths of the vectors are the same for all of a group
-        sums = np.bincount(group, mass)
+        sums = _sums(group, mass)
         return np.asarray(mass / np.where(sums > 0, sums, 1.0)[group])
 
     def spread(self, mass: Floats) -> tuple[Floats, Floats]:
@@ -170,9 +170,9 @@ class _HeldTerms:
         here, row = self._mine
         mine, theirs = (mass / total for total in self.totals)
         cell = self.document[row] * self.a.sentences + self.a.sentence[here]
-        spread = np.bincount(cell, self.a.count[here] * mine[row], self.documents * self.a.sentences)
-        backward = np.bincount(self.b.sentence, self.b.count * theirs[self._row], self.b.sentences)
-        return spread.reshape(self.documents, -1).astype(np.float64), backward.astype(np.float64)
+        forward = _sums(cell, self.a.count[here] * mine[row], self.documents * self.a.sentences)
+        backward = _sums(self.b.sentence, self.b.count * theirs[self._row], self.b.sentences)
+        return forward.reshape(self.documents, -1), backward
 
     def best_partners(self, mass: Floats) -> tuple[Ints, Ints]:
         """For each sentence of a the one of each document that shares most, (documents, sentences), and for each of b
@@ -222,6 +222,11 @@ class _HeldTerms:
         return found
 
 
+def _sums(groups: Ints, values: Floats, count: int = 0) -> Floats:
+    """The sum of the values of each group, of which there are at least `count`."""
+    return np.asarray(np.bincount(groups, values, count), dtype=np.float64)
+
+
 def _rarest(pairs: Ints) -> "np.typing.NDArray[np.bool_]":
     """Which terms remain when those with most pairs go, until PAIRS are left."""
     if pairs.sum() <= PAIRS:
@@ -241,10 +246,10 @@ def _strongest(keys: Ints, values: Floats, offsets: Ints, columns: int) -> tuple
     rows = int(offsets[-1])
     if rows * columns > DENSE:
         cells, position = np.unique(keys, return_inverse=True)
-        sums = np.asarray(np.bincount(position, values), dtype=np.float64)
+        sums = _sums(position, values)
         row, column = np.divmod(cells, columns)
         return _first_largest(column, row, sums, columns)[None], _first_largest(row, column, sums, rows)
-    table = np.bincount(keys, values, rows * columns).reshape(rows, columns)
+    table = _sums(keys, values, rows * columns).reshape(rows, columns)
     runs = [table[start:end] for start, end in pairwise(offsets.tolist())]
     return np.stack([_largest(run.T) for run in runs]), _largest(table)
 

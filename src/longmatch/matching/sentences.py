@@ -65,7 +65,7 @@ class Sentences:
         """One sentence, with the heading it stands under."""
         start, end = int(self.starts[index]), int(self.ends[index])
         document = self.document
-        heading = document.sections[int(self.section[index])].heading
+        heading = document.heading(int(self.section[index]))
         return Passage(
             document.text[start:end], start, end, heading, document.plain[start:end], document.page_at(start)
         )
