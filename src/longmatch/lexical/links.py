@@ -211,7 +211,7 @@ class _HeldTerms:
 
     def by_document(self, shares: Floats, ids: Hashes, kinds: Ints) -> list[tuple[Shared, ...]]:
         """The terms of each kind that each document shares."""
-        order = np.argsort(self.document.astype(np.int32), kind="stable")
+        order = np.argsort(self.document.astype(np.min_scalar_type(self.documents)), kind="stable")
         bounds = offsets_of(np.bincount(self.document, minlength=self.documents))
         term, shares = self.term[order], shares[order]
         found = []
