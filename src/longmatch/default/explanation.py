@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from longmatch.default.calibration import IN_LIKENESS
+from longmatch.default.calibration import IN_LIKENESS, Calibration
 from longmatch.default.collection import stack_title_vectors
 from longmatch.default.encoding import Encoding
 from longmatch.default.mentions import SharedMentions, shared_mentions
@@ -180,6 +180,11 @@ class Explanation:
     def rarity(self) -> Rarity:
         """How rare terms are."""
         return self.comparison.rarity
+
+    @property
+    def calibration(self) -> Calibration:
+        """How the sides are weighed, for the language of the two."""
+        return self.rarity.calibration(self.statistics)
 
     @cached_property
     def _sentences(self) -> "SentenceEvidence":
