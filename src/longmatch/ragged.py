@@ -5,6 +5,7 @@ every reduction scans memory in order. These are numpy's; the laboratory adds to
 a GPU: they are written in what the array API standard has.
 """
 
+from collections.abc import Iterator
 from functools import singledispatch
 from itertools import pairwise
 from typing import Any
@@ -95,6 +96,20 @@ def ranges(first: Ints, last: Ints) -> Ints:
     counts = last - first
     starts = np.repeat(first - np.concatenate([[0], counts.cumsum()[:-1]]), counts) if len(counts) else counts
     return np.arange(len(starts)) + starts
+
+
+def segment_slices(offsets: list[int], rows: int) -> Iterator[tuple[int, int]]:
+    """Runs of segments of at most `rows` rows together, as the first and the one after the last; a longer segment is a
+    run by itself.
+
+    >>> list(segment_slices([0, 2, 3, 9], 4))
+    [(0, 2), (2, 3)]
+    """
+    first = 0
+    for last in range(1, len(offsets)):
+        if last == len(offsets) - 1 or offsets[last + 1] - offsets[first] > rows:
+            yield first, last
+            first = last
 
 
 def unit_rows(vectors: Array) -> Array:

@@ -68,6 +68,20 @@ def test_a_large_collection_overrules_the_background(held: float, common: float)
     assert shares == pytest.approx([(10 * held + 200 * common) / 210, (5 * held + common) / 6, held], abs=1e-3)
 
 
+@given(
+    st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=8),
+    st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=8),
+    st.sampled_from([0.0, 0.5, 3.0]),
+    st.floats(0.05, 1),
+)
+def test_the_common_terms_are_those_of_such_a_share(collection, background, worth, share):
+    parts = (Frequencies.of(Counts.of(np.array(d, np.uint64)) for d in texts) for texts in (collection, background))
+    blend = Blend(*parts, worth=worth)
+    every = np.arange(10, dtype=np.uint64)
+    if blend.collection.documents + worth:
+        assert blend.common(share).tolist() == every[blend.share(every) >= share].tolist()
+
+
 def test_rarity_ends_at_one_of_the_documents_that_it_is_told_among(three_documents):
     names = np.array([100], dtype=np.uint64)
     for documents in (1e2, 1e6):

@@ -11,8 +11,15 @@ from hypothesis import strategies as st
 
 from longmatch.matching import levels
 from longmatch.matching.chance import SIZES, interpolation
-from longmatch.matching.levels import SentenceVectors, best_partners, collection_scores, group_scores
-from longmatch.ragged import offsets_of, unit_rows
+from longmatch.matching.levels import (
+    SentenceVectors,
+    best_partners,
+    collection_partners,
+    collection_scores,
+    group_scores,
+    partners_score,
+)
+from longmatch.ragged import offsets_of, segment_slices, unit_rows
 
 LENGTHS = st.lists(st.integers(1, 5), min_size=1, max_size=6)
 SEEDS = st.integers(0, 1000)
@@ -98,9 +105,24 @@ def test_collection_scores_equal_the_plain_loop(size, lengths, seed, room):
     assert collection_scores(query, documents, offsets, room).tolist() == pytest.approx(expected, abs=1e-5)
 
 
+@given(st.integers(1, 6), LENGTHS, SEEDS, st.sampled_from([1, 20, 1 << 25]))
+@settings(deadline=None)
+def test_partners_in_a_collection_are_those_in_each_document(size, lengths, seed, room):
+    query, documents = vectors_of(size, seed), vectors_of(sum(lengths), seed + 1)
+    offsets = offsets_of(np.array(lengths))
+    found = collection_partners(query, documents, offsets, room)
+    assert [partners_score(both) for both in found] == pytest.approx(collection_scores(query, documents, offsets))
+    for both, (start, end) in zip(found, pairwise(offsets.tolist()), strict=True):
+        alone = best_partners(query, SentenceVectors(documents.vectors[start:end], documents.expectations[start:end]))
+        for partners, expected in zip(both, alone, strict=True):
+            assert partners.index.tolist() == expected.index.tolist()
+            assert partners.cosine.tolist() == pytest.approx(expected.cosine.tolist(), abs=1e-5)
+            assert partners.corrected.tolist() == pytest.approx(expected.corrected.tolist(), abs=1e-5)
+
+
 @given(LENGTHS, st.integers(1, 12))
 def test_documents_are_taken_together_until_the_room_is_full(lengths, rows):
     offsets = offsets_of(np.array(lengths)).tolist()
-    runs = list(levels._document_slices(offsets, rows))
+    runs = list(segment_slices(offsets, rows))
     assert [first for first, _ in runs] == [0, *(last for _, last in runs)][:-1] and runs[-1][1] == len(lengths)
     assert all(last == first + 1 or offsets[last] - offsets[first] <= rows for first, last in runs)

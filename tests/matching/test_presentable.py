@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from longmatch.documents.read import read_text_string
-from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
 from longmatch.matching.match import Grid, Match, Passage
 from longmatch.matching.presentable import Quality, choose, quality
 
@@ -105,7 +105,8 @@ def test_the_passages_of_a_match_stay_complete_and_the_best_say_something():
     weights = np.array([4.0, 3.0, 2.0, 1.0])
     pairs = merge([Evidence(np.arange(4), weights)], [])
     args = pairs, (passage, passage), lambda i, j: np.ones(len(i)), lambda i, j: ()
-    every, shown = alignments(*args), alignments(*args, 2)
+    readable = readable_pairs(pairs, (lines.__getitem__, lines.__getitem__), 2)
+    every, shown = alignments(*args), alignments(*args, readable)
     assert [pair.contribution for pair in every] == pytest.approx([0.4, 0.3, 0.2, 0.1])
     assert [pair.a.text for pair in shown] == lines[2:]
     assert [pair.contribution for pair in shown] == pytest.approx([0.2, 0.1])

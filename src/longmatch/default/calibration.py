@@ -157,14 +157,16 @@ class Calibration:
         shares = [np.where(np.isnan(x), np.nan, self.scales[name].share(x)) for name, x in known.items()]
         return np.asarray(np.nanmean(shares, axis=0))
 
-    def shares(self, similarities: Similarities) -> dict[str, float]:
-        """Each side's share of one pair's evidence above chance; where no side has any, of its evidence above nothing.
+    def shares(self, similarities: Similarities) -> dict[str, Floats]:
+        """Each side's share of a pair's evidence above chance; where no side has any, of its evidence above nothing.
 
         Length is nothing that two documents have in common, and has no share.
         """
         sides = {name: x for name, x in similarities.items() if name != LENGTH.name}
-        above = {name: max(0.0, float(self.scales[name].evidence(x)[0])) for name, x in sides.items()}
-        if not any(above.values()):
-            above = {name: max(0.0, float(self.scales[name].above_nothing(x)[0])) for name, x in sides.items()}
-        total = sum(above.values()) or 1.0
-        return {name: x / total for name, x in above.items()}
+        above = {name: np.maximum(self.scales[name].evidence(x), 0.0) for name, x in sides.items()}
+        unremarkable = ~np.any([x > 0 for x in above.values()], axis=0)
+        if unremarkable.any():
+            nothing = {name: np.maximum(self.scales[name].above_nothing(x), 0.0) for name, x in sides.items()}
+            above = {name: np.where(unremarkable, nothing[name], x) for name, x in above.items()}
+        total = np.sum(list(above.values()), axis=0)
+        return {name: x / np.where(total > 0, total, 1.0) for name, x in above.items()}

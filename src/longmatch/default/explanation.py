@@ -6,7 +6,7 @@ share of the meaning goes to its best partner, its share of the shared words and
 most of them. Topic, titles and references belong to whole documents: `parts` gives their shares, no passage has any.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,16 +19,16 @@ from longmatch.default.mentions import SharedMentions, shared_mentions
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import BY_NAME, Floats, named, similarities
 from longmatch.default.statistics import Statistics
-from longmatch.default.weighed import WeighedDocument
+from longmatch.default.weighed import WeighedDocument, distinctive_sentences
 from longmatch.lexical.cosines import group_cosines, shared_words
 from longmatch.lexical.key_terms import key_terms
-from longmatch.lexical.links import Links, Shared, link_sentences, shared_terms
-from longmatch.lexical.terms import KINDS, Flags, Ints, Kind
+from longmatch.lexical.links import Shared, SharedTerms, link_sentences
+from longmatch.lexical.terms import KINDS, Flags, Ints, Kind, Terms
 from longmatch.lexical.weights import Weighted, tfidf
-from longmatch.matching.align import Evidence, alignments, merge
-from longmatch.matching.levels import Partners, best_partners, group_scores
+from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
+from longmatch.matching.levels import BothPartners, best_partners, group_scores, partners_score
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
-from longmatch.ragged import Array, as_numbers, segment_ids
+from longmatch.ragged import Array, as_numbers, offsets_of, segment_ids
 from longmatch.reuse.reuse import Reuse
 
 BY_PARTNERS = named(lambda side: side.explained_by == "partners")
@@ -40,8 +40,14 @@ LABELS = {side.name: side.label for side in BY_NAME.values()}
 class PairComparison:
     """Two encodings as the sides read them: the second is the only candidate."""
 
-    def __init__(self, query: WeighedDocument, candidate: WeighedDocument, rarity: Rarity) -> None:
-        self.weighed = query, candidate
+    def __init__(
+        self,
+        query: WeighedDocument,
+        candidate: WeighedDocument,
+        rarity: Rarity,
+        partners: BothPartners | None = None,
+    ) -> None:
+        self.weighed, self._known_partners = (query, candidate), partners
         self.query, self.candidate, self.rarity = query.encoding, candidate.encoding, rarity
         self.query_sentences, self.query_vector, self.query_words = (
             self.query.sentence_vectors.vectors,
@@ -56,8 +62,10 @@ class PairComparison:
         return PairComparison(WeighedDocument(query, rarity), WeighedDocument(candidate, rarity), rarity)
 
     @cached_property
-    def partners(self) -> tuple[Partners, Partners]:
+    def partners(self) -> BothPartners:
         """The best partner of each sentence of the query, and of each sentence of the candidate."""
+        if self._known_partners is not None:
+            return self._known_partners
         return best_partners(self.query.sentence_vectors, self.candidate.sentence_vectors)
 
     @cached_property
@@ -100,7 +108,7 @@ class PairComparison:
 
     def sentence_scores(self) -> Floats:
         """The mean over the best partners of both directions."""
-        return np.array([sum(float(as_numbers(partners.corrected).mean()) for partners in self.partners) / 2])
+        return np.array([partners_score(self.partners)])
 
     def title_cosines(self) -> Floats:
         """The candidate's title with the query's words."""
@@ -122,6 +130,7 @@ class Explanation:
     comparison: PairComparison
     statistics: Statistics
     similarities: dict[str, Floats]  # by side
+    parts: dict[str, float]  # each side's share of the evidence
     score: float
     probability: float  # that the two belong together
 
@@ -131,19 +140,31 @@ class Explanation:
         comparison = PairComparison.of(a, b, rarity or Rarity.of([a, b], statistics))
         values = similarities(comparison, comparison.rarity.sides(statistics))
         judged = comparison.rarity.judge(values, a.words, np.array([b.words]), statistics)
-        return Explanation.by(comparison, statistics, values, *judged)
+        return Explanation.of_each([comparison], statistics, values, *judged)[0]
 
     @staticmethod
-    def by(
-        comparison: PairComparison,
+    def of_each(
+        comparisons: Sequence[PairComparison],
         statistics: Statistics,
         values: Mapping[str, Floats],
-        score: Floats,
-        probability: Floats,
-    ) -> "Explanation":
-        """By similarities that are known already; arrays have one entry."""
-        counted = {name: values[name] for name in comparison.rarity.calibration(statistics).sides}
-        return Explanation(comparison, statistics, counted, float(score[0]), float(probability[0]))
+        scores: Floats,
+        probabilities: Floats,
+    ) -> "list[Explanation]":
+        """Of comparisons by one rarity, whose similarities are known already; arrays have an entry per comparison."""
+        calibration = comparisons[0].rarity.calibration(statistics)
+        counted = {name: values[name] for name in calibration.sides}
+        shares = {name: share.tolist() for name, share in calibration.shares(counted).items()}
+        return [
+            Explanation(
+                comparison,
+                statistics,
+                {name: x[i : i + 1] for name, x in counted.items()},
+                {name: share[i] for name, share in shares.items()},
+                float(scores[i]),
+                float(probabilities[i]),
+            )
+            for i, comparison in enumerate(comparisons)
+        ]
 
     @property
     def a(self) -> Encoding:
@@ -166,25 +187,8 @@ class Explanation:
         return self.rarity.calibration(self.statistics)
 
     @cached_property
-    def parts(self) -> dict[str, float]:
-        """Each side's share of the evidence."""
-        return self.calibration.shares(self.similarities)
-
-    @cached_property
-    def shared(self) -> tuple[Shared, ...]:
-        """The words and the phrases of both, by what each carries of their similarity."""
-        return tuple(shared_terms(*self.comparison.weights[kind]) for kind in KINDS)
-
-    @cached_property
-    def _evidence_per_similarity(self) -> list[float]:
-        """The share of the evidence that a unit of similarity by words, and by phrases, is worth."""
-        known = ((self.parts.get(kind, 0.0), self.similarities.get(kind)) for kind in KINDS)
-        return [share / float(x[0]) if share and x is not None else 0.0 for share, x in known]
-
-    @cached_property
-    def _links(self) -> tuple[Links, Links]:
-        streams = [(self.a.terms.of(kind), self.b.terms.of(kind)) for kind in KINDS]
-        return link_sentences(streams, self.shared, self._evidence_per_similarity)
+    def _sentences(self) -> "SentenceEvidence":
+        return sentence_evidence([self])[0]
 
     def match(self, model: str) -> Match:
         """The result a user sees."""
@@ -221,41 +225,75 @@ class Explanation:
 
     def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
         """Aligned passages, their contributions summing to 1; or the `most` to show, which is quicker."""
+        return self.aligned_by(self._sentences, most)
+
+    def aligned_by(self, found: "SentenceEvidence", most: int | None = None) -> tuple[Alignment, ...]:
+        """The same by what is known of the sentences already."""
+        a, b = self.a.sentences, self.b.sentences
+        pairs = merge(*self._evidence(found))
         return alignments(
-            merge(*self._evidence()),
-            (self.a.sentences.passage, self.b.sentences.passage),
+            pairs,
+            (a.passage, b.passage),
             lambda i, j: sentence_pair_scores(self.a, self.b, i, j),
-            self._shared_words,
-            most,
+            lambda i, j: self._shared_words(found.shared.kinds[0], i, j),
+            None if most is None else readable_pairs(pairs, (a.shown, b.shown), most),
         )
 
-    def _evidence(self) -> Iterator[list[Evidence]]:
+    def _evidence(self, found: "SentenceEvidence") -> Iterator[list[Evidence]]:
         """What the sentences of each document contribute; a term's share is halved, as both documents hold it."""
         above = [
-            partners.corrected.clip(min=0).astype(np.float64) * weighed.distinctive
-            for partners, weighed in zip(self.comparison.partners, self.comparison.weighed, strict=True)
+            partners.corrected.clip(min=0).astype(np.float64) * distinctive
+            for partners, distinctive in zip(self.comparison.partners, found.distinctive, strict=True)
         ]
         total = sum(float(mass.mean()) for mass in above) or 1.0
         share = sum(self.parts.get(name, 0.0) for name in BY_PARTNERS)
-        for partners, mass, links in zip(self.comparison.partners, above, self._links, strict=True):
+        directions = found.shared.forward, found.shared.backward
+        for partners, mass, links in zip(self.comparison.partners, above, directions, strict=True):
             nearest = partners.index
             linked = np.where(links.partner >= 0, links.partner, nearest)
             semantic = share * mass / (len(mass) * total)
             yield [Evidence(nearest, semantic), Evidence(linked, links.mass / 2, lexical=True)]
 
-    def _shared_words(self, i: int, j: int) -> tuple[str, ...]:
+    def _shared_words(self, shared: Shared, i: int, j: int) -> tuple[str, ...]:
         text = self.a.sentences.readable(i)
-        return shared_words(self.shared[0], self.a.terms.words, self.b.terms.words, (i, j), text)
+        return shared_words(shared, self.a.terms.words, self.b.terms.words, (i, j), text)
 
     def terms(self) -> tuple[Term, ...]:
         """The words and phrases that carry most of the lexical evidence and say something by themselves."""
-        worth = zip(self.shared, self._evidence_per_similarity, strict=True)
-        weighed = [Shared(shared.ids, shared.mass * unit) for shared, unit in worth]
+        kinds = zip(KINDS, self._sentences.shared.kinds, strict=True)
+        weighed = [Shared(shared.ids, shared.mass * self.parts.get(kind, 0.0)) for kind, shared in kinds]
         return key_terms(weighed, self.a.terms.words, self.a.sentences, self.statistics.terms)
 
     def names(self) -> tuple[str, ...]:
         """The rarest of the documents that both mention, where mentions count."""
         return self.comparison.mentions.spelled() if "named" in self.similarities else ()
+
+
+@dataclass(frozen=True)
+class SentenceEvidence:
+    """What the sentences of two documents share, and which of each have more than boilerplate."""
+
+    shared: SharedTerms
+    distinctive: tuple[Flags, Flags]
+
+
+def sentence_evidence(explanations: Sequence[Explanation]) -> list[SentenceEvidence]:
+    """The evidence in the sentences of a document and of each that it was compared with, looked for in all at once."""
+    query, rarity = explanations[0].comparison.weighed[0], explanations[0].rarity
+    others = Terms.cat([explanation.b.terms for explanation in explanations])
+    offsets = offsets_of(np.array([len(explanation.b) for explanation in explanations], dtype=np.int64))
+    worth = np.array([[explanation.parts.get(kind, 0.0) for kind in KINDS] for explanation in explanations])
+    shared = link_sentences(query.rated, [others.of(kind) for kind in KINDS], offsets, worth)
+    distinctive = np.split(distinctive_sentences(others, offsets, rarity), offsets[1:-1])
+    return [
+        SentenceEvidence(terms, (query.distinctive, flags)) for terms, flags in zip(shared, distinctive, strict=True)
+    ]
+
+
+def aligned_passages(explanations: Sequence[Explanation], most: int) -> list[tuple[Alignment, ...]]:
+    """The `most` passages to show of one document and of each that it was compared with."""
+    found = sentence_evidence(explanations)
+    return [explanation.aligned_by(one, most) for explanation, one in zip(explanations, found, strict=True)]
 
 
 def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Match:

@@ -14,6 +14,7 @@ from longmatch.default.unrelated import Similarities, Unrelated, usual_length
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.frequencies import Blend, Frequencies, TermFrequencies
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
+from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import Counts, Hashes, Ints, Kind, Stream
 
 BACKGROUND_DOCUMENTS = 200.0  # of the collection that the background text counts for as a prior
@@ -23,6 +24,7 @@ PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: the
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
 KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
+BOILERPLATE = 0.012  # share of documents that have a phrase, from which it distinguishes nothing
 ORDINARY_TITLE = 0.3  # rarity below which a title's words stand in any text, whether or not it mentions the document
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
 
@@ -64,6 +66,13 @@ class Rarity:
     def trust(self) -> tuple[float, float]:
         """How far the language is known and how descriptive titles are, each from 0 to 1."""
         return trust_in(self.familiarity, self.titles, self.reads_english_alone)
+
+    @cached_property
+    def boilerplate(self) -> TermTable:
+        """The phrases that are common: of a collection what several documents have word for word, else what texts of a
+        kind always say.
+        """
+        return TermTable.of(self.phrases.common(BOILERPLATE))
 
     def calibration(self, statistics: Statistics) -> Calibration:
         """The shipped calibration, as far as it can be trusted here, counted from what unrelated documents share."""

@@ -9,11 +9,10 @@ import numpy as np
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity
 from longmatch.lexical.frequencies import Floats
-from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import KINDS, Counts, Flags, Kind
+from longmatch.lexical.links import RatedTerms
+from longmatch.lexical.terms import KINDS, Counts, Flags, Ints, Kind, Terms
 from longmatch.lexical.weights import Weighted, tfidf_values
-
-BOILERPLATE = 0.012  # share of documents that have a phrase, from which it distinguishes nothing
+from longmatch.ragged import segment_ids
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class WeighedDocument:
         return int(self.encoding.sentence_vectors.vectors.nbytes + 2 * len(self.encoding.document.text) + 180 * running)
 
     def weigh(self) -> None:
-        """Work out now what comparisons need."""
-        _ = self.weights, self.distinctive
+        """Work out now what a search with it needs."""
+        _ = self._shares
 
     @cached_property
     def weights(self) -> dict[Kind, Weighted]:
@@ -80,15 +79,24 @@ class WeighedDocument:
         return counts, rarity.share(counts.ids)
 
     @cached_property
-    def distinctive(self) -> Flags:
-        """Which sentences have a phrase that is not common: the others are boilerplate, no evidence by their meaning.
+    def rated(self) -> list[RatedTerms]:
+        """Its words and its phrases, each with its rarity."""
+        return [RatedTerms(self.encoding.terms.of(kind), self.idf(kind)) for kind in KINDS]
 
-        In a collection that is what several documents have word for word, in general what texts of a kind always say:
-        "the rest of this paper is organised as follows".
-        """
-        phrases, sentences = self.encoding.terms.phrases, len(self.encoding)
-        counts, shares = self._shares["phrases"]
-        common = counts.ids[shares >= BOILERPLATE]
-        found = np.diff(phrases.offsets)
-        found -= np.bincount(phrases.sentence[TermTable.of(common).find(phrases.ids)[0]], minlength=sentences)
-        return found > 0 if found.any() else np.ones(sentences, dtype=bool)
+    @cached_property
+    def distinctive(self) -> Flags:
+        """Which sentences are no boilerplate."""
+        return distinctive_sentences(self.encoding.terms, np.array([0, len(self.encoding)]), self.rarity)
+
+
+def distinctive_sentences(terms: Terms, documents: Ints, rarity: Rarity) -> Flags:
+    """Which sentences have a phrase that is not common: the others are boilerplate, no evidence by their meaning.
+
+    `documents` are the offsets of the documents' sentences. If a document is all boilerplate, every sentence counts.
+    """
+    phrases = terms.phrases
+    common, _ = rarity.boilerplate.find(phrases.ids)
+    rare = np.diff(phrases.offsets) > np.bincount(phrases.sentence[common], minlength=len(phrases.offsets) - 1)
+    home = segment_ids(documents)
+    nothing = np.bincount(home, rare, len(documents) - 1) == 0
+    return np.asarray(rare | nothing[home])

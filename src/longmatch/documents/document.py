@@ -2,11 +2,11 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from longmatch.documents.brief import brief, outline_html
 
@@ -55,6 +55,48 @@ class Section(Span):
     paragraphs: tuple[Paragraph, ...] = ()
 
 
+class RestoredSections(Sequence[Section]):
+    """The sections of a stored document, restored when they are first asked for.
+
+    What passages are shown with is known before: `headings`, and of the paragraphs `starts` and `pages`, 0 for none.
+    """
+
+    def __init__(
+        self,
+        headings: Sequence[str],
+        starts: Sequence[int],
+        pages: Sequence[int],
+        restore: Callable[[], tuple[Section, ...]],
+    ) -> None:
+        self.headings, self.starts, self.pages, self._restore = headings, starts, pages, restore
+
+    @cached_property
+    def _sections(self) -> tuple[Section, ...]:
+        return self._restore()
+
+    def __len__(self) -> int:
+        return len(self.headings)
+
+    @overload
+    def __getitem__(self, index: int, /) -> Section: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> tuple[Section, ...]: ...
+    def __getitem__(self, index: int | slice, /) -> Section | tuple[Section, ...]:
+        return self._sections[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._sections == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self._sections)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As a tuple, for other processes."""
+        return tuple, (list(self._sections),)
+
+
 @dataclass(frozen=True)
 class Document:
     """A text with its structure. `text` is the file itself for plain text and Markdown, else the extracted text."""
@@ -62,7 +104,7 @@ class Document:
     id: str
     title: str
     text: str
-    sections: tuple[Section, ...]
+    sections: Sequence[Section]
     language: str = "en"
     source: str = ""  # the file it was read from
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -94,17 +136,26 @@ class Document:
 
     def page_at(self, place: int) -> int | None:
         """The page on which a character stands, from 1; None where the format has no pages."""
-        number = bisect_right(self._paragraph_starts, place) - 1
-        paragraph = self.paragraphs[number] if number >= 0 else None
-        if paragraph is None or paragraph.page is None:
+        starts, pages = self._paragraph_pages
+        number = bisect_right(starts, place) - 1
+        own = int(pages[number]) if number >= 0 else 0
+        if not own:
             return None
         earlier = bisect_right(self.page_breaks, place, key=lambda start_and_page: start_and_page[0])
         start, page = self.page_breaks[earlier - 1] if earlier else (-1, 0)
-        return page if start > paragraph.start else paragraph.page
+        return page if start > starts[number] else own
 
     @cached_property
-    def _paragraph_starts(self) -> list[int]:
-        return [paragraph.start for paragraph in self.paragraphs]
+    def _paragraph_pages(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Where each paragraph begins, and its page, 0 for none."""
+        if isinstance(self.sections, RestoredSections):
+            return self.sections.starts, self.sections.pages
+        return [p.start for p in self.paragraphs], [p.page or 0 for p in self.paragraphs]
+
+    def heading(self, section: int) -> str:
+        """The heading of a section, by its number."""
+        known = self.sections
+        return known.headings[section] if isinstance(known, RestoredSections) else known[section].heading
 
     @property
     def sentences(self) -> Iterator[Sentence]:

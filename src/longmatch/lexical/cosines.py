@@ -12,6 +12,8 @@ from longmatch.lexical.weights import Idf, TermMatrix, Weighted, tfidf
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Groups, Sentences
 
+MOST_WORDS = 8  # listed of those that two sentences share
+
 
 def group_grid(a: Sentences, b: Sentences, mine: Stream, theirs: Stream, level: Level, idf: Idf) -> Grid:
     """The TF-IDF cosine of every group of one document with every group of the other."""
@@ -58,14 +60,15 @@ def sentence_cosines(mine: Stream, theirs: Stream, i: Ints, j: Ints, idf: Idf) -
 
 def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, int], text: str) -> tuple[str, ...]:
     """The words two sentences share, the heaviest first; `text` is that of the first."""
-    common = set(_terms_at(mine, pair[0]).tolist()).intersection(_terms_at(theirs, pair[1]).tolist())
-    both = np.array(sorted(common), dtype=np.uint64)
-    mass = shared.mass[np.searchsorted(shared.ids, both)]
-    heavy = int((mass > mass.max() / 5).sum()) if len(mass) else 0  # the rest are words found everywhere
-    best = both[np.argsort(-mass, kind="stable")][:heavy][:8]
+    both = sorted(set(_terms_at(mine, pair[0])).intersection(_terms_at(theirs, pair[1])))
+    mass = shared.mass[np.searchsorted(shared.ids, np.array(both, dtype=np.uint64))].tolist()
+    heavy = max(mass, default=0.0) / 5  # what weighs less are words found everywhere
+    heaviest = sorted(zip(mass, both, strict=True), key=lambda entry: -entry[0])[:MOST_WORDS]
+    best = [term for weight, term in heaviest if weight > heavy]
     spelled = spell(best, [text])
-    return tuple(spelled[int(term)] for term in best if int(term) in spelled)
+    return tuple(spelled[term] for term in best if term in spelled)
 
 
-def _terms_at(stream: Stream, sentence: int) -> "np.typing.NDArray[np.uint64]":
-    return stream.ids[stream.offsets[sentence] : stream.offsets[sentence + 1]]
+def _terms_at(stream: Stream, sentence: int) -> list[int]:
+    terms: list[int] = stream.ids[stream.offsets[sentence] : stream.offsets[sentence + 1]].tolist()
+    return terms

@@ -12,6 +12,8 @@ from longmatch.lexical.terms import Counts, Hashes, lookup
 
 Floats = npt.NDArray[np.float64]
 
+_NO_TERMS = np.empty(0, np.uint64)
+
 
 class TermFrequencies(Protocol):
     """In how many documents of a collection a term occurs."""
@@ -22,6 +24,9 @@ class TermFrequencies(Protocol):
 
     def __call__(self, terms: Hashes) -> Floats:
         """The number of documents each of the terms occurs in."""
+
+    def frequent(self, count: float) -> Hashes:
+        """All terms that occur in at least so many documents, and maybe others; in no particular order."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,10 @@ class Frequencies:
         array([1.  , 0.25, 0.  ])
         """
         return self(terms) / max(1.0, self.documents)
+
+    def frequent(self, count: float) -> Hashes:
+        """The terms that occur in at least so many documents."""
+        return self.ids[self.counts >= count]
 
     def idf(self, terms: Hashes) -> Floats:
         """Inverse document frequency, as scikit-learn smooths it: ln((1 + n) / (1 + df)) + 1."""
@@ -85,8 +94,15 @@ class Blend:
     def _own(self) -> tuple[Hashes, Floats]:
         """The terms of a collection in memory, which are asked for most, and their shares; none of one on disk."""
         if not isinstance(self.collection, Frequencies):
-            return np.empty(0, np.uint64), np.empty(0)
+            return _NO_TERMS, np.empty(0)
         return self.collection.ids, self._share(self.collection.ids, self.collection.counts)
+
+    def common(self, share: float) -> Hashes:
+        """All terms that occur in at least such a share of documents, sorted."""
+        half = share * (self.collection.documents + self.worth) / 2  # of what collection or prior has to contribute
+        prior = self.background.frequent(half / self.worth * self.background.documents) if self.worth else _NO_TERMS
+        terms = np.unique(np.concatenate([self.collection.frequent(half), prior]))
+        return terms[self.share(terms) >= share]
 
     def _share(self, terms: Hashes, counts: Floats) -> Floats:
         return self._blended(counts, self.background.share(terms))

@@ -1,23 +1,38 @@
-"""Which sentences share the words and phrases that make two documents alike."""
+"""Which sentences share the words and phrases that make a document and others alike."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import Hashes, Ints, Places, Stream, lookup
-from longmatch.lexical.weights import Weighted
-from longmatch.ragged import ranges
+from longmatch.lexical.terms import Hashes, Ints, Places, Stream
+from longmatch.lexical.weights import Idf, log_tf
+from longmatch.ragged import offsets_of, ranges, segment_ids, segment_slices
 
 PAIRS = 4_000_000  # sentence pairs looked at; the commonest terms, which link everything with everything, go first
 DENSE = 1_000_000  # pairs of sentences up to which each has its cell
 
 
 @dataclass(frozen=True)
+class RatedTerms:
+    """The terms of a document, of one kind, and the rarity of each distinct one in the order of `stream.counts`."""
+
+    stream: Stream
+    idf: Floats
+
+    @staticmethod
+    def of(stream: Stream, idf: Idf) -> "RatedTerms":
+        """Rate the terms of a stream."""
+        return RatedTerms(stream, idf.idf(stream.counts.ids))
+
+
+@dataclass(frozen=True)
 class Shared:
-    """Terms both documents have, and how much of the similarity each carries."""
+    """Terms of one kind that both documents have, sorted, and how much of their similarity each carries."""
 
     ids: Hashes
     mass: Floats
@@ -34,41 +49,55 @@ class Links:
     partner: Ints
 
 
-def shared_terms(a: Weighted, b: Weighted) -> Shared:
-    """The terms of both, by the part of the dot product each carries."""
-    position, present = lookup(b.ids, a.ids)
-    return Shared(a.ids[present], a.values[present] * b.values[position[present]])
+@dataclass(frozen=True)
+class SharedTerms:
+    """What a document shares with another: terms of each kind, and the links of its sentences and of the other's."""
+
+    kinds: tuple[Shared, ...]
+    forward: Links
+    backward: Links
+
+
+def link_pair(a: RatedTerms, b: Stream) -> SharedTerms:
+    """The links of two documents by terms of one kind, whose evidence sums to 1."""
+    return link_sentences([a], [b], np.array([0, len(b.offsets) - 1]), np.ones((1, 1)))[0]
+
+
+def link_sentences(
+    query: Sequence[RatedTerms], streams: Sequence[Stream], offsets: Ints, worth: Floats
+) -> list[SharedTerms]:
+    """Spread what a document and each of several others share over their sentences, and link those that share most.
+
+    Each entry of `query` and `streams` is one kind of term (words, phrases). A stream holds the sentences of all other
+    documents, which begin at `offsets`. What the terms of a kind carry together is `worth`, (documents, kinds); each
+    carries its share in the product of their TF-IDF weights.
+    """
+    a = _Occurrences.of([terms.stream.places for terms in query])
+    b = _Occurrences.of(
+        [find_places(terms.stream.counts.ids, stream) for terms, stream in zip(query, streams, strict=True)]
+    )
+    kinds = offsets_of(np.array([len(terms.idf) for terms in query], dtype=np.int64))
+    held = _HeldTerms.of(a, b, offsets)
+    group = held.document * len(query) + segment_ids(kinds)[held.term]
+    shares = held.shares(np.concatenate([terms.idf for terms in query]), group)
+    mass = shares * worth.ravel()[group]
+    forward, backward = held.best_partners(mass)
+    mine, theirs = held.spread(mass)
+    shared = held.by_document(shares, np.concatenate([terms.stream.counts.ids for terms in query]), kinds)
+    bounds = offsets[1:-1]
+    backwards = map(Links, np.split(theirs, bounds), np.split(backward, bounds))
+    return [SharedTerms(*row) for row in zip(shared, map(Links, mine, forward), backwards, strict=True)]
 
 
 def find_places(terms: Hashes, stream: Stream) -> Places:
-    """As `Stream.places_among`, for a stream that few questions are asked of: nothing but these terms is looked at."""
+    """The sentences of a stream in which some terms, which must be sorted, stand; nothing else is looked at."""
     where, number = TermTable.of(terms).find(stream.ids)
     return Places.of(number, stream.sentence[where], len(terms), len(stream.offsets) - 1)
 
 
-def link_sentences(
-    streams: Sequence[tuple[Stream, Stream]], shared: Sequence[Shared], weights: Sequence[float]
-) -> tuple[Links, Links]:
-    """Spread each shared term's mass over the sentences it stands in, and link those that share most.
-
-    Each entry of `streams` and `shared` is one kind of term (words, phrases); `weights` is what a unit of it is worth.
-    The first document may be compared with many others: where its terms stand is kept.
-    """
-    mass = np.concatenate([terms.mass * weight for terms, weight in zip(shared, weights, strict=True)])
-    a = _Occurrences.of([mine.places_among(terms.ids) for (mine, _), terms in zip(streams, shared, strict=True)])
-    b = _Occurrences.of([find_places(terms.ids, theirs) for (_, theirs), terms in zip(streams, shared, strict=True)])
-    pairs = a.per_term * b.per_term
-    order = np.argsort(pairs, kind="stable")
-    kept = np.zeros(len(pairs), dtype=bool)
-    kept[order[np.cumsum(pairs[order]) <= PAIRS]] = True
-    worth = np.where(kept, mass / np.maximum(a.total * b.total, 1), 0.0)
-    forward, backward = _best_partners(a, b, worth)
-    return Links(a.spread(mass), forward), Links(b.spread(mass), backward)
-
-
 @dataclass(frozen=True)
 class _Occurrences:
-    """How often each shared term stands in each sentence of a document: three columns, sorted by term."""
+    """How often each term stands in each sentence: three columns, sorted by term, then sentence."""
 
     sentences: int
     term: Ints
@@ -86,44 +115,155 @@ class _Occurrences:
         term = np.repeat(np.arange(len(per_term)), per_term)
         return _Occurrences(kinds[0].sentences, term, sentence, count.astype(np.float64), per_term)
 
+
+@dataclass(frozen=True)
+class _HeldTerms:
+    """The terms of `a` that each document of `b` holds: a row per document and term, sorted by term."""
+
+    a: _Occurrences
+    b: _Occurrences  # in the sentences of all documents
+    offsets: Ints  # of the documents' sentences
+    term: Ints
+    document: Ints
+    first: Ints  # of the row's occurrences in b
+    size: Ints  # how many these are
+
+    @staticmethod
+    def of(a: _Occurrences, b: _Occurrences, offsets: Ints) -> "_HeldTerms":
+        """From the occurrences of the same terms in both."""
+        document = segment_ids(offsets)[b.sentence]
+        key = b.term * len(offsets) + document
+        first = np.flatnonzero(np.diff(key, prepend=-1))
+        return _HeldTerms(a, b, offsets, b.term[first], document[first], first, np.diff(first, append=len(key)))
+
     @property
-    def total(self) -> Floats:
-        """How often each term stands in the document."""
-        return np.asarray(np.bincount(self.term, self.count, len(self.per_term)), dtype=np.float64)
+    def documents(self) -> int:
+        return len(self.offsets) - 1
 
-    def spread(self, mass: Floats) -> Floats:
-        """Each sentence's share of the terms' mass."""
-        shares = self.count * (mass / np.maximum(self.total, 1))[self.term]
-        return np.asarray(np.bincount(self.sentence, shares, self.sentences), dtype=np.float64)
+    @cached_property
+    def totals(self) -> tuple[Floats, Floats]:
+        """How often the term of each row stands in a, and in the row's document."""
+        mine = _sums(self.a.term, self.a.count, len(self.a.per_term))[self.term]
+        return mine, _sums(self._row, self.b.count, len(self.term))
+
+    @cached_property
+    def _row(self) -> Ints:
+        """The row of each occurrence in b."""
+        return np.repeat(np.arange(len(self.term)), self.size)
+
+    @cached_property
+    def _mine(self) -> tuple[Ints, Ints]:
+        """Every occurrence in a of every row's term, and the row."""
+        counts = self.a.per_term[self.term]
+        first = (np.cumsum(self.a.per_term) - self.a.per_term)[self.term]
+        return ranges(first, first + counts), np.repeat(np.arange(len(counts)), counts)
+
+    def shares(self, idf: Floats, group: Ints) -> Floats:
+        """Each row's share of the product of TF-IDF weights, within its group: a document and a kind of term."""
+        mine, theirs = (log_tf(total.astype(np.int64)) for total in self.totals)
+        mass = mine * theirs * idf[self.term] ** 2  # the lengths of the vectors are the same for all of a group
+        sums = _sums(group, mass)
+        return np.asarray(mass / np.where(sums > 0, sums, 1.0)[group])
+
+    def spread(self, mass: Floats) -> tuple[Floats, Floats]:
+        """The share of each sentence of a in each document's mass, (documents, sentences), and that of each of b."""
+        here, row = self._mine
+        mine, theirs = (mass / total for total in self.totals)
+        cell = self.document[row] * self.a.sentences + self.a.sentence[here]
+        forward = _sums(cell, self.a.count[here] * mine[row], self.documents * self.a.sentences)
+        backward = _sums(self.b.sentence, self.b.count * theirs[self._row], self.b.sentences)
+        return forward.reshape(self.documents, -1), backward
+
+    def best_partners(self, mass: Floats) -> tuple[Ints, Ints]:
+        """For each sentence of a the one of each document that shares most, (documents, sentences), and for each of b
+        that of a; -1 where nothing is shared.
+        """
+        forward = np.full((self.documents, self.a.sentences), -1, dtype=np.int64)
+        backward = np.full(self.b.sentences, -1, dtype=np.int64)
+        worth = mass / (self.totals[0] * self.totals[1])
+        pairs = self.a.per_term[self.term] * self.size
+        for first, last in self._runs(pairs):
+            chosen = (mass > 0) & (self.document >= first) & (self.document < last)
+            start, end = self.offsets[[first, last]].tolist()
+            keys, values = self._cells(np.where(chosen & _rarest(np.where(chosen, pairs, 0)), worth, 0.0), start)
+            here = self.offsets[first : last + 1] - start
+            forward[first:last], backward[start:end] = _strongest(keys, values, here, self.a.sentences)
+        return forward, backward
+
+    def _runs(self, pairs: Ints) -> Iterator[tuple[int, int]]:
+        """Documents that are linked together: cells and pairs of sentences are within bounds, unless it is one."""
+        cells = np.diff(self.offsets) * self.a.sentences
+        linked = np.bincount(self.document, pairs, self.documents).astype(np.int64)
+        return segment_slices(offsets_of(cells + linked * DENSE // PAIRS).tolist(), DENSE)
+
+    def _cells(self, worth: Floats, start: int) -> tuple[Ints, Floats]:
+        """For each row of any worth, every pair of a sentence of b, numbered from `start`, and one of a: the cell in
+        which they meet, (sentences of b, sentences of a), and what they share there.
+        """
+        here, row = self._mine
+        valuable = worth[row] > 0
+        here, row = here[valuable], row[valuable]
+        size = self.size[row]
+        theirs = ranges(self.first[row], self.first[row] + size)
+        key = np.repeat(self.a.sentence[here] - start * self.a.sentences, size)
+        key += (self.b.sentence * self.a.sentences)[theirs]
+        return key, np.repeat(self.a.count[here] * worth[row], size) * self.b.count[theirs]
+
+    def by_document(self, shares: Floats, ids: Hashes, kinds: Ints) -> list[tuple[Shared, ...]]:
+        """The terms of each kind that each document shares."""
+        order = np.argsort(self.document.astype(np.min_scalar_type(self.documents)), kind="stable")
+        bounds = offsets_of(np.bincount(self.document, minlength=self.documents))
+        term, shares = self.term[order], shares[order]
+        found = []
+        for first, last in pairwise(bounds.tolist()):
+            ends = (first + np.searchsorted(term[first:last], kinds)).tolist()
+            parts = [slice(start, end) for start, end in pairwise(ends)]
+            found.append(tuple(Shared(ids[term[part]], shares[part]) for part in parts))
+        return found
 
 
-def _best_partners(a: _Occurrences, b: _Occurrences, worth: Floats) -> tuple[Ints, Ints]:
-    """For each sentence of a the one of b that shares most, and the other way round; -1 where nothing is shared."""
-    mine = np.flatnonzero((worth > 0)[a.term])
-    term = a.term[mine]
-    first = (np.cumsum(b.per_term) - b.per_term)[term]
-    theirs = ranges(first, first + b.per_term[term])  # every sentence of b for every occurrence in a
-    mine = np.repeat(mine, b.per_term[term])
-    keys = a.sentence[mine] * b.sentences + b.sentence[theirs]
-    values = a.count[mine] * b.count[theirs] * worth[a.term[mine]]
-    if a.sentences * b.sentences > DENSE:
-        keys, position = np.unique(keys, return_inverse=True)
-        values = np.asarray(np.bincount(position, values), dtype=np.float64)
-        rows, columns = np.divmod(keys, b.sentences)
-        return _strongest(rows, columns, values, a.sentences), _strongest(columns, rows, values, b.sentences)
-    cells = np.asarray(np.bincount(keys, values, a.sentences * b.sentences), dtype=np.float64)
-    together = cells.reshape(a.sentences, b.sentences)
-    return _largest_columns(together), _largest_columns(together.T)
+def _sums(groups: Ints, values: Floats, count: int = 0) -> Floats:
+    """The sum of the values of each group, of which there are at least `count`."""
+    return np.asarray(np.bincount(groups, values, count), dtype=np.float64)
 
 
-def _largest_columns(values: Floats) -> Ints:
+def _rarest(pairs: Ints) -> "np.typing.NDArray[np.bool_]":
+    """Which terms remain when those with most pairs go, until PAIRS are left."""
+    if pairs.sum() <= PAIRS:
+        return np.ones(len(pairs), dtype=bool)
+    order = np.argsort(pairs, kind="stable")
+    kept = np.zeros(len(pairs), dtype=bool)
+    kept[order[np.cumsum(pairs[order]) <= PAIRS]] = True
+    return kept
+
+
+def _strongest(keys: Ints, values: Floats, offsets: Ints, columns: int) -> tuple[Ints, Ints]:
+    """The row of each column's largest cell within each run of rows, (runs, columns), and each row's largest column.
+
+    A cell, (rows, columns), holds the sum of the values that have its key. Runs begin at `offsets`. Of equal cells the
+    first counts; it is -1 where all are 0.
+    """
+    rows = int(offsets[-1])
+    if rows * columns > DENSE:
+        cells, position = np.unique(keys, return_inverse=True)
+        sums = _sums(position, values)
+        row, column = np.divmod(cells, columns)
+        return _first_largest(column, row, sums, columns)[None], _first_largest(row, column, sums, rows)
+    table = _sums(keys, values, rows * columns).reshape(rows, columns)
+    runs = [table[start:end] for start, end in pairwise(offsets.tolist())]
+    return np.stack([_largest(run.T) for run in runs]), _largest(table)
+
+
+def _largest(values: Floats) -> Ints:
     """The column of each row's largest value, -1 for a row of zeros."""
     if not values.size:
         return np.full(len(values), -1, dtype=np.int64)
-    return np.where(values.max(axis=1) > 0, values.argmax(axis=1), -1)
+    values = np.ascontiguousarray(values)
+    best = values.argmax(axis=1)
+    return np.where(values[np.arange(len(values)), best] > 0, best, -1)
 
 
-def _strongest(rows: Ints, columns: Ints, values: Floats, count: int) -> Ints:
+def _first_largest(rows: Ints, columns: Ints, values: Floats, count: int) -> Ints:
     """The column of each row's largest value, the first of equal ones; -1 for a row without any."""
     order = np.lexsort((columns, -values, rows))
     filled, first = np.unique(rows[order], return_index=True)

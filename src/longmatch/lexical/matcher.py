@@ -12,7 +12,7 @@ from longmatch.lexical.background import shipped_background
 from longmatch.lexical.cosines import group_grid, sentence_cosines
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.key_terms import key_terms
-from longmatch.lexical.links import link_sentences, shared_terms
+from longmatch.lexical.links import RatedTerms, link_pair
 from longmatch.lexical.terms import Counts, Kind, Stream, terms_of
 from longmatch.lexical.weights import TermMatrix, Weighted, bm25, bm25_query, tfidf
 from longmatch.matching.align import Evidence, alignments, merge
@@ -73,10 +73,8 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
     def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LexicalCollection | None = None) -> Match:
         """Sections and sentences by the terms they share; without a collection, by their rarity in background text."""
         frequencies = collection.frequencies if collection else shipped_background().frequencies(self.kind)
-        first, second = (tfidf(e.stream.counts, frequencies) for e in (a, b))
-        shared = shared_terms(first, second)
         words = terms_of(a.sentences.document, split=words_of).words
-        forward, backward = link_sentences([(a.stream, b.stream)], [shared], [1.0])
+        shared = link_pair(RatedTerms.of(a.stream, frequencies), b.stream)
         return Match(
             a=a.sentences.document,
             b=b.sentences.document,
@@ -84,8 +82,8 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
             sections=group_grid(a.sentences, b.sentences, a.stream, b.stream, "sections", frequencies),
             alignments=alignments(
                 merge(
-                    [Evidence(forward.partner, forward.mass, lexical=True)],
-                    [Evidence(backward.partner, backward.mass, lexical=True)],
+                    [Evidence(shared.forward.partner, shared.forward.mass, lexical=True)],
+                    [Evidence(shared.backward.partner, shared.backward.mass, lexical=True)],
                 ),
                 (a.sentences.passage, b.sentences.passage),
                 lambda i, j: sentence_cosines(a.stream, b.stream, i, j, frequencies),
@@ -93,7 +91,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
             ),
             model=self.name,
             parts={self.kind: 1.0},
-            terms=key_terms([shared], words, a.sentences, shipped_background()),
+            terms=key_terms(shared.kinds, words, a.sentences, shipped_background()),
             grids=lambda level: group_grid(a.sentences, b.sentences, a.stream, b.stream, level, frequencies),
         )
 

@@ -84,7 +84,7 @@ class Titles:
         first, last = (np.searchsorted(self.terms[0], terms, side) for side in ("left", "right"))
         found = self.terms[:, ranges(first, last)].T
         rows = np.concatenate([found, extra[extra[:, 0] != NO_TERM]])
-        complete = np.flatnonzero(np.isin(rows, terms).all(axis=1))
+        complete = np.flatnonzero(lookup(terms, rows.ravel())[1].reshape(rows.shape).all(axis=1))
         distinct, position = np.unique(rows[complete], axis=0, return_inverse=True)
         documents = np.bincount(position.ravel()[complete < len(found)], minlength=len(distinct))
         return Mentions(distinct, documents)

@@ -1,16 +1,16 @@
 """From hashes back to the words as they are written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import numpy as np
 
 from longmatch.documents.language import words_of
 from longmatch.lexical.form import content_words, without_form
-from longmatch.lexical.terms import PHRASE_LENGTHS, Hashes, Stream, hash_word, phrases_of
+from longmatch.lexical.terms import PHRASE_LENGTHS, Stream, hash_word, phrases_of
 
 
-def spell(wanted: Hashes, sentences: list[str]) -> dict[int, str]:
+def spell(wanted: Iterable[int], sentences: list[str]) -> dict[int, str]:
     """The words and phrases behind hashes, looked up in the sentences they stand in."""
     missing = {int(h) for h in wanted}
     found: dict[int, str] = {}

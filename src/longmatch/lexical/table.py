@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import Ints, lookup
+from longmatch.lexical.terms import Flags, Ints, lookup
 
 Keys = npt.NDArray[np.unsignedinteger]
 
@@ -22,18 +22,19 @@ class TermTable:
     """
 
     ids: Keys
-    slots: npt.NDArray[np.int32]  # the position of a slot's term, -1 for an empty slot
+    slots: npt.NDArray[np.int32]  # the position of a slot's term
+    taken: Flags  # slots that hold a term: a small table, which is looked at first
     crowded: Ints  # positions of terms whose slot holds another
 
     @staticmethod
     def of(ids: Keys) -> "TermTable":
         """A table of these terms, which must be sorted."""
         bits = int(np.clip(np.ceil(np.log2(SPARSE * max(1, len(ids)))), *BITS))
-        slots = np.full(1 << bits, -1, dtype=np.int32)
+        slots, taken = np.zeros(1 << bits, dtype=np.int32), np.zeros(1 << bits, dtype=bool)
         numbers = np.arange(len(ids))
         slot = _slot(ids, len(slots))
-        slots[slot] = numbers
-        return TermTable(ids, slots, numbers[slots[slot] != numbers])
+        slots[slot], taken[slot] = numbers, True
+        return TermTable(ids, slots, taken, numbers[slots[slot] != numbers])
 
     def find(self, terms: Keys) -> tuple[Ints, Ints]:
         """Where in `terms` those of the table stand, in no particular order, and their positions in the table.
@@ -42,9 +43,9 @@ class TermTable:
         >>> where.tolist(), position.tolist()
         ([0, 2], [1, 2])
         """
-        held = self.slots.take(_slot(terms, len(self.slots)))
-        where = np.flatnonzero(held >= 0)
-        position = held[where].astype(np.int64)
+        slot = _slot(terms, len(self.slots))
+        where = np.flatnonzero(self.taken.take(slot))
+        position = self.slots[slot[where]].astype(np.int64)
         same = self.ids[position] == terms[where]
         if not len(self.crowded):
             return where[same], position[same]

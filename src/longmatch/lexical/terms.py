@@ -3,7 +3,7 @@
 Hashing makes terms of different collections, and of a document alone, comparable without a shared vocabulary.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -92,6 +92,12 @@ class Stream:
     ids: Hashes
     offsets: Ints
 
+    @staticmethod
+    def cat(parts: Sequence["Stream"]) -> "Stream":
+        """Concatenate the sentences of several documents."""
+        lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+        return Stream(np.concatenate([part.ids for part in parts]), offsets_of(lengths))
+
     @cached_property
     def counts(self) -> Counts:
         """The counts over all sentences."""
@@ -102,13 +108,6 @@ class Stream:
         """The sentences of each distinct term, in the order of `counts`."""
         distinct = self.counts.ids
         return Places.of(np.searchsorted(distinct, self.ids), self.sentence, len(distinct), len(self.offsets) - 1)
-
-    def places_among(self, terms: Hashes) -> Places:
-        """The sentences of some of its terms, which must be sorted."""
-        places, position = self.places, np.searchsorted(self.counts.ids, terms)
-        first, last = places.offsets[position], places.offsets[position + 1]
-        here = ranges(first, last)
-        return Places(places.sentence[here], places.count[here], offsets_of(last - first), places.sentences)
 
     def sentence_counts(self) -> list[Counts]:
         """The counts of each sentence."""
@@ -132,6 +131,11 @@ class Terms:
     """A document's words and phrases."""
 
     words: Stream
+
+    @staticmethod
+    def cat(parts: Sequence["Terms"]) -> "Terms":
+        """Concatenate the sentences of several documents."""
+        return Terms(Stream.cat([part.words for part in parts]))
 
     def of(self, kind: Kind) -> Stream:
         """The words, or the phrases."""
@@ -161,18 +165,17 @@ def terms_of(document: Document, spans: Iterable[tuple[int, int]] | None = None,
 
 
 def phrases_of(words: Stream) -> Stream:
-    """Hash every run of two and three words of a sentence."""
-    parts: list[Hashes] = []
-    homes: list[Ints] = []
-    sentence = words.sentence
-    for length in PHRASE_LENGTHS:
-        starts = run_starts(words, length)
-        parts.append(hash_runs(words.ids, starts, length))
-        homes.append(sentence[starts])
-    ids, home = np.concatenate(parts), np.concatenate(homes)
-    order = np.argsort(home, kind="stable")
-    lengths = np.bincount(home, minlength=len(words.offsets) - 1)
-    return Stream(ids[order], np.concatenate([[0], lengths.cumsum()]).astype(np.int64))
+    """Hash every run of two and three words of a sentence, there the shorter ones first."""
+    lengths = np.diff(words.offsets)
+    runs = [np.maximum(lengths - (length - 1), 0) for length in PHRASE_LENGTHS]  # of each sentence
+    offsets = offsets_of(np.sum(runs, axis=0))
+    ids = np.empty(offsets[-1], dtype=np.uint64)
+    first = offsets[:-1]
+    for length, count in zip(PHRASE_LENGTHS, runs, strict=True):
+        starts = ranges(words.offsets[:-1], words.offsets[:-1] + count)
+        ids[ranges(first, first + count)] = hash_runs(words.ids, starts, length)
+        first = first + count
+    return Stream(ids, offsets)
 
 
 def run_starts(words: Stream, length: int) -> Ints:

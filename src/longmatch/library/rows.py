@@ -4,7 +4,7 @@ A document's structure is stored as flat lists, its sentence vectors in float16 
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal, TypeVar, cast, get_args
@@ -14,7 +14,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from longmatch.default.encoding import Encoding
-from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence, content_hash
+from longmatch.documents.document import (
+    Document,
+    Kind,
+    Paragraph,
+    RestoredSections,
+    Section,
+    Sentence,
+    content_hash,
+)
 from longmatch.encoders.backbone import Vectors
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
@@ -230,16 +238,25 @@ class DocumentRow:
 
     def document(self) -> Document:
         """The document, with its structure."""
-        sections = _sections(*(self._records(name) for name in ("sections", "paragraphs", "sentences")))
         metadata = json.loads(self.value("metadata") or "{}")
         texts = (self.value("title"), self.value("text"))
         facts = self.value("language"), self.value("source"), metadata
-        return Document(self.id, *texts, sections, *facts, plain=self.plain, page_breaks=self._page_breaks())
+        return Document(self.id, *texts, self._sections(), *facts, plain=self.plain, page_breaks=self._page_breaks())
+
+    def _sections(self) -> RestoredSections:
+        structure = [self._columns(name) for name in ("sections", "paragraphs", "sentences")]
+        sections, paragraphs, _ = structure
+        return RestoredSections(
+            sections["heading"],
+            paragraphs["start"],
+            paragraphs["page"],
+            lambda: _sections(*(_tuples(columns.values()) for columns in structure)),
+        )
 
     def _page_breaks(self) -> tuple[tuple[int, int], ...]:
         """None in libraries that lack the column, and in rows that an older longmatch added."""
         known = "page_breaks" in self.table.column_names and self.table["page_breaks"][self.position].is_valid
-        return tuple((start, page) for start, page in self._records("page_breaks")) if known else ()
+        return tuple(_tuples(self._columns("page_breaks").values())) if known else ()
 
     @property
     def plain(self) -> str:
@@ -283,9 +300,11 @@ class DocumentRow:
     def _structs(self, name: str) -> pa.StructArray:
         return self.table[name].chunk(0)[self.position].values
 
-    def _records(self, name: str) -> list[tuple[Any, ...]]:
-        """A list of structs as tuples, in the order of their fields."""
-        return list(zip(*map(_values, self._structs(name).flatten()), strict=True))
+    def _columns(self, name: str) -> dict[str, Any]:
+        """The fields of a list of structs, each a sequence; nothing of the table is kept."""
+        structs = self._structs(name)
+        names = (field.name for field in structs.type)
+        return {name: _values(column) for name, column in zip(names, structs.flatten(), strict=True)}
 
     def encoding(self) -> Encoding:
         """The document's encoding."""
@@ -294,9 +313,14 @@ class DocumentRow:
         )
 
 
-def _values(column: pa.Array) -> list[Any]:
-    """The values of a column; numbers come sooner by way of numpy."""
-    return list(column.to_numpy().tolist()) if pa.types.is_integer(column.type) else list(column.to_pylist())
+def _values(column: pa.Array) -> Any:
+    """The values of a column: numbers as an array, all else as a list."""
+    return column.to_numpy().copy() if pa.types.is_integer(column.type) else column.to_pylist()
+
+
+def _tuples(columns: Iterable[Any]) -> list[tuple[Any, ...]]:
+    """Columns as a tuple for each of their rows."""
+    return list(zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True))
 
 
 def rows_of(table: pa.Table) -> list[DocumentRow]:

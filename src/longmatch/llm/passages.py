@@ -2,9 +2,8 @@
 
 from longmatch.documents.document import Span
 from longmatch.lexical.background import shipped_background
-from longmatch.lexical.links import link_sentences, shared_terms
+from longmatch.lexical.links import RatedTerms, link_pair
 from longmatch.lexical.matcher import LexicalEncoding
-from longmatch.lexical.weights import tfidf
 from longmatch.matching.align import Evidence, Ints, merge
 from longmatch.matching.sentences import Sentences
 
@@ -12,9 +11,8 @@ from longmatch.matching.sentences import Sentences
 def linked_passages(a: LexicalEncoding, b: LexicalEncoding) -> tuple[list[Span], list[Span]]:
     """Sentences of each document, those that share most first: the alignments of TF-IDF without their scores."""
     frequencies = shipped_background().frequencies("words")
-    shared = shared_terms(*(tfidf(document.stream.counts, frequencies) for document in (a, b)))
-    forward, backward = link_sentences([(a.stream, b.stream)], [shared], [1.0])
-    pairs = merge([Evidence(forward.partner, forward.mass)], [Evidence(backward.partner, backward.mass)])
+    shared = link_pair(RatedTerms.of(a.stream, frequencies), b.stream)
+    pairs = merge(*([Evidence(links.partner, links.mass)] for links in (shared.forward, shared.backward)))
     best = pairs.strongest()
     return _spans(a.sentences, pairs.a[best]), _spans(b.sentences, pairs.b[best])
 

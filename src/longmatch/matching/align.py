@@ -59,26 +59,26 @@ def alignments(
     passages: tuple[Callable[[int], Passage], Callable[[int], Passage]],
     scores: Callable[[Ints, Ints], Floats],
     words: Callable[[int, int], tuple[str, ...]],
-    most: int | None = None,
+    chosen: Ints | None = None,
 ) -> tuple[Alignment, ...]:
-    """The pairs as passages, the strongest first, their contributions summing to 1.
-
-    Or only `most` of them: the strongest of those that read well by themselves, which is quicker.
-    """
+    """The pairs as passages, the strongest first, their contributions summing to 1; or only those chosen."""
     total = float(pairs.mass.sum())
     if not total:
         return ()
-    best = pairs.strongest()
-    if most is not None:
-
-        def texts(place: int) -> Iterator[str]:
-            yield passages[0](int(pairs.a[place])).shown
-            yield passages[1](int(pairs.b[place])).shown
-
-        best = np.array(choose(best.tolist(), most, texts), dtype=np.int64)
+    best = pairs.strongest() if chosen is None else chosen
     a, b = pairs.a[best], pairs.b[best]
     columns = (a, b, scores(a, b), pairs.mass[best] / total, pairs.lexical[best] / total)
     return tuple(
         Alignment(passages[0](i), passages[1](j), score, whole, lexical, words(i, j))
         for i, j, score, whole, lexical in zip(*(column.tolist() for column in columns), strict=True)
     )
+
+
+def readable_pairs(pairs: Pairs, shown: tuple[Callable[[int], str], Callable[[int], str]], most: int) -> Ints:
+    """The places of the strongest pairs that read well by themselves; `shown` gives the text of a sentence."""
+
+    def texts(place: int) -> Iterator[str]:
+        yield shown[0](int(pairs.a[place]))
+        yield shown[1](int(pairs.b[place]))
+
+    return np.array(choose(pairs.strongest().tolist(), most, texts), dtype=np.int64)

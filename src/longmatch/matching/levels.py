@@ -5,13 +5,15 @@ The product is taken in slices, so that two documents of any length compare in b
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from longmatch.matching.chance import corrected, interpolation
-from longmatch.ragged import Array, array_namespace, segment_max, segment_mean
+from longmatch.ragged import Array, array_namespace, as_numbers, segment_max, segment_mean, segment_slices
 
 SLICE = 1024  # sentences of one document at a time
+ROOM = 1 << 25  # cells of a product with many documents
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,16 @@ class Partners:
     corrected: Array
 
 
-def best_partners(
-    a: SentenceVectors, b: SentenceVectors, apart: tuple[Array, Array] | None = None
-) -> tuple[Partners, Partners]:
+BothPartners = tuple[Partners, Partners]
+"""Those of the sentences of a document in another, and of the other's in the first."""
+
+
+def partners_score(partners: BothPartners) -> float:
+    """The sentence score of two documents: the mean of what their sentences find, both directions averaged."""
+    return sum(float(as_numbers(one.corrected).mean()) for one in partners) / 2
+
+
+def best_partners(a: SentenceVectors, b: SentenceVectors, apart: tuple[Array, Array] | None = None) -> BothPartners:
     """The best partner of each sentence of a in b, and of each sentence of b in a.
 
     `apart` numbers the sentences' groups in a and in b; sentences of the same number are no partners.
@@ -110,39 +119,63 @@ def _slices(a: SentenceVectors, b: SentenceVectors) -> Iterator[tuple[int, Array
         yield start, b.vectors @ a.vectors[start : start + SLICE].T
 
 
-def collection_scores(query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int = 1 << 25) -> Array:
+def collection_scores(query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int = ROOM) -> Array:
     """The sentence score of one document with every document of a collection, both directions averaged: (documents,).
 
     `documents` holds the sentences of all documents, which begin at `offsets`. Documents are taken together until the
     product reaches `room` cells.
     """
     xp = array_namespace(query.vectors)
-    size = len(query)
-    backward_weights = _weights_of(size, query.expectations)
-    turned = xp.astype(query.vectors, documents.vectors.dtype).T
     results = []
-    for first, last in _document_slices(offsets.tolist(), room // max(1, size)):
+    for product in _products(query, documents, offsets, room):
+        forward = corrected(_float(segment_max(product.cosines, product.offsets)), product.forward).mean(1)
+        best = corrected(_float(xp.max(product.cosines, axis=1)), product.backward)
+        backward = segment_mean(best[:, None], product.offsets)[:, 0]
+        results.append((forward + backward) / 2)
+    return xp.concat(results) if results else query.vectors[:0, 0]
+
+
+def collection_partners(
+    query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int = ROOM
+) -> list[BothPartners]:
+    """`best_partners` of one document with every document of a collection, given as for `collection_scores`."""
+    xp = array_namespace(query.vectors)
+    results = []
+    for product in _products(query, documents, offsets, room):
+        index, cosine = xp.argmax(product.cosines, axis=1), _float(xp.max(product.cosines, axis=1))
+        backward = index, cosine, corrected(cosine, product.backward)
+        for (start, end), expected in zip(pairwise(product.offsets.tolist()), product.forward, strict=True):
+            cosines = product.cosines[start:end]
+            best = _float(xp.max(cosines, axis=0))
+            there = Partners(xp.argmax(cosines, axis=0), best, corrected(best, expected))
+            results.append((there, Partners(*(column[start:end] for column in backward))))
+    return results
+
+
+@dataclass(frozen=True)
+class _Product:
+    """The sentences of some documents with those of a query."""
+
+    cosines: Array  # (sentences, query sentences)
+    offsets: Array  # of the documents' sentences
+    forward: Array  # by chance, for each query sentence in each document: (documents, query sentences)
+    backward: Array  # by chance, for each sentence of the documents in the query
+
+
+def _products(query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int) -> Iterator[_Product]:
+    """Documents are taken together until the product reaches `room` cells."""
+    xp = array_namespace(query.vectors)
+    size = len(query)
+    weights = _weights_of(size, query.expectations)
+    turned = xp.astype(query.vectors, documents.vectors.dtype).T
+    for first, last in segment_slices(offsets.tolist(), room // max(1, size)):
         local = offsets[first : last + 1]
         rows = slice(int(local[0]), int(local[-1]))
         local = local - local[0]
-        cosines = documents.vectors[rows] @ turned  # (sentences, query sentences)
         expected = interpolation(local[1:] - local[:-1]) @ query.expectations.T
-        forward = corrected(_float(segment_max(cosines, local)), expected).mean(1)
-        best = corrected(_float(xp.max(cosines, axis=1)), documents.expectations[rows] @ backward_weights)
-        backward = segment_mean(best[:, None], local)[:, 0]
-        results.append((forward + backward) / 2)
-    return xp.concat(results) if results else query.vectors[:0, 0]
+        yield _Product(documents.vectors[rows] @ turned, local, expected, documents.expectations[rows] @ weights)
 
 
 def _float(values: Array) -> Array:
     xp = array_namespace(values)
     return xp.astype(values, xp.float32, copy=False)
-
-
-def _document_slices(offsets: list[int], rows: int) -> Iterator[tuple[int, int]]:
-    """Runs of documents of at most `rows` sentences together; a longer document is a run by itself."""
-    first = 0
-    for last in range(1, len(offsets)):
-        if last == len(offsets) - 1 or offsets[last + 1] - offsets[first] > rows:
-            yield first, last
-            first = last

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import TypeVar
 
@@ -59,14 +59,29 @@ def quality(text: str) -> Quality:
     >>> quality("English.").name, quality("k = 3, p < .01").name
     ('FRAGMENT', 'DEBRIS')
     """
-    body = " ".join(text.split())
-    apart = is_caption(body) or _RULE.search(body) is not None
-    if marker := _MARKER.match(body):
-        body = body[marker.end() :]
-    if _is_debris(body):
-        return Quality.DEBRIS
-    alone = not apart and _is_whole(body) and not _is_notation(body) and _says_something(body)
-    return Quality.SENTENCE if alone else Quality.FRAGMENT
+    if is_sentence(text):
+        return Quality.SENTENCE
+    return Quality.DEBRIS if _is_debris(_unmarked(" ".join(text.split()))) else Quality.FRAGMENT
+
+
+@lru_cache(maxsize=4096)
+def is_sentence(text: str) -> bool:
+    """Whether a passage is a whole sentence that says something; `quality` tells the others apart, which takes longer.
+
+    >>> is_sentence("The court held that the lease had ended in May.")
+    True
+    """
+    whole = " ".join(text.split())
+    body = _unmarked(whole)
+    if not _is_whole(body) or is_caption(whole) or _RULE.search(whole):
+        return False
+    return _says_something(body) and not _is_debris(body) and not _is_notation(body)
+
+
+def _unmarked(text: str) -> str:
+    """A text without the marker of a list's item."""
+    marker = _MARKER.match(text)
+    return text[marker.end() :] if marker else text
 
 
 def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], Iterable[str]]) -> list[Pair]:
@@ -75,7 +90,7 @@ def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], Iterable[s
     `texts` gives those of a pair; the second is not asked for where the first is no whole sentence.
     """
     searched = list(islice(pairs, _SEARCHED))
-    whole = (pair for pair in searched if all(quality(text) is Quality.SENTENCE for text in texts(pair)))
+    whole = (pair for pair in searched if all(map(is_sentence, texts(pair))))
     if found := list(islice(whole, count)):
         return found
     levels = [min(map(quality, texts(pair))) for pair in searched]
@@ -85,12 +100,7 @@ def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], Iterable[s
 
 def _is_debris(text: str) -> bool:
     words = text.split()
-    spaces = letters = mathematical = 0
-    for character, count in Counter(text).items():  # few characters are distinct
-        is_space, is_letter, is_mathematical = _kinds(character)
-        spaces += count * is_space
-        letters += count * is_letter
-        mathematical += count * is_mathematical
+    spaces, letters, mathematical = _count_kinds(text)
     if not letters or letters < 0.6 * (len(text) - spaces):
         return True
     numeric = sum(not word.isalpha() and any(map(str.isdigit, word)) for word in words)
@@ -109,8 +119,27 @@ def _is_notation(text: str) -> bool:
     """
     if text[:1] > "\u2e7f":  # without Latin letters
         return False
-    found = len(_NOTATION.findall(text)) + sum(_kinds(character)[2] for character in text)
+    found = len(_NOTATION.findall(text)) + _count_kinds(text)[2]
     return found > 2 + len(text) / 250
+
+
+def _count_kinds(text: str) -> tuple[int, int, int]:
+    """The number of spaces, letters and mathematical signs."""
+    if text.isascii():
+        characters = text.encode("ascii")
+        spaces, letters, mathematical = (len(text) - len(characters.translate(None, kind)) for kind in _ascii_kinds())
+        return spaces, letters, mathematical
+    counts = Counter(text)  # few characters are distinct
+    spaces, letters, mathematical = (
+        sum(count for character, count in counts.items() if _kinds(character)[kind]) for kind in range(3)
+    )
+    return spaces, letters, mathematical
+
+
+@cache
+def _ascii_kinds() -> list[bytes]:
+    """The characters of ASCII that are spaces, letters, mathematical signs."""
+    return [bytes(code for code in range(128) if _kinds(chr(code))[kind]) for kind in range(3)]
 
 
 @lru_cache(maxsize=4096)

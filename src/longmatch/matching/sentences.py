@@ -65,10 +65,15 @@ class Sentences:
         """One sentence, with the heading it stands under."""
         start, end = int(self.starts[index]), int(self.ends[index])
         document = self.document
-        heading = document.sections[int(self.section[index])].heading
+        heading = document.heading(int(self.section[index]))
         return Passage(
             document.text[start:end], start, end, heading, document.plain[start:end], document.page_at(start)
         )
+
+    def shown(self, index: int) -> str:
+        """One sentence as a reader wants to see it: `passage(index).shown`."""
+        start, end = int(self.starts[index]), int(self.ends[index])
+        return self.document.plain[start:end] or self.document.text[start:end]
 
     def readable(self, index: int) -> str:
         """One sentence as models read it, its markup blanked."""

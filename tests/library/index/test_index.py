@@ -36,6 +36,7 @@ def assert_true(library: Library) -> None:
         kept = index.frequencies(kind)
         assert kept.documents == counted.documents
         assert kept(counted.ids).tolist() == counted.counts.tolist()
+        assert all(set(counted.frequent(count)) <= set(kept.frequent(count)) for count in (1.0, 1.5, 3.0))
     for encoding in encodings:
         assert_holds(index, encoding)
     for segment in index.segments:

@@ -30,3 +30,11 @@ class SegmentFrequencies:
         for segment in self.segments:
             counts = counts + segment.frequencies(self.kind, terms)
         return counts
+
+    def frequent(self, count: float) -> Hashes:
+        """All terms that occur in at least so many documents, and others that a segment has often."""
+        parts = len(self.segments) + (self.more is not None)
+        found = [segment.frequent(self.kind, count / parts) for segment in self.segments]
+        if self.more is not None:
+            found.append(self.more.frequent(count / parts))
+        return np.concatenate(found) if found else np.empty(0, np.uint64)

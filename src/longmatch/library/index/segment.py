@@ -150,6 +150,11 @@ class Segment:
         counts[present] = self[f"{kind}.frequencies"][position[present]]
         return counts
 
+    def frequent(self, kind: str, count: float) -> Hashes:
+        """The terms that at least so many of the segment's documents have."""
+        often = self[f"{kind}.frequencies"] >= np.int32(np.ceil(count))
+        return np.asarray(self[f"{kind}.terms"][np.flatnonzero(often)])
+
     def counted_terms(self, kind: str, document: int) -> CountedTerms:
         """The terms of a document, and in how many of the segment's documents each occurs."""
         start, end = self[f"{kind}.offsets"][document : document + 2]

@@ -20,20 +20,20 @@ PASSAGES = 3  # shown for each hit
 
 @dataclass(frozen=True)
 class Ranking:
-    """The best candidates, best first, and what explains each of them."""
+    """The best candidates, best first, and what explains them."""
 
     query: Query
     candidates: Sequence[Encoding]
     scores: Floats
     percentiles: Floats  # share of the documents searched that score lower, in percent
     total: int  # documents searched
-    explain: Callable[[Encoding], tuple[Alignment, ...]]
+    explain: Callable[[Sequence[Encoding]], Sequence[tuple[Alignment, ...]]]  # the passages of each of some candidates
     probabilities: Floats | None = None  # that each belongs with the query; None where the score has none
 
     @staticmethod
     def empty(query: Query) -> "Ranking":
         """The ranking of no documents."""
-        return Ranking(query, (), np.zeros(0), np.zeros(0), 0, lambda candidate: ())
+        return Ranking(query, (), np.zeros(0), np.zeros(0), 0, lambda candidates: ())
 
     def without(self, ids: Collection[str], k: int) -> "Ranking":
         """The first k that have none of these ids, as if the library had no such documents."""
@@ -75,8 +75,6 @@ class Ranking:
         """The hits with their passages; `present` makes a stored document one that a user can open."""
         known = self.probabilities
         likely: list[float | None] = [None] * len(self.candidates) if known is None else list(known.tolist())
-        rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), likely, strict=True)
-        return Hits(
-            Hit(present(candidate.document), score, percentile, self.explain(candidate), probability)
-            for candidate, score, percentile, probability in rows
-        )
+        passages = self.explain(self.candidates)
+        rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), passages, likely, strict=True)
+        return Hits(Hit(present(candidate.document), *shown) for candidate, *shown in rows)

@@ -6,7 +6,7 @@ DOCUMENTS whose hashed ids are smallest. It depends on nothing but the documents
 and does not change with the order in which they were added.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -42,8 +42,8 @@ def rank_by_sdr(searcher: Searcher, query: Query, k: int, matcher: SdrMatcher, w
     else:
         ids = sorted(find_candidates(query, scope, searcher.candidates, searcher.nearest(len(scope), where)))
 
-    def explain(candidate: Encoding) -> tuple[Alignment, ...]:
-        return matcher.explain(_sdr(query.encoding), _sdr(candidate)).best(PASSAGES)
+    def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
+        return [matcher.explain(_sdr(query.encoding), _sdr(candidate)).best(PASSAGES) for candidate in candidates]
 
     rows = searcher.store.fetch(ids, SENTENCES)
     if not rows:

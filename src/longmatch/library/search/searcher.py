@@ -8,7 +8,7 @@ import numpy as np
 
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import Explanation, PairComparison
+from longmatch.default.explanation import Explanation, PairComparison, aligned_passages
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
@@ -95,13 +95,19 @@ class Searcher:
         best, percentiles = best.at(present), percentiles[present]
         number = {id: i for i, id in enumerate(best.ids)}
 
-        def explain(candidate: Encoding) -> tuple[Alignment, ...]:
-            """By the similarities that it was scored by."""
-            id = candidate.document.id
-            one = best.at([number[id]])
-            comparison = PairComparison(asked, weighed[id], rarity)
-            known = one.similarities, one.scores, one.probabilities
-            return Explanation.by(comparison, self.statistics, *known).alignments(PASSAGES)
+        def comparison(id: str) -> PairComparison:
+            partners = best.partners.get(id)
+            unchanged = partners is not None and len(partners[1].index) == len(weighed[id].encoding)
+            return PairComparison(asked, weighed[id], rarity, partners if unchanged else None)
+
+        def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
+            """By the similarities that they were scored by."""
+            shown = best.at([number[candidate.document.id] for candidate in candidates])
+            compared = [comparison(id) for id in shown.ids]
+            if not compared:
+                return []
+            judged = shown.similarities, shown.scores, shown.probabilities
+            return aligned_passages(Explanation.of_each(compared, self.statistics, *judged), PASSAGES)
 
         candidates = [weighed[id].encoding for id in best.ids]
         return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities)
@@ -116,6 +122,7 @@ class Searcher:
 
     def preload(self) -> None:
         """Read as many documents as are kept between questions, for showing and, without records, for scoring."""
+        _ = self.index.rarity.boilerplate
         ids = self.scope().ids
         steps = [ids[start : start + PRELOADED] for start in range(0, len(ids), PRELOADED)]
         for step in steps:
