@@ -4,7 +4,8 @@ import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch loads: its threads must not spin
 if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core for each process of the test run
+    for library in ("OMP", "OPENBLAS"):  # one core for each process of the test run
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 import atexit
 import gc

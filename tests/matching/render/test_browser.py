@@ -1,14 +1,14 @@
 """The page in a real browser: what its script does, and that the policy stops everything else."""
 
 from dataclasses import replace
-from shutil import which
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from longmatch.documents import Draft, read
 from longmatch.matching.match import Alignment, Coverage, Passage, Term
+from tests.browser import chromium
 from tests.matching.render.render_matches import COLLECTION, long_document, made, matched
 from tests.reuse.texts import random_words
 
@@ -45,11 +45,8 @@ BROKEN_WORDS = """() => [...document.querySelectorAll('.matrix thead th span')].
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as driver:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        chromium = driver.chromium.launch(executable_path=which("chromium"), args=flags)
-        yield chromium
-        chromium.close()
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture

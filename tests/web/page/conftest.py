@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import httpx
@@ -11,7 +10,7 @@ import pytest
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
-from tests.browser import lacking
+from tests.browser import chromium, lacking
 from tests.web.conftest import real_server
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "collection"
@@ -59,14 +58,9 @@ def server(examples_library: Library) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A browser for each file of tests: while it is open, nothing else of the process can run an event loop."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        chromium = driver.chromium.launch(executable_path=which("chromium"), args=flags)
-        yield chromium
-        chromium.close()
+    """A browser for each file of tests."""
+    with chromium() as opened:
+        yield opened
 
 
 class Visit:

@@ -1,21 +1,17 @@
 """The page of subtopics in a real browser."""
 
 import re
-from shutil import which
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from tests.browser import chromium
 from tests.lab.papers.sst.test_render import example
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with sync_playwright() as driver:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        chromium = driver.chromium.launch(executable_path=which("chromium"), args=flags)
-        yield chromium
-        chromium.close()
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture
