@@ -27,6 +27,7 @@ import numpy as np
 
 from longmatch.default.encoding import Encoding
 from longmatch.lexical.terms import KINDS
+from longmatch.library.checksums import from_checked_json, to_checked_json
 from longmatch.library.index.index import MANIFEST
 from longmatch.library.index.records import record_files
 from longmatch.library.index.segment import DTYPES, HELD, PER_DOCUMENT, Array, Segment, seal
@@ -43,9 +44,9 @@ def copy_index(source: Path, target: Path, times: int) -> None:
     folder = target / "index" / "copies"
     folder.mkdir(parents=True)
     copy_segment(index.segments[0], folder, times)
-    manifest = json.loads((source / "index" / MANIFEST).read_text(encoding="utf-8"))
+    manifest = from_checked_json((source / "index" / MANIFEST).read_text(encoding="utf-8"))
     changed = manifest | {"segments": [folder.name], "dead": [[]]}
-    (target / "index" / MANIFEST).write_text(json.dumps(changed), encoding="utf-8")
+    (target / "index" / MANIFEST).write_text(to_checked_json(changed), encoding="utf-8")
 
 
 def copy_segment(segment: Segment, folder: Path, times: int) -> None:
