@@ -85,7 +85,7 @@ SLOW = (
     "tests/web/test_rankers.py::test_they_end_with_the_server",
 )
 """Kill tests at length, flipped bits, full disks, soak, several machines, very long documents, the map in a browser,
-notebooks, the site, a guide that needs another model, and how far training lifts a model: `make test-slow` runs them."""
+notebooks, the site, a guide that needs another model, how far training lifts a model: `make test-slow` runs them."""
 
 
 FUZZED = ("tests/fuzz/test_fuzz.py::test_a_damaged_file", "tests/web/test_fuzz.py::test_whatever_is_sent")

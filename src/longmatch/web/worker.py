@@ -28,12 +28,12 @@ class Worker:
         self._there = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
-        self._busy = False  # with a question or a job
+        self._current: Future[Any] | None = None  # the question or job worked on last
 
     @property
     def busy(self) -> bool:
         """Whether a question that comes now must wait for another."""
-        return self._busy or bool(self._questions)
+        return bool(self._questions) or (self._current is not None and not self._current.done())
 
     async def ask(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Answer a question in the scoring thread; refused when too many wait."""
@@ -94,9 +94,8 @@ class Worker:
                 if self._thread is not me:
                     return
                 task = (self._questions or self._jobs).popleft()
-                self._busy = True
+                self._current = task[0]
             _do(task)
-            self._busy = False
 
 
 def _do(task: Task) -> None:
