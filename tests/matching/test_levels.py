@@ -111,7 +111,8 @@ def test_partners_in_a_collection_are_those_in_each_document(size, lengths, seed
     query, documents = vectors_of(size, seed), vectors_of(sum(lengths), seed + 1)
     offsets = offsets_of(np.array(lengths))
     found = collection_partners(query, documents, offsets, room)
-    assert [partners_score(both) for both in found] == pytest.approx(collection_scores(query, documents, offsets))
+    scores = collection_scores(query, documents, offsets).tolist()
+    assert [partners_score(both) for both in found] == pytest.approx(scores, abs=1e-5)
     for both, (start, end) in zip(found, pairwise(offsets.tolist()), strict=True):
         alone = best_partners(query, SentenceVectors(documents.vectors[start:end], documents.expectations[start:end]))
         for partners, expected in zip(both, alone, strict=True):
