@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 
@@ -24,6 +25,7 @@ PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: the
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
 KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
+SEARCHES_OF_A_QUESTION = 2
 BOILERPLATE = 0.012  # share of documents that have a phrase, from which it distinguishes nothing
 ORDINARY_TITLE = 0.3  # rarity below which a title's words stand in any text, whether or not it mentions the document
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
@@ -73,6 +75,16 @@ class Rarity:
         kind always say.
         """
         return TermTable.of(self.phrases.common(BOILERPLATE))
+
+    def find_boilerplate(self, phrases: Hashes) -> Ints:
+        """Where common phrases stand among others.
+
+        One question searches twice, in its own phrases and those of its hits. To make the table takes longer than that.
+        """
+        searches = self.__dict__.setdefault("_searches", count(1))
+        if "boilerplate" in self.__dict__ or next(searches) > SEARCHES_OF_A_QUESTION:
+            return self.boilerplate.find(phrases)[0]
+        return np.flatnonzero(self.phrases.share(phrases) >= BOILERPLATE)
 
     def calibration(self, statistics: Statistics) -> Calibration:
         """The shipped calibration, as far as it can be trusted here, counted from what unrelated documents share."""
