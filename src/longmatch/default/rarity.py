@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import count
 
 import numpy as np
 
+from longmatch.default.boilerplate import Boilerplate
 from longmatch.default.calibration import NEEDS_LANGUAGE, NEEDS_TITLES, Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.sides import Floats
@@ -15,7 +15,6 @@ from longmatch.default.unrelated import Similarities, Unrelated, usual_length
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.frequencies import Blend, Frequencies, TermFrequencies
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
-from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import Counts, Hashes, Ints, Kind, Stream
 
 BACKGROUND_DOCUMENTS = 200.0  # of the collection that the background text counts for as a prior
@@ -25,8 +24,6 @@ PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: the
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
 KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
-SEARCHES_OF_A_QUESTION = 2
-BOILERPLATE = 0.012  # share of documents that have a phrase, from which it distinguishes nothing
 ORDINARY_TITLE = 0.3  # rarity below which a title's words stand in any text, whether or not it mentions the document
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
 
@@ -70,21 +67,9 @@ class Rarity:
         return trust_in(self.familiarity, self.titles, self.reads_english_alone)
 
     @cached_property
-    def boilerplate(self) -> TermTable:
-        """The phrases that are common: of a collection what several documents have word for word, else what texts of a
-        kind always say.
-        """
-        return TermTable.of(self.phrases.common(BOILERPLATE))
-
-    def find_boilerplate(self, phrases: Hashes) -> Ints:
-        """Where common phrases stand among others.
-
-        One question searches twice, in its own phrases and those of its hits. To make the table takes longer than that.
-        """
-        searches = self.__dict__.setdefault("_searches", count(1))
-        if "boilerplate" in self.__dict__ or next(searches) > SEARCHES_OF_A_QUESTION:
-            return self.boilerplate.find(phrases)[0]
-        return np.flatnonzero(self.phrases.share(phrases) >= BOILERPLATE)
+    def boilerplate(self) -> Boilerplate:
+        """The phrases that are common."""
+        return Boilerplate(self.phrases)
 
     def calibration(self, statistics: Statistics) -> Calibration:
         """The shipped calibration, as far as it can be trusted here, counted from what unrelated documents share."""

@@ -95,7 +95,7 @@ def distinctive_sentences(terms: Terms, documents: Ints, rarity: Rarity) -> Flag
     `documents` are the offsets of the documents' sentences. If a document is all boilerplate, every sentence counts.
     """
     phrases = terms.phrases
-    common = rarity.find_boilerplate(phrases.ids)
+    common = rarity.boilerplate.find(phrases.ids)
     rare = np.diff(phrases.offsets) > np.bincount(phrases.sentence[common], minlength=len(phrases.offsets) - 1)
     home = segment_ids(documents)
     nothing = np.bincount(home, rare, len(documents) - 1) == 0

@@ -122,7 +122,7 @@ class Searcher:
 
     def preload(self) -> None:
         """Read as many documents as are kept between questions, for showing and, without records, for scoring."""
-        _ = self.index.rarity.boilerplate
+        self.index.rarity.boilerplate.prepare()
         ids = self.scope().ids
         steps = [ids[start : start + PRELOADED] for start in range(0, len(ids), PRELOADED)]
         for step in steps:
