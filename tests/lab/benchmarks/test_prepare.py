@@ -66,6 +66,19 @@ def test_a_model_trained_and_measured_on_it_has_the_run_of_the_set_itself(made, 
     assert carried["verdicts"] == full["verdicts"]
 
 
+@pytest.mark.filterwarnings("ignore:The model .* reads no more")
+def test_a_model_that_reads_both_documents_measures_pairs_without_the_words(made, tiny_bert, tmp_path):
+    tokenizer = open_tokenizer(str(tiny_bert)).backend_tokenizer
+    prepared = prepare_set(DataFolder(made), tokenizer, tmp_path / "prepared", tmp_path / "cache")
+    out = tmp_path / "out"
+    restore_layers(prepared, [out / "tokens", out / "rows" / "encodings"])
+    settings = {"backbone": str(tiny_bert), "side_tokens": 32, "steps": 1, "cache": str(out / "tokens")}
+    model = train("cross", prepared, out / "cross", documents=8, **settings)
+    Evaluation([prepared], [str(model)], out / "rows", split="validation", protocol="pairs").measure([str(model)])
+    (path,) = (out / "rows" / "runs").glob("*.json")
+    assert json.loads(path.read_text(encoding="utf-8"))["verdicts"]
+
+
 def test_lexical_models_and_lda_have_the_runs_of_the_set_itself(made, prepared, tmp_path):
     runs = {}
     for data in (made, prepared):

@@ -11,7 +11,7 @@ from longmatch.lab.benchmarks.train import BenchmarkPlan, check_overrides, prere
 from longmatch.lab.benchmarks.training_rows import ROWS
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.encoders.tokenizer import open_tokenizer
-from tests.lab.benchmarks.noting import Note
+from tests.lab.benchmarks.noting import Note, SharedMemory
 
 LABELS = [("test", "boats", "ships", 1), ("test", "boats", "stars", 0)]
 
@@ -29,6 +29,21 @@ def test_work_waits_for_what_it_needs_and_a_failure_stops_only_what_needs_it(tmp
     assert "lost skipped: a job it needs has failed" in told
     assert "first with 1 cores" in log.read_text()
     assert "Traceback" in log.read_text()
+
+
+def test_work_that_finds_too_little_memory_beside_others_is_done_when_fewer_run(tmp_path, capsys) -> None:
+    folder, log = tmp_path / "running", tmp_path / "log"
+    folder.mkdir()
+    jobs = [QueuedJob(name, SharedMemory(name, folder, room=1), log) for name in ("a", "b", "c")]
+    assert run_all(jobs, at_a_time=3, cores=1) == 0
+    told = capsys.readouterr().out
+    assert "found too little GPU memory" in told and told.count("is done") == 3
+
+
+def test_work_that_finds_too_little_memory_alone_fails(tmp_path) -> None:
+    folder = tmp_path / "running"
+    folder.mkdir()
+    assert run_all([QueuedJob("a", SharedMemory("a", folder, room=0), tmp_path / "log")], at_a_time=3, cores=1) == 1
 
 
 def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(

@@ -1,5 +1,10 @@
-"""Run many jobs in a few long-lived processes: each starts when its prerequisites are done, in the order given."""
+"""Run many jobs in a few long-lived processes: each starts when its prerequisites are done, in the order given.
 
+A job that finds too little GPU memory beside the others goes back to the head of the queue, and from then on one job
+fewer runs at a time; trainings resume where they stopped.
+"""
+
+import gc
 import time
 import traceback
 from collections.abc import Sequence
@@ -10,12 +15,22 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Protocol
 
+OUT_OF_MEMORY = ("CUDA out of memory", "CUDA error: out of memory", "ALLOC_FAILED", "mha_graph")  # torch and cuDNN
+
 
 class Work(Protocol):
     """A picklable piece of work."""
 
     def run(self, cores: int) -> None:
         """Do it on `cores` cores."""
+
+
+@dataclass(frozen=True)
+class JobOutcome:
+    """What became of a job: the error message, empty on success, and whether GPU memory was the reason."""
+
+    error: str = ""
+    out_of_memory: bool = False
 
 
 @dataclass(frozen=True)
@@ -28,43 +43,66 @@ class QueuedJob:
     needs: tuple[str, ...] = ()
     large: bool = False  # takes much of the GPU: only a few run at a time
 
-    def run(self, cores: int) -> str:
-        """Do the work; returns the error message, empty on success. The log says more."""
+    def run(self, cores: int) -> JobOutcome:
+        """Do the work; the log says more than the outcome."""
         import torch
 
         torch.set_num_threads(cores)
+        outcome = JobOutcome()
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("a", buffering=1) as log, redirect_stdout(log), redirect_stderr(log):
             try:
                 self.work.run(cores)
             except Exception as error:  # whatever it is, the other jobs go on
                 traceback.print_exc()
-                return f"{type(error).__name__}: {error}"
+                outcome = JobOutcome(f"{type(error).__name__}: {error}", is_out_of_memory(error))
         if torch.cuda.is_available():
+            gc.collect()
             torch.cuda.empty_cache()  # the other processes need it
-        return ""
+        return outcome
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether an error, or one that caused it, is for want of GPU memory.
+
+    >>> is_out_of_memory(RuntimeError("CUDA error: out of memory")), is_out_of_memory(ValueError("no memory of it"))
+    (True, False)
+    """
+    while error is not None:
+        if any(sign in str(error) for sign in OUT_OF_MEMORY):
+            return True
+        error = error.__cause__
+    return False
 
 
 def run_all(jobs: Sequence[QueuedJob], at_a_time: int, cores: int) -> int:
     """Run all jobs and report each when it finishes; returns how many failed."""
-    began, waiting, running = time.monotonic(), list(jobs), dict[Future[str], QueuedJob]()
+    began, waiting, running = time.monotonic(), list(jobs), dict[Future[JobOutcome], QueuedJob]()
     done, failed = set[str](), set[str]()
 
-    def report(job: QueuedJob, error: str) -> None:
+    def tell(what: str) -> None:
+        print(f"{len(done) + len(failed)} of {len(jobs)} after {time.monotonic() - began:.0f} s: {what}", flush=True)
+
+    def finish(job: QueuedJob, error: str) -> None:
         (failed if error else done).add(job.name)
-        progress = f"{len(done) + len(failed)} of {len(jobs)} after {time.monotonic() - began:.0f} s"
-        print(f"{progress}: {job.name} {error or 'is done'}", flush=True)
+        tell(f"{job.name} {error or 'is done'}")
 
     with ProcessPoolExecutor(at_a_time, mp_context=get_context("spawn")) as pool:
         while waiting or running:
             for job in [job for job in waiting if failed.intersection(job.needs)]:
                 waiting.remove(job)
-                report(job, "skipped: a job it needs has failed")
+                finish(job, "skipped: a job it needs has failed")
             for job in [job for job in waiting if done.issuperset(job.needs)]:
                 large = sum(other.large for other in running.values())
                 if len(running) < at_a_time and not (job.large and large >= max(1, at_a_time // 3)):
                     waiting.remove(job)
                     running[pool.submit(job.run, cores)] = job
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                report(running.pop(future), future.result())
+                job, outcome = running.pop(future), future.result()
+                if outcome.out_of_memory and running:
+                    at_a_time = min(at_a_time - 1, len(running)) or 1
+                    waiting.insert(0, job)
+                    tell(f"{job.name} found too little GPU memory; from now on {at_a_time} at a time")
+                else:
+                    finish(job, outcome.error)
     return len(failed)

@@ -63,7 +63,7 @@ def run_model(
 ) -> None:
     """Score one model and save the run under `out`, unless an up-to-date one exists."""
     corpus, name = setup.corpus, spec.name(setup.corpus.name)
-    scorer = scorer_of(matcher, setup.depth)
+    scorer = scorer_of(matcher, setup.depth if setup.protocols.ranking else 0)
     facts = setup.facts(scorer)
     path = run_path(out, corpus.name, name, setup.split, setup.limit, spec.seed)
     if path.exists() and _is_current(ModelRun.load(path).facts, facts):

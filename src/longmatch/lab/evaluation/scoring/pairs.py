@@ -26,7 +26,10 @@ from longmatch.units import Tokens
 
 
 class PairScorer(Scorer):
-    """Scores BM25's best `depth` documents of a query's pool; all others score minus infinity."""
+    """Scores BM25's best `depth` documents of a query's pool; all others score minus infinity.
+
+    With a depth of 0 it scores pairs alone, and a model that reads tokens needs nothing of the first stage.
+    """
 
     matcher: PairMatcher
     block = 4
@@ -34,6 +37,7 @@ class PairScorer(Scorer):
     def __init__(self, matcher: PairMatcher, depth: int = DEPTH) -> None:
         super().__init__(matcher)
         self.depth, self._first = depth, LexicalScorer(bm25_matcher())
+        self._needs_first = depth > 0 or not isinstance(matcher, TokenPairMatcher)
         self._documents: dict[int, Document] = {}
         self._tokens: dict[int, Tokens] = {}
         self._pools: dict[int, Ints] = {}
@@ -41,9 +45,10 @@ class PairScorer(Scorer):
     @property
     def layers(self) -> Sequence[Layer]:
         """The first stage's, and the tokens for models that read only these."""
+        first = self._first.layers if self._needs_first else ()
         if not isinstance(self.matcher, TokenPairMatcher):
-            return self._first.layers
-        return (*self._first.layers, TokenLayer(self.matcher.tokenizer.backend_tokenizer))
+            return first
+        return (*first, TokenLayer(self.matcher.tokenizer.backend_tokenizer))
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -60,9 +65,11 @@ class PairScorer(Scorer):
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Open the first stage; documents are read once it is known which."""
-        self._first.open(stored, corpus)
         self._corpus, self._stored = corpus, stored[-1]
-        self.unhandled = self._first.unhandled | self._stored.unhandled
+        self.unhandled = dict(self._stored.unhandled)
+        if self._needs_first:
+            self._first.open(stored, corpus)
+            self.unhandled |= self._first.unhandled
 
     def scores(self, numbers: Sequence[int]) -> Iterator[tuple[int, Floats | None]]:
         """The first stage for all queries, so that documents are read once; then the pairs."""
