@@ -56,7 +56,7 @@ def test_colde_is_trained_small_and_explained(run):
     assert "text/html" in shown(notebook)[-1]
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS.glob("*.ipynb"), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_their_code_is_valid_and_names_what_exists(path):
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
