@@ -1,4 +1,4 @@
-"""The section matrix in the terminal: a shade and a number for each cell, as many sections as fit."""
+"""The section matrix in the terminal: a shade and a number for each cell, a dot for none, as many sections as fit."""
 
 import numpy as np
 from rich.console import Console
@@ -59,7 +59,8 @@ def _cell(matrix: Matrix, row: int, column: int) -> Text:
     share = round(matrix.shares[row, column] * SHADES) / SHADES
     shade = ",".join(str(round(light + (dark - light) * share)) for light, dark in zip(_LIGHT, _DARK, strict=True))
     ink = "rgb(255,255,255)" if share >= 0.5 else "rgb(60,64,72)"
-    return Text(f"{score:.2f}".center(CELL), f"{ink} on rgb({shade})")
+    number = f"{score:.2f}"
+    return Text(("·" if number == "0.00" else number).center(CELL), f"{ink} on rgb({shade})")
 
 
 def _print_key(matrix: Matrix, rows: list[int], columns: list[int], console: Console) -> None:
