@@ -35,9 +35,15 @@ class PairPredictions:
     def cumulative_counts(self, weights: Floats) -> tuple[Floats, Floats]:
         """True and false positives at every step, starting from zero: (samples, steps + 1)."""
         ordered, labels = weights[:, self.order], self.labels[self.order]
-        counts = (np.cumsum(ordered * kind, axis=1)[:, self.steps] for kind in (labels, ~labels))
-        true, false = (np.pad(count, ((0, 0), (1, 0))) for count in counts)
+        true, false = (self._at_steps(ordered * kind) for kind in (labels, ~labels))
         return true, false
+
+    def _at_steps(self, ordered: Floats) -> Floats:
+        """The sums up to every step, starting from zero."""
+        sums = np.zeros((len(ordered), ordered.shape[1] + 1), ordered.dtype)
+        np.cumsum(ordered, axis=1, out=sums[:, 1:])
+        tied = len(self.steps) < ordered.shape[1]
+        return sums[:, np.append(0, self.steps + 1)] if tied else sums
 
     @property
     def confusion(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -102,8 +108,9 @@ class AveragePrecision(PairMeasure):
     def weighted(self, predictions: PairPredictions, weights: Floats) -> Floats:
         """The sum of precision times the gain in recall."""
         true, false = predictions.cumulative_counts(weights)
-        precision = _over(true, true + false)
-        return _over((np.diff(true, axis=1) * precision[:, 1:]).sum(axis=1), true[:, -1])
+        found = true[:, 1:] + false[:, 1:]
+        precision = true[:, 1:] / np.maximum(found, 1e-30, out=found)  # 0 / 0 is 0
+        return _over(np.einsum("ij,ij->i", np.diff(true, axis=1), precision), true[:, -1])
 
 
 class RocAuc(PairMeasure):
