@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.lab.baselines.cig.training import CigRecipe
+from longmatch.lab.baselines.cross.training import CrossRecipe
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
 from longmatch.lab.benchmarks.prepare import prepare_set
-from longmatch.lab.benchmarks.train import BenchmarkPlan, check_overrides, prerequisites, settings_for
+from longmatch.lab.benchmarks.train import READ_TOGETHER, BenchmarkPlan, check_overrides, prerequisites, settings_for
 from longmatch.lab.benchmarks.training_rows import ROWS
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.training.train import find_recipe
 from tests.lab.benchmarks.noting import Note, SharedMemory
 
 LABELS = [("test", "boats", "ships", 1), ("test", "boats", "stars", 0)]
@@ -180,3 +183,19 @@ def test_what_is_pre_trained_on_prepared_documents_reads_their_tokens(make_data,
     plan.restore_prepared()
     assert sorted(path.name.rpartition("-")[0] for path in (out / "tokens").iterdir()) == ["pretrain", "tiny"]
     assert [path.name.rpartition("-")[0] for path in (rows / "encodings").iterdir()] == ["tiny"]
+
+
+def test_a_ranking_without_the_words_of_its_first_stage_is_refused_before_anything_is_trained(
+    make_data, tiny_bert, tmp_path
+) -> None:
+    folder = DataFolder(make_data(pairs=LABELS, qrels=[("test", "boats", "ships", 1)], name="tiny"))
+    prepare_set(folder, open_tokenizer(str(tiny_bert)).backend_tokenizer, tmp_path / "prepared", tmp_path / "cache")
+    what = tmp_path / "prepared", tmp_path / "out", ["tiny"], ["cross"], [1], {}, tmp_path / "rows"
+    with pytest.raises(SystemExit, match=r"prepared without words.*--protocol pairs"):
+        BenchmarkPlan(*what, untrained=()).restore_prepared()
+    BenchmarkPlan(*what, untrained=(), protocol="pairs").restore_prepared()
+
+
+def test_the_rows_that_read_both_documents_together_are_known() -> None:
+    for model in {model for model, _ in ROWS.values()}:
+        assert (model in READ_TOGETHER) == issubclass(find_recipe(model), (CrossRecipe, CigRecipe))

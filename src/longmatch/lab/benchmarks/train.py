@@ -37,7 +37,7 @@ from typing import Any
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.benchmarks.job_queue import QueuedJob, run_all
-from longmatch.lab.benchmarks.prepare import MODELS, TOKENS, restore_layers
+from longmatch.lab.benchmarks.prepare import MODELS, TOKENS, WORDS, restore_layers
 from longmatch.lab.benchmarks.training_rows import MAIN_ROWS, ROWS
 from longmatch.lab.datasets.collection import DataFolder, find_set
 from longmatch.lab.evaluation.evaluate import Evaluation
@@ -49,6 +49,15 @@ from longmatch.parallel import half_the_cores, use_processes
 
 PREREQUISITES = ("sst-clusters", "smith-pretrain")  # models that others need and that cannot match documents
 PRETRAINED = "smith-pretrain"  # trained once for all sets, from unlabelled documents
+READ_TOGETHER = (
+    "cross",
+    "sst",
+    "sst-dual",
+    "bert-pli",
+    "match-ignition",
+    "opt-match",
+    "cig",
+)  # they rerank BM25's best
 LARGE = ("colde", "mean", "s-long")  # models whose steps fill a GPU
 RULES = ("sdr", "sdr-section", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")
 ALL_RULES = ("sdr", "sdr-paper", "sdr-no-contrast")  # rows that are measured by all of these
@@ -225,12 +234,26 @@ class BenchmarkPlan:
 
     def restore_prepared(self) -> None:
         """Unpack the tokens and words of sets that `benchmarks.prepare` wrote."""
+        self._require_words()
         stores = [self.out / "tokens", *([self.runs / "encodings"] if self.runs else [])]
         measured = {DataFolder(find_set(self.data, name)).path: stores for name in self.sets}
         trained = {DataFolder(job.work.data).path: stores[:1] for job in self.jobs() if isinstance(job.work, Training)}
         for folder, places in (trained | measured).items():
             if (folder / TOKENS).is_file():
                 restore_layers(folder, places)
+
+    def _require_words(self) -> None:
+        """Refuse, before anything is trained, to rank without the words that the first stage needs."""
+        rows = [row for row in self.rows if ROWS[row][0] in READ_TOGETHER]
+        for name in self.sets if rows and self.runs else ():
+            evaluation = self.evaluation(name)
+            folder = DataFolder(find_set(self.data, name))
+            ranks = evaluation.protocol != "pairs" and folder.qrels(evaluation.split)
+            if ranks and (folder.path / TOKENS).is_file() and not (folder.path / WORDS).is_file():
+                raise SystemExit(
+                    f"{folder.path} was prepared without words, and the rankings of {rows[0]} start from BM25's. "
+                    "Prepare it with --words, or add --protocol pairs."
+                )
 
     def models(self, name: str) -> list[str]:
         """All models of a set's evaluation."""
