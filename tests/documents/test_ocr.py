@@ -105,9 +105,11 @@ def test_a_damaged_picture_is_refused_in_a_sentence(tmp_path, content):
         longmatch.read(tmp_path / "a.png")
 
 
-def test_a_picture_too_large_to_open_is_refused_before_it_is_unpacked(tmp_path):
-    Image.new("1", (13_000, 13_000)).save(tmp_path / "a.tif", compression="group4")
-    with pytest.raises(ReadError, match=r"is too large \(13,000 x 13,000 pixels\)"):
+@pytest.mark.parametrize(("side", "size"), [(13_000, "13,000 x 13,000 pixels"), (14_000, "over 150,000,000 pixels")])
+@pytest.mark.filterwarnings("error")
+def test_a_picture_too_large_to_open_is_refused_before_it_is_unpacked(tmp_path, side, size):
+    Image.new("1", (side, side)).save(tmp_path / "a.tif", compression="group4")
+    with pytest.raises(ReadError, match=rf"is too large \({size}\)"):
         longmatch.read(tmp_path / "a.tif")
 
 

@@ -1,5 +1,6 @@
 """Image files (PNG, JPEG, TIFF): pictures of pages, read by OCR."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,17 @@ def read_image(path: Path) -> Draft:
     from PIL import Image, UnidentifiedImageError
 
     try:
-        with Image.open(path) as image:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # its limit is lower than ours
+            opened = Image.open(path)
+        with opened as image:
             if image.width * image.height > MOST_PIXELS:
                 raise ReadError(path, f"is too large ({image.width:,} x {image.height:,} pixels)", "Make it smaller.")
             count = getattr(image, "n_frames", 1)
             pages = recognise_pages(range(1, count + 1), lambda number: _pixels(path, image, number))
-    except (OSError, ValueError, SyntaxError, UnidentifiedImageError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:  # at twice that limit, before the size is known here
+        raise ReadError(path, f"is too large (over {MOST_PIXELS:,} pixels)", "Make it smaller.") from error
+    except (OSError, ValueError, SyntaxError, UnidentifiedImageError) as error:
         raise ReadError(path, "is damaged, or no picture", "Get a fresh copy.") from error
     fragments = scanned_fragments(pages)
     if not any(fragments):
