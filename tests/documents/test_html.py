@@ -1,7 +1,10 @@
 """HTML: the page's own text, words never run together."""
 
+import time
+
 import pytest
 
+from longmatch.documents.html import draft_html
 from tests.documents.shapes import kinds, outline
 
 
@@ -124,3 +127,11 @@ def test_a_page_of_unclosed_elements_nested_very_deep_is_read(opened):
 def test_a_marked_section_of_an_unknown_kind_is_passed_over(opened, source):
     document = opened("a.html", f"<p>Before.</p>{source}><p>After.</p>")
     assert "Before." in document.text
+
+
+@pytest.mark.parametrize("last", ["", ">"])
+def test_tags_that_never_end_are_read_in_time_linear_in_their_number(last):
+    source = f"<p>Rain.</p>{'<html laCTYPE html6' * 20_000}{last}"
+    start = time.process_time()
+    assert draft_html(source).document("a").text.startswith("Rain.")
+    assert time.process_time() - start < 5

@@ -83,9 +83,9 @@ def draft_html(source: str) -> Draft:
 
 
 def parse_page(source: str) -> "Page":
-    """Read a page to its end."""
-    page = Page()
-    page.feed(source)
+    """Read a page to its end; after the last `>` no tag can end, so each `<` there is text, and is not tried as one."""
+    page, end = Page(), source.rfind(">") + 1
+    page.feed(source[:end] + source[end:].replace("<", "&lt;"))
     page.close()
     page.flush()
     while page.tables:
