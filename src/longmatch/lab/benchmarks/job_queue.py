@@ -100,7 +100,7 @@ def run_all(jobs: Sequence[QueuedJob], at_a_time: int, cores: int) -> int:
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 job, outcome = running.pop(future), future.result()
                 if outcome.out_of_memory and running:
-                    at_a_time = min(at_a_time - 1, len(running)) or 1
+                    at_a_time = max(1, min(at_a_time - 1, len(running)))
                     waiting.insert(0, job)
                     tell(f"{job.name} found too little GPU memory; from now on {at_a_time} at a time")
                 else:
