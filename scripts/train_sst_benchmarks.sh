@@ -13,7 +13,7 @@ set -euo pipefail
 data=$1 out=$2 rows=$3
 shift 3
 
-models=(cross bert-pli match-ignition opt-match cig colde)
+models=(cross bert-pli match-ignition opt-match cig)
 tables=(sst-{direct,adaptive}-{soft,hard} sst-dual-{direct,adaptive}-{soft,hard})
 parts=(sst-{one-view,not-temporal,with-attention,uniform,negative,random,no-separation,no-agreement,no-losses})
 only=('*/[!s]*-1' '*/sst-direct-*-1' 'news/sst-adaptive-*-1' 'legal/sst-adaptive-*-1')
@@ -24,10 +24,11 @@ only+=('news/sst-[!d]*-1' 'news/sst-[!d]*')  # table 4
 untrained=(tfidf phrases bm25 default sdr sdr-plain sdr-paragraph first mean cls)
 also=({news,legal,legal-zh}/{rprs,bertopic,lda})
 
-settings=(workers=1 keep=1 colde.steps=100 colde.learning_rate=3e-4 colde.max_tokens=2048 sst-clusters.steps=300)
+settings=(workers=1 keep=1 sst-clusters.steps=300)
 settings+=(cig.epochs=5 cig.max_tokens=2048 bert-pli.epochs=1 legal/bert-pli.epochs=6 legal-zh/bert-pli.epochs=2)
+settings+=({cross,match-ignition,opt-match,sst,bert-pli}.head_learning_rate=5e-5)  # new layers at the same rate, as in the paper
 for model in cross match-ignition opt-match sst; do  # as the paper; 10 epochs, unless three validations find nothing better
-  settings+=(news/$model.{learning_rate=1e-5,schedule=constant,weight_decay=0,validate_every=85})
+  settings+=(news/$model.{{,head_}learning_rate=1e-5,schedule=constant,weight_decay=0,validate_every=85})
 done
 settings+=(news/match-ignition.epochs=5)  # it selects its sentences again in every epoch
 

@@ -53,6 +53,7 @@ TRAINED = {  # trained networks: opened from the folder that training wrote
     "colde-sections": "longmatch.lab.papers.colde.readouts:SectionMeanMatcher",
     "colde-chunks": "longmatch.lab.papers.colde.readouts:ColdeChunksMatcher",
     "colde-shuffled": "longmatch.lab.papers.colde.readouts:ShuffledSectionsMatcher",
+    "colde-undivided": "longmatch.lab.papers.colde.readouts:UndividedMatcher",
     "colde-unprojected": "longmatch.lab.papers.colde.readouts:UnprojectedMatcher",
     "smith": "longmatch.lab.papers.smith.matcher:SmithMatcher",
     "smith-pretrain": "longmatch.lab.papers.smith.matcher:SmithMatcher",

@@ -4,7 +4,7 @@
 
 Each process reads one file after another; a reader may refuse a file in one sentence, and nothing else may happen.
 Files that cause a traceback, take over ten seconds of processor time or end the process are kept in out/fuzz, to be
-made into tests (tests/fuzz/finds). The same numbers make the same files.
+made into tests (tests/fuzz/finds). The same numbers make the same files. Ctrl-C ends a run early; its count is printed.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -26,6 +27,7 @@ KEPT = Path("out") / "fuzz"
 
 def read_many(answers: Connection, suffixes: list[str], first: int, step: int) -> None:
     """Read one damaged file after another, announcing each before it is read."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the run, and is no outcome of a file
     files = originals()
     number = first
     while True:
@@ -88,14 +90,16 @@ def main() -> None:
     end = time.monotonic() + 60 * options.minutes
     readers = [Reader(options.suffixes, options.first + n, options.processes) for n in range(options.processes)]
     counts: Counter[str] = Counter()
-    while time.monotonic() < end:
-        wait([reader.answers for reader in readers], timeout=0.5)
-        for reader in readers:
-            if how := reader.outcome():
-                kind = how.split(":")[0]
-                counts[kind] += 1
-                if kind not in {"read", "refused"}:
-                    keep(reader.number, options.suffixes, how)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):  # a run that is stopped says how far it got
+        while time.monotonic() < end:
+            wait([reader.answers for reader in readers], timeout=0.5)
+            for reader in readers:
+                if how := reader.outcome():
+                    kind = how.split(":")[0]
+                    counts[kind] += 1
+                    if kind not in {"read", "refused"}:
+                        keep(reader.number, options.suffixes, how)
     for reader in readers:
         reader.process.kill()
     found = ", ".join(f"{counts[kind]:,} {kind}" for kind in ("read", "refused", "traceback", "hang", "death"))

@@ -104,6 +104,15 @@ def open_trained(model_class: Any, folder: str | Path, device: str | None = None
     return model.to(place), tokenizer
 
 
+def match_probability(margins: Tensor) -> Tensor:
+    """The probability of a match, from the logit of a match minus that of a non-match.
+
+    Margins are rounded to four decimals: smaller differences between two copies of a document come from the batch they
+    were read in, and must not decide between them.
+    """
+    return margins.round(decimals=4).sigmoid()
+
+
 def tokens_of(document: Document, tokenizer: Any) -> Tokens:
     """A document's tokens; a document without any is an error."""
     tokens = tokenize(document, tokenizer.backend_tokenizer)

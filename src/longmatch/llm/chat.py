@@ -79,7 +79,7 @@ class Chat:
             ) from None
         except TimeoutError:
             raise _Transient(f"no answer within {self.timeout:g} seconds") from None
-        except (OSError, UnicodeError) as error:  # a host name may be none
+        except (OSError, UnicodeError) as error:  # UnicodeError: the host name is invalid
             raise _Transient(f"cannot be reached: {getattr(error, 'strerror', None) or type(error).__name__}") from None
         except HTTPException as error:
             raise _Transient(f"broke off: {type(error).__name__}") from None
@@ -87,7 +87,7 @@ class Chat:
             connection.close()
 
     def _check(self, response: HTTPResponse) -> None:
-        """The body of an error may quote the request, so only its status is told."""
+        """The body of an error may quote the request, so only the status is reported."""
         status, place = response.status, self.address.shown
         if 200 <= status < 300:
             return
@@ -144,7 +144,7 @@ def _read(response: HTTPResponse, deadline: float) -> bytes:
             raise TimeoutError
         if len(body) > LARGEST_REPLY:
             raise ChatError("an answer that does not end")
-    if response.length:  # `read1` does not mind
+    if response.length:  # `read1` does not raise on a truncated body
         raise _Transient("broke off")
     return bytes(body)
 

@@ -98,8 +98,8 @@ def test_settings_reach_the_selection(recipe):
 def test_bert_pli_counts_paragraphs_as_often_as_they_are_read(recipe):
     whole, pieces = recipe("bert-pli"), recipe("bert-pli", budget=400)
     batch = whole.draw(0)
-    groups = list(batch.groups(pieces._budget))
-    assert pieces._budget == 200 and max(rows.tokens for rows, _ in groups) <= 200 and len(groups) > 5
+    groups = list(batch.groups(pieces.tokens_per_pass))
+    assert pieces.tokens_per_pass == 200 and max(rows.tokens for rows, _ in groups) <= 200 and len(groups) > 5
     one, other = (made.backward(made.model.eval(), batch)["loss"].item() for made in (whole, pieces))
     assert one == pytest.approx(other, abs=1e-5)
     for (key, a), (_, b) in zip(whole.model.named_parameters(), pieces.model.named_parameters(), strict=True):

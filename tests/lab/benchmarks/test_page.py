@@ -119,7 +119,7 @@ def test_rows_of_which_only_the_numbers_are_at_hand_keep_them_and_are_named(tmp_
 
 def test_a_family_shows_its_best_row_of_each_set_and_none_of_a_study() -> None:
     rows = [lost("colde steps=1", 0.4), lost("colde steps=2", 0.6), lost("tfidf", 0.5)]
-    rows += [lost("colde steps=9", 0.9, study={"name": "steps"})]
+    rows += [lost("colde steps=9", 0.9, study={"name": "steps"}), lost("colde sections=5", 0.8)]
     table = FamilyTable.of([ResultGroup("set", "test", None, rows)], ranking=False)
     assert table.value("CoLDE", "set") == 0.6 and table.best("set") == "CoLDE"
     assert list(table.rows) == ["TF-IDF", "CoLDE"]

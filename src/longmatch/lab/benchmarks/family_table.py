@@ -31,7 +31,8 @@ class FamilyTable:
             for row in group.rows:
                 name = StoredName.parse(row["model"])
                 another_backbone = row["model"].startswith("default@")  # the default is the packaged one's
-                if row.get("study") or name.is_ablation or another_backbone or measure not in row["measures"]:
+                of_a_study = row.get("study") or name.is_studied
+                if of_a_study or name.is_ablation or another_backbone or measure not in row["measures"]:
                     continue
                 best = rows.setdefault(name.family, {})
                 best[group.data] = max(best.get(group.data, row), row, key=lambda r: standing(r, measure))

@@ -126,6 +126,11 @@ def sdr_rows() -> dict[str, Names]:
     }
 
 
+def chosen(rows: Mapping[str, Names], labels: Sequence[str]) -> dict[str, Names]:
+    """Some of a table's rows, in this order."""
+    return {label: rows[label] for label in labels}
+
+
 def near_rows() -> dict[str, Names]:
     """Models that read both documents together, on near pairs: trained with the documents exchanged at random.
 
@@ -171,20 +176,30 @@ def near_rows() -> dict[str, Names]:
 PAIRS = {"precision": "P", "recall": "R", "F1": "F1", "accuracy": "accuracy", "average_precision": "AP"}
 RANKING = {name: name for name in ("MPR", "MRR", "HR@10", "nDCG@10")}
 CLASSES = {"accuracy": "accuracy", "F1": "F1", "average_precision": "AP", "MRR": "MRR", "nDCG@10": "nDCG@10"}
+BY_SECTIONS = [f"{trained}, by sections" for trained in ("full method", "words only", "untrained")]
+BY_SECTIONS += ["full method, `first`", "untrained, `sdr-centred`", "untrained, `mean-centred`"]
+PARTS = {"F1": "F1", "accuracy": "accuracy", "average_precision": "AP", "roc_auc": "AUC"}
+SST_PARTS = [label for label in near_rows() if label.startswith("SST, adaptive")]
+SST_PARTS += ["SST, direct, soft", "SST, direct, hard", "SST, random sentences"]
 TABLES = {
     "colde": [
         PaperTable("From MiniLM", PAIRS | RANKING, ("F1", "nDCG@10"), colde_rows()),
         PaperTable("From raw-lm", PAIRS | RANKING, ("F1", "nDCG@10"), colde_rows("backbone=raw-lm")),
     ],
-    "near": [PaperTable("Near pairs", PAIRS | {"roc_auc": "AUC"}, ("F1", "average_precision"), near_rows())],
+    "near": [
+        PaperTable("Near pairs", PAIRS | {"roc_auc": "AUC"}, ("F1", "average_precision"), near_rows()),
+        PaperTable("SST's parts", PARTS, ("F1", "average_precision"), chosen(near_rows(), SST_PARTS)),
+    ],
     "smith": [PaperTable(title, CLASSES, ("F1", "average_precision"), rows) for title, rows in SMITH_TABLES.items()],
     "sdr": [
         PaperTable("From raw-lm", RANKING, ("MPR", "nDCG@10"), sdr_rows()),
+        PaperTable("From raw-lm, by sections", RANKING, ("MPR", "nDCG@10"), chosen(sdr_rows(), BY_SECTIONS)),
+        PaperTable("From raw-lm, words", RANKING, ("MPR", "nDCG@10"), chosen(sdr_rows(), ["words only", "untrained"])),
         PaperTable(
             "raw-lm untrained",
             RANKING | {"average_precision": "AP", "F1": "F1"},
             ("nDCG@10", "average_precision"),
-            {label: names for label, names in sdr_rows().items() if label.startswith("untrained")},
+            chosen(sdr_rows(), [label for label in sdr_rows() if label.startswith("untrained")]),
         ),
         PaperTable(
             "From MiniLM",

@@ -46,11 +46,12 @@ RULES = {  # how vectors become a score
     "sdr-centred": "SDR's score of centred vectors",
     "mean": "mean vector",
     "mean-centred": "mean vector, centred",
-    "first": "first 512 tokens",
+    "first": "mean of the first tokens",  # 256 or 512, as many as the backbone reads
     "cls": "CLS vector",
     "colde-sections": "mean of section vectors",
     "colde-chunks": "mean of chunk vectors",
     "colde-shuffled": "sections shuffled",
+    "colde-undivided": "not cut into sections",
     "colde-unprojected": "before the projection",
 }
 WORDS = {  # settings of what a model is
@@ -152,6 +153,15 @@ class StoredName:
         [False, True, True]
         """
         return self.trained and (bool(self.rule) or any(setting in ABLATIONS for setting in self.settings))
+
+    @property
+    def is_studied(self) -> bool:
+        """Whether it has another value of a setting that a study varies.
+
+        >>> [StoredName.parse(name).is_studied for name in ("colde sections=3 steps=9", "colde steps=9")]
+        [True, False]
+        """
+        return any(setting.partition("=")[0] in STUDIED.get(self.model, ()) for setting in self.settings)
 
     @property
     def variant(self) -> list[str]:

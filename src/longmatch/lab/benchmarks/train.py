@@ -63,7 +63,13 @@ RULES = ("sdr", "sdr-section", "sdr-plain", "sdr-paragraph", "first", "mean", "c
 ALL_RULES = ("sdr", "sdr-paper", "sdr-no-contrast")  # rows that are measured by all of these
 CENTRED = ("sdr-centred", "mean-centred")  # controls for an untrained backbone
 UNTRAINED = ("default", *RULES, *CENTRED)
-READOUTS = ("colde-sections", "colde-chunks", "colde-unprojected", "colde-shuffled")  # a trained CoLDE, read otherwise
+READOUTS = (  # a trained CoLDE, read otherwise
+    "colde-sections",
+    "colde-chunks",
+    "colde-unprojected",
+    "colde-shuffled",
+    "colde-undivided",
+)
 READ_OTHERWISE = ("colde", "colde-paper")  # rows measured by these too
 
 

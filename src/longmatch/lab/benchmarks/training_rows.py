@@ -27,10 +27,7 @@ MAIN_ROWS: Rows = {
     "sdr-no-contrast": ("sdr", {"preset": "paper", "contrastive": False}),  # SDR's table 3 (v): words only
     "sdr-margin-2": ("sdr", {"preset": "paper", "margin": 2.0}),
     "sdr-no-words": ("sdr", {"preset": "paper", "word_weight": 0.0}),
-    "sdr-masked-pairs": (
-        "sdr",
-        {"preset": "paper", "masked_pairs": True},
-    ),  # one pass for both losses
+    "sdr-masked-pairs": ("sdr", {"preset": "paper", "masked_pairs": True}),  # the pairs' sentences are masked too
     "sdr-paragraphs": ("sdr", {"preset": "paper", "unit": "paragraph", "score_by": "paragraph"}),
     "sbert": ("sdr", {"preset": "paper", "margin": 2.0, "word_weight": 0.0}),  # SDR 4.3: SBERT's loss, pseudo-labels
     "smith-pretrain-wp": ("smith-pretrain", {"masked_blocks": 0}),

@@ -55,10 +55,10 @@ def train(
     """Train a model. Run again, the same command goes on where it stopped.
 
     A data folder holds documents.jsonl.xz and pairs.tsv or qrels.tsv, classes.tsv or links.tsv. Settings that all
-    models have: seed, epochs or steps, learning_rate, head_learning_rate (of new layers), weight_decay, warmup,
-    schedule, clip, documents (a batch), accumulate, max_tokens (of a document), tokens_at_once, precision,
-    validate_every, save_every, patience (in epochs), keep, workers, device, cache (a folder of tokenised documents that
-    runs may share). The command line wins over the file, and both over --preset.
+    models have: seed, epochs or steps, least_steps, learning_rate, head_learning_rate (of new layers), weight_decay,
+    warmup, schedule, clip, documents (a batch), negatives, reachable, accumulate, max_tokens (of a document),
+    tokens_at_once, precision, validate_every, save_every, patience (in epochs), keep, workers, device, cache (a folder
+    of tokenised documents that runs may share). The command line wins over the file, and both over --preset.
     For several GPUs: torchrun --nproc-per-node 4 -m longmatch train ...
 
     longmatch train default makes the matcher that ships: --data holds the data sets' folders, and its settings are

@@ -115,6 +115,17 @@ def segment_mean(values: Tensor, offsets: Tensor) -> Tensor:
     return segment_sum(values, offsets) / lengths[:, None].to(values.dtype)
 
 
+def segment_softmax(scores: Tensor, offsets: Tensor) -> Tensor:
+    """The softmax of each column over the rows of each segment: (units, columns) -> (units, columns).
+
+    >>> segment_softmax(torch.tensor([[0.0], [0.0], [5.0]]), torch.tensor([0, 2, 3])).squeeze().tolist()
+    [0.5, 0.5, 1.0]
+    """
+    segment = segment_ids(offsets, len(scores))
+    exponentials = (scores - segment_max(scores.detach(), offsets)[segment]).exp()
+    return exponentials / segment_sum(exponentials, offsets)[segment]
+
+
 def weighted_segment_mean(values: Tensor, weights: Tensor, offsets: Tensor) -> Tensor:
     """Weighted mean of each segment, none of them empty: (units, columns) -> (groups, columns).
 

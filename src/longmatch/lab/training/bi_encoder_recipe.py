@@ -136,7 +136,7 @@ class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
 
     def _pieces(self, documents: D) -> list[D]:
         """Runs of documents that the device can hold at a time."""
-        return list(documents.groups(self._budget))
+        return list(documents.groups(self.tokens_per_pass))
 
     @torch.no_grad()
     def _document_vectors(self, numbers: Ints) -> Tensor:

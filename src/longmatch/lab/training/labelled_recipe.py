@@ -76,8 +76,3 @@ class LabelledRecipe(Recipe[B], Generic[B]):
         """The rows of the training pairs in a step's batch."""
         rows: Ints = self._rows[self._epochs.rows(step)]
         return rows
-
-    @property
-    def _budget(self) -> int:
-        """Tokens per forward pass."""
-        return self.settings.token_budget(self.model.device.type == "cuda")

@@ -58,6 +58,7 @@ class Recipe(ABC, Generic[B]):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}  # named settings, such as the paper's
     use: ClassVar[str] = USE  # the model card's usage section; {place} is the model's folder
     model: PreTrainedModel
+    settings: TrainingSettings
 
     @classmethod
     @abstractmethod
@@ -92,6 +93,11 @@ class Recipe(ABC, Generic[B]):
         Called in evaluation mode, without gradients, under autocast. A measure named "threshold" is the score from
         which a pair counts as a match; that of the best weights goes into `model.config.threshold`.
         """
+
+    @property
+    def tokens_per_pass(self) -> int:
+        """The most tokens of a forward pass."""
+        return self.settings.token_budget(self.model.device.type == "cuda")
 
     def is_new(self, parameter: str) -> bool:
         """Whether a parameter, by name, belongs to a layer added to a pretrained model; such layers learn faster."""

@@ -119,10 +119,9 @@ def _train(
         with progress.bar():
             trainer.train(resume_from_checkpoint=str(last) if last else None)
     except torch.OutOfMemoryError as error:
-        budget = run.settings.token_budget(args.device.type != "cpu")
         raise LongmatchError(
             f"The device has too little memory for step {trainer.state.global_step + 1}. Set tokens_at_once below "
-            f"{budget}, in another folder."
+            f"{recipe.tokens_per_pass}, in another folder."
         ) from error
     scores = trainer.load_best()
     if trainer.is_world_process_zero():
@@ -159,6 +158,8 @@ def _arguments(run: TrainingRun) -> "TrainingArguments":
     from transformers import TrainingArguments
     from transformers.utils import logging
 
+    from longmatch.lab.training.schedule import SELECTION_METRIC
+
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     settings = run.settings
@@ -172,7 +173,7 @@ def _arguments(run: TrainingRun) -> "TrainingArguments":
         lr_scheduler_type=SCHEDULES[settings.schedule],
         max_grad_norm=settings.clip,
         gradient_accumulation_steps=settings.accumulate,
-        metric_for_best_model="deciding",
+        metric_for_best_model=SELECTION_METRIC.removeprefix("eval_"),
         greater_is_better=True,
         save_strategy="steps",  # at the steps that `ScheduleCallback` chooses
         save_steps=10**9,

@@ -103,7 +103,7 @@ def test_the_loss_is_the_mean_cross_entropy_of_the_two_classes(recipe):
 def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(recipe):
     whole, pieces = recipe(), recipe({"tokens_at_once": 200})
     batch = whole.draw(0)
-    assert len(list(batch.groups(pieces._budget))) > 3
+    assert len(list(batch.groups(pieces.tokens_per_pass))) > 3
     one, other = (made.backward(made.model.eval(), batch)["loss"].item() for made in (whole, pieces))
     assert one == pytest.approx(other, abs=1e-5)
     for (key, a), (_, b) in zip(whole.model.named_parameters(), pieces.model.named_parameters(), strict=True):

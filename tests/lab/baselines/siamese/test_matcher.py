@@ -55,6 +55,7 @@ def test_a_limit_shows_in_the_coverage_and_is_said_once(kind, tiny_bert, three):
     limited = tiny_matcher(kind, tiny_bert, max_tokens=100)
     with pytest.warns(LongmatchWarning, match="reads only the first 100 tokens") as said:
         found = limited.encode(three)
+        limited.encode(three)
     assert len(said) == 1
     lengths = [len(tokens) for tokens in tokens_of(three, tiny_bert)]
     assert [e.coverage for e in found] == pytest.approx([100 / n for n in lengths])

@@ -74,7 +74,7 @@ def test_training_lifts_the_average_precision_of_validation_pairs(recipe, name):
 def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(recipe, name):
     whole, pieces = recipe(name), recipe(name, {"tokens_at_once": 400})
     batch = whole.draw(0)
-    assert len(list(batch.documents.groups(pieces._budget))) > 3
+    assert len(list(batch.documents.groups(pieces.tokens_per_pass))) > 3
     one, other = (made.backward(made.model.eval(), batch)["loss"].item() for made in (whole, pieces))
     assert one == pytest.approx(other, abs=1e-5)
     for (key, a), (_, b) in zip(whole.model.named_parameters(), pieces.model.named_parameters(), strict=True):

@@ -10,7 +10,7 @@ import longmatch
 from longmatch.documents import Document, Paragraph, Section, Sentence
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.colde.matcher import ColdeMatcher
-from longmatch.lab.papers.colde.readouts import ShuffledSectionsMatcher
+from longmatch.lab.papers.colde.readouts import ShuffledSectionsMatcher, UndividedMatcher
 from tests.lab.papers.colde.tiny_colde import tiny_matcher
 
 PAIR = ("coming-back-slowly.md", "the-stream-that-turned.md")
@@ -207,3 +207,14 @@ def test_shuffled_sections_keep_their_embeddings_and_change_only_the_document(ti
         assert torch.allclose(a.sections[order], b.sections, atol=1e-5)
         same = order == [0, 1, 2]
         assert torch.allclose(a.vector, b.vector, atol=1e-5) == same
+
+
+def test_an_undivided_document_is_one_section(tiny_bert, examples):
+    plain = tiny_matcher(tiny_bert, sections=3)
+    undivided = UndividedMatcher(plain.model, plain.tokenizer, None, "float32")
+    documents = [examples[name] for name in PAIR]
+    for a, b in zip(plain.encode(documents), undivided.encode(documents), strict=True):
+        assert set(b.section_ids.tolist()) == {0} and len(b.sections) == 1
+        assert b.chunks.lengths.sum() == a.chunks.lengths.sum() and len(b.chunks) <= len(a.chunks)
+        assert torch.allclose(b.sections[0], b.vector, atol=1e-5)
+        assert not torch.allclose(a.vector, b.vector, atol=1e-3)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -279,6 +280,13 @@ def test_info_nce_contrasts_each_pair_with_those_of_other_documents(recipe):
         wanted.append(logits.logsumexp(0) - p[i] @ q[i] / 0.1)
     assert len(set(home)) < len(home)
     assert made.backward(made.model, batch)["loss"].item() == pytest.approx(torch.stack(wanted).mean().item(), abs=1e-4)
+
+
+def test_pairs_of_different_units_alone_have_no_info_nce_loss(recipe):
+    found = recipe(loss="info_nce")
+    batch = found.draw(0)
+    apart = replace(batch, intra=torch.zeros_like(batch.intra))
+    assert found._pair_loss(found.model.encode_sentences(batch.compared), apart).item() == 0.0
 
 
 def test_a_low_rank_change_learns_while_the_backbone_stays_and_is_saved_as_part_of_it(recipe, tiny_bert, tmp_path):

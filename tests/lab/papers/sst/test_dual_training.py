@@ -78,7 +78,7 @@ def test_only_pairs_that_belong_together_are_drawn_and_other_answers_are_known(r
 def test_the_loss_is_info_nce_over_the_batch_and_its_gradient_the_same_in_pieces(recipe):
     whole, pieces = recipe(), recipe(tokens_at_once=200)
     batch = whole.draw(0)
-    assert len(list(batch.rows.groups(pieces._budget))) > 3
+    assert len(list(batch.rows.groups(pieces.tokens_per_pass))) > 3
     with torch.no_grad():
         vectors = torch.cat([whole.model(*_padded(row)).vectors for row in batch.rows.groups(1)])
         wanted = info_nce_loss(*vectors.chunk(2, dim=1), 0.05, batch.label)
@@ -155,3 +155,8 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
 def test_a_temperature_of_nothing_is_refused():
     with pytest.raises(LongmatchError, match=r"loss_temperature is 0.0; it must be above 0"):
         DualSettings(loss_temperature=0.0)
+
+
+def test_exchanging_documents_is_refused_because_it_would_make_an_answer_a_negative():
+    with pytest.raises(LongmatchError, match="leave swap out"):
+        DualSettings(swap=True)

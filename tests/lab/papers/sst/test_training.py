@@ -127,7 +127,7 @@ def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe
 def test_attention_over_groups_of_pairs_is_attention_over_all_of_them(recipe):
     whole, pieces = recipe(attention=True), recipe({"tokens_at_once": 400}, attention=True)
     batch = whole.draw(0)
-    assert len(list(batch.groups(pieces._budget))) > 3
+    assert len(list(batch.groups(pieces.tokens_per_pass))) > 3
     one, other = (made.backward(made.model.eval(), batch)["loss"].item() for made in (whole, pieces))
     assert one == pytest.approx(other, abs=1e-5)
     for (key, a), (_, b) in zip(whole.model.named_parameters(), pieces.model.named_parameters(), strict=True):

@@ -19,7 +19,7 @@ from longmatch.documents.document import Document
 from longmatch.lab.baselines.cig.concepts import ConceptGraph, Floats, Ints
 from longmatch.lab.baselines.cig.encoder import CigModel
 from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph
-from longmatch.lab.matchers import TokenPairMatcher, open_trained, tokens_of
+from longmatch.lab.matchers import TokenPairMatcher, match_probability, open_trained, tokens_of
 from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.text_words import concatenated, written_words
 from longmatch.lab.words.token_words import TokenWords, word_hashes
@@ -52,8 +52,8 @@ def margins(model: CigModel, batch: GraphBatch) -> Tensor:
 
 
 def match_probabilities(margins: Tensor) -> Scores:
-    """The probability of a match; margins are rounded so that copies of a document tie."""
-    return np.asarray(margins.round(decimals=4).sigmoid().numpy(), dtype=np.float64)
+    """The probability of a match, as an array."""
+    return np.asarray(match_probability(margins).numpy(), dtype=np.float64)
 
 
 class CigMatcher(TokenPairMatcher):

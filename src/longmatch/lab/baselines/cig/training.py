@@ -115,7 +115,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
     def backward(self, model: PreTrainedModel, batch: LabelledGraphs) -> dict[str, Tensor]:
         """The mean cross-entropy of the pairs, accumulated group by group."""
         total = torch.zeros((), device=batch.label.device)
-        for graphs, label in batch.groups(self._budget):
+        for graphs, label in batch.groups(self.tokens_per_pass):
             loss = nn.functional.cross_entropy(self.model(graphs), label, reduction="sum") / len(batch.label)
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
@@ -124,7 +124,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """Measures of the validation pairs' probabilities; average precision selects the weights."""
         probabilities = match_probabilities(
-            torch.cat([margins(self.model, graphs) for graphs, _ in self._held_out.groups(self._budget)])
+            torch.cat([margins(self.model, graphs) for graphs, _ in self._held_out.groups(self.tokens_per_pass)])
         )
         return pair_measures(probabilities, self._held_out.label.numpy())
 

@@ -11,6 +11,7 @@ from longmatch.lab.baselines.cross.config import ViewPooling
 from longmatch.lab.baselines.cross.encoder import CrossModel, CrossOutput
 from longmatch.lab.baselines.cross.selection import Selection
 from longmatch.lab.encoders.backbone import Precision
+from longmatch.lab.matchers import match_probability
 from longmatch.units.tokens import Ints
 
 
@@ -46,12 +47,8 @@ def pool_views(margins: Tensor, pool: ViewPooling, for_ranking: bool = False) ->
 
 
 def match_probabilities(margins: Tensor, pool: ViewPooling, for_ranking: bool = False) -> Tensor:
-    """The probability of a match, from the margins of a pair's views: (pairs, views) -> (pairs,).
-
-    Margins are rounded to four decimals: smaller differences between two copies of a document come from the batch they
-    were read in, and must not decide between them.
-    """
-    return pool_views(margins, pool, for_ranking).round(decimals=4).sigmoid()
+    """The probability of a match, from the margins of a pair's views: (pairs, views) -> (pairs,)."""
+    return match_probability(pool_views(margins, pool, for_ranking))
 
 
 @dataclass(frozen=True)

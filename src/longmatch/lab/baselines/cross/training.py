@@ -125,7 +125,7 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
         """The mean cross-entropy of the pairs, accumulated group by group."""
         total = torch.zeros((), device=batch.label.device)
-        for rows, label in batch.groups(self._budget):
+        for rows, label in batch.groups(self.tokens_per_pass):
             loss = nn.functional.cross_entropy(read(self.model, rows).logits.float(), label, reduction="sum")
             loss = loss / len(batch.label)
             loss.backward()  # type: ignore[no-untyped-call]
@@ -144,7 +144,7 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
         """All views of the validation pairs, laid out once: selecting sentences may be slow."""
         pairs = self._tokens(self.held_out, validation_rows(self.held_out, self.options.validation_pairs))
         rows = self.layout.lay_out(pairs, range(self.model.config.views), self.model.joined_views)
-        return list(rows.groups(self._budget))
+        return list(rows.groups(self.tokens_per_pass))
 
     def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
         tokens, limit = self.data.tokens, self.settings.max_tokens

@@ -35,6 +35,7 @@ class PliRecipe(CrossRecipe):
     model: PliModel
 
     @property
-    def _budget(self) -> int:
+    def tokens_per_pass(self) -> int:
+        """Fewer than set: a paragraph is read once for each paragraph of the other document."""
         paragraphs = -(-self.model.side_limit // self.model.paragraph_limit)
-        return max(1, super()._budget // paragraphs)
+        return max(1, super().tokens_per_pass // paragraphs)

@@ -125,7 +125,8 @@ class PooledRecipe(BiEncoderRecipe[D], Generic[D]):
         save_sentence_model(folder, self.model, self.tokenizer, self.limit + 2)
 
     @property
-    def _budget(self) -> int:
+    def tokens_per_pass(self) -> int:
+        """As many as fit on the device."""
         return token_budget(self.settings, self.model, self.model.device)
 
     def _loss(self, vectors: Tensor, batch: PairBatch[D]) -> Tensor:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_max, segment_sum
+from longmatch.lab.encoders.ragged import offsets_of, segment_softmax, segment_sum
 
 
 class AttendedRuns(NamedTuple):
@@ -32,10 +32,7 @@ class ContextAttention(nn.Module):
 
     def forward(self, states: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
         """The weights within each run, and the weighted sums: (rows,), (runs, width)."""
-        scores = self.context(torch.tanh(self.hidden(states)))  # (rows, 1)
-        run = segment_ids(offsets)
-        exponentials = (scores - segment_max(scores.detach(), offsets)[run]).exp()
-        weights = exponentials / segment_sum(exponentials, offsets)[run]
+        weights = segment_softmax(self.context(torch.tanh(self.hidden(states))), offsets)  # (rows, 1)
         return weights[:, 0], segment_sum(weights * states, offsets)
 
 

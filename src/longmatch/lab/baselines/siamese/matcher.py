@@ -38,6 +38,7 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
     def __init__(self, model: VectorModel, tokenizer: Any, precision: Precision | None = None) -> None:
         super().__init__(model, tokenizer, precision)
         self.name = str(model.config.model_type).removeprefix("longmatch-")
+        self._warned = False
 
     @classmethod
     def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> "VectorMatcher":
@@ -57,8 +58,8 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[VectorEncoding]:
         """Encode documents; warns once if some are too long to be read whole."""
         encodings = super().encode(documents, progress)
-        if any(encoding.coverage < 1 for encoding in encodings):
-            limit = self.layout.max_tokens
+        if not self._warned and any(encoding.coverage < 1 for encoding in encodings):
+            self._warned, limit = True, self.layout.max_tokens
             warnings.warn(
                 f"The model {self.name} reads only the first {limit} tokens of a document.",
                 LongmatchWarning,

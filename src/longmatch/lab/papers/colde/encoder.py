@@ -72,7 +72,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
     """Encodes the chunks of a batch, laid out flat: chunks ordered by document, section and position.
 
     One pass gives document and section vectors: the LSTM reads the chunks of each section for the section vectors, and
-    all chunks of a document, undivided, for the document vector.
+    all chunks of a document, as one sequence, for the document vector.
     """
 
     config_class = ColdeConfig

@@ -109,3 +109,13 @@ class ShuffledSectionsMatcher(ColdeMatcher):
     ) -> None:
         super().__init__(model, tokenizer, max_tokens, precision)
         self.layout = ShuffledLayout(**vars(self.layout))
+
+
+class UndividedMatcher(ColdeMatcher):
+    """CoLDE on documents that are not cut into sections, as the paper tests it (section 4.2)."""
+
+    def __init__(
+        self, model: ColdeModel, tokenizer: Any, max_tokens: int | None = None, precision: Precision | None = None
+    ) -> None:
+        super().__init__(model, tokenizer, max_tokens, precision)
+        self.layout = replace(self.layout, sections=1)

@@ -127,7 +127,8 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
         return self.model.layout(special_tokens(self.tokenizer, str(self.options.backbone)), self.settings.max_tokens)
 
     @property
-    def _budget(self) -> int:
+    def tokens_per_pass(self) -> int:
+        """As many as fit on the device."""
         return token_budget(self.settings, self.model.backbone, self.model.device)
 
     def is_new(self, parameter: str) -> bool:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.ragged import offsets_of
 from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.papers.sdr.pairs import SentencePool
 from longmatch.matching.sentences import run_offsets
@@ -39,7 +40,7 @@ class DocumentHalves:
         unit = np.searchsorted(pool.unit_offsets, np.arange(len(pool)), side="right")
         counts, units = [], []
         for side in sides:
-            counts.append(_offsets([len(np.unique(unit[half])) for half in side]))
+            counts.append(offsets_of(torch.tensor([len(np.unique(unit[half])) for half in side])))
             units.append(torch.from_numpy(run_offsets(unit[np.concatenate(side)])))
         return DocumentHalves(
             FlatTokens.of([pool.ids(row) for row in rows], specials),
@@ -70,7 +71,3 @@ class DocumentHalves:
                 scores = sdr_scores(sources[number], theirs)
                 ranks.append((scores >= scores[number]).sum())
         return float((1 / torch.stack(ranks).double()).mean())
-
-
-def _offsets(counts: list[int]) -> Tensor:
-    return torch.tensor([0, *counts]).cumsum(0)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.lab.store.tokens import TokenCollection
+from longmatch.ragged import offsets_of
 from longmatch.sdr.score import Unit
 from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
@@ -52,7 +53,7 @@ class SentencePool:
         """The sentences within the first `max_tokens` tokens of these documents, split to at most `limit` tokens."""
         tables = [_sentences(tokens[number], limit, max_tokens, unit) for number in documents.tolist()]
         table = np.concatenate([np.zeros((0, 3), dtype=np.int64), *tables])  # first, last, unit
-        document_offsets = _offsets([len(rows) for rows in tables])
+        document_offsets = offsets_of(np.array([len(rows) for rows in tables], dtype=np.int64))
         document = np.repeat(documents, np.diff(document_offsets))
         changes = (np.diff(table[:, 2]) != 0) | (np.diff(document) != 0)
         unit_offsets = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(table)]])
@@ -121,7 +122,3 @@ def _run(rows: Ints, offsets: Ints) -> tuple[Ints, Ints]:
     """The start and end of each row's run."""
     place = np.searchsorted(offsets, rows, side="right")
     return offsets[place - 1], offsets[place]
-
-
-def _offsets(counts: list[int]) -> Ints:
-    return np.concatenate([[0], np.cumsum(np.array(counts, dtype=np.int64))]).astype(np.int64)

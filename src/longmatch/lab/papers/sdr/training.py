@@ -118,9 +118,9 @@ class SdrRecipe(Recipe[SentenceBatch]):
 
     def backward(self, model: PreTrainedModel, batch: SentenceBatch) -> dict[str, Tensor]:
         """In groups of bounded memory, whose gradients add up to that of the whole batch."""
-        losses, device = {"loss": torch.zeros((), device=batch.intra.device)}, batch.intra.device
+        losses = {"loss": torch.zeros((), device=batch.intra.device)}
         if len(batch.compared):
-            groups = list(batch.compared.groups(token_budget(self.settings, self.model.backbone, device)))
+            groups = list(batch.compared.groups(self.tokens_per_pass))
             losses["contrastive_loss"] = cached_backward(
                 self.model.encode_sentences, groups, lambda vectors: self._pair_loss(vectors, batch)
             )
@@ -143,13 +143,18 @@ class SdrRecipe(Recipe[SentenceBatch]):
         with torch.set_grad_enabled(torch.is_grad_enabled() and not head_only):
             return self.model.encode_masked(text, labels)
 
+    @property
+    def tokens_per_pass(self) -> int:
+        """As many as fit on the device."""
+        return token_budget(self.settings, self.model.backbone, self.model.device)
+
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """How well the halves of held-out documents find each other by SDR's score: the mean reciprocal rank.
 
         Then the losses, and the mean cosine of both kinds of pairs, always for the same pairs and masks.
         """
         device, results = self.model.device, list[SdrLosses]()
-        groups = self._halves.text.to(device).groups(token_budget(self.settings, self.model.backbone, device))
+        groups = self._halves.text.to(device).groups(self.tokens_per_pass)
         vectors = torch.cat([self.model.encode_sentences(group) for group in groups])
         for batch in self._validation_batches:
             results.append(self._losses(batch.to(device)))
@@ -229,6 +234,8 @@ class SdrRecipe(Recipe[SentenceBatch]):
         if self.options.loss == "margin":
             return margin_contrastive_loss(p, q, batch.intra, self.options.margin)
         intra = batch.intra.bool()
+        if not intra.any():
+            return vectors.sum() * 0.0
         home = batch.document[intra]
         return info_nce_loss(p[intra], q[intra], self.options.temperature, home[:, None] == home)
 

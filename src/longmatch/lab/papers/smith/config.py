@@ -1,4 +1,4 @@
-"""SMITH's model settings; the defaults are the paper's (section 5.2.3)."""
+"""SMITH's model settings; the defaults are the paper's (section 5.2.3) but for the number of blocks."""
 
 from typing import Any, Literal
 
@@ -18,9 +18,9 @@ SIZES = {  # layers of the sentence level and the document level, width, heads
 class SmithConfig(PretrainedConfig):  # type: ignore[misc]
     """The parts and sizes of a SMITH model.
 
-    The paper (sections 4.1 and 5.2.3): blocks of 32 tokens, at most 64 of them; 6 layers at the sentence level, 3 at
-    the document level, 256 wide, 4 heads, dropout 0.1. Both levels are BERT's transformer; `sentence_level` holds the
-    config of the first, which for SMITH-Short is a pretrained checkpoint's.
+    The paper (sections 4.1 and 5.2.3): blocks of 32 tokens, at most 64 of them (it tunes 32, 48 and 64, and reports
+    48); 6 layers at the sentence level, 3 at the document level, 256 wide, 4 heads, dropout 0.1. Both levels are BERT's
+    transformer; `sentence_level` holds the config of the first, which for SMITH-Short is a pretrained checkpoint's.
 
     Where the paper is silent we chose: the 32 tokens of a block include the start and end token; feed-forward layers
     are 4 times as wide; initial weights are scaled to the width as BERT's are to 768; the block vectors combined with

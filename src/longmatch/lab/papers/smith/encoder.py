@@ -16,7 +16,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.flat import FlatTokens, mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.positions import max_positions
-from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_max, segment_mean, segment_sum
+from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_softmax, segment_sum
 from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
@@ -59,11 +59,7 @@ class CombinedLevels(nn.Module):
 
     def weights(self, blocks: Tensor, offsets: Tensor) -> Tensor:
         """softmax(h_i W v) over the blocks of each document: (blocks, 1)."""
-        scores = self.question(self.projection(blocks))
-        document = segment_ids(offsets, len(blocks))
-        exponentials = (scores - segment_max(scores.detach(), offsets)[document]).exp()
-        weights: Tensor = exponentials / segment_sum(exponentials, offsets)[document]
-        return weights
+        return segment_softmax(self.question(self.projection(blocks)), offsets)
 
 
 @dataclass

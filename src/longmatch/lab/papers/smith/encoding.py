@@ -60,7 +60,7 @@ def encode_tokens(model: SmithModel, layout: BlockLayout, documents: Sequence[To
 def subset_vectors(model: SmithModel, encoding: SmithEncoding, subsets: Sequence[Ints]) -> Tensor:
     """The document vector recomputed from each subset of its blocks, 0 for an empty one: (subsets, width).
 
-    Blocks keep their positions; the first block of the subset represents the document.
+    Blocks keep their positions; with `document_pooling=first`, the first block of the subset represents the document.
     """
     device = next(model.parameters()).device
     vectors, result = encoding.vectors.to(device), torch.zeros(len(subsets), len(encoding.vector))

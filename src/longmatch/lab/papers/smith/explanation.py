@@ -4,10 +4,10 @@
 - blocks: the cosine of their vectors from the sentence level, before the document level contextualises them;
 - sections: the best cosines of their blocks averaged (see `best_cosine_grid`).
 
-The document vector is not a sum over blocks: a transformer reads them, and its first output is the document's.
-Contributions are measured instead: the document level reads the document again without a block, and the block alone,
-every block at its own position (see `ablation_contributions`). A contribution is credited to the pair of the block and
-its most similar block in the other document.
+The document vector is not a sum over blocks: a transformer reads them, and its first output, or the mean of all, is the
+document's. Contributions are measured instead: the document level reads the document again without a block, and the
+block alone, every block at its own position (see `ablation_contributions`). A contribution is credited to the pair of
+the block and its most similar block in the other document.
 """
 
 from longmatch.lab.matchers import ablation_contributions

@@ -108,7 +108,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     def backward(self, model: PreTrainedModel, batch: MaskedBatch) -> dict[str, Tensor]:
         """In one pass if the batch fits the device, else in groups with gradient caching."""
-        groups = list(batch.groups(self._budget))
+        groups = list(batch.groups(self.tokens_per_pass))
         losses: dict[str, Tensor] = {}
 
         def loss(rows: Tensor) -> Tensor:
@@ -164,7 +164,8 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         return {**start, "weights": self.model.smith.num_parameters(), **self.data.facts}
 
     @property
-    def _budget(self) -> int:
+    def tokens_per_pass(self) -> int:
+        """As many as fit on the device."""
         return token_budget(self.settings, self.model.smith.sentence_level, self.model.device)
 
     def _masked(self, numbers: Ints, random: np.random.Generator, anywhere: bool = False) -> MaskedBatch:
@@ -198,7 +199,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
     @torch.no_grad()
     def _totals(self, batch: MaskedBatch) -> dict[str, float]:
         """Sums over the masked words and blocks of a batch."""
-        groups = list(batch.groups(self._budget))
+        groups = list(batch.groups(self.tokens_per_pass))
         predictions = _split(torch.cat([_stack(self.model.predict(group)) for group in groups]), groups)
         losses, labels = self._losses(predictions, batch), batch.word_labels
         parts = zip(predictions.words.split(MAX_WORDS), labels.split(MAX_WORDS), strict=True)

@@ -8,7 +8,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.papers.smith.config import SIZES, BlockPooling, Combine, DocumentPooling, SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
-from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.limits import at_least, below_one
 
 CHANGEABLE = ("max_blocks", "cut_long", "combine", "block_pooling", "document_pooling", "normalise_parts")
 FIXED_BY_PRETRAINING = (
@@ -26,7 +26,7 @@ FIXED_BY_PRETRAINING = (
 
 @dataclass(frozen=True)
 class SmithModelSettings:
-    """The settings of the model itself (see SmithConfig). None stands for the paper's value, size base.
+    """The settings of the model itself (see SmithConfig). None stands for its default, size base.
 
     With a `backbone` the sentence level is a BERT-like checkpoint over 4 blocks of 128 tokens (SMITH-Short).
     """
@@ -49,8 +49,7 @@ class SmithModelSettings:
 
     def __post_init__(self) -> None:
         at_least(self, layers=1, document_layers=1, width=1, heads=1, block_tokens=4, max_blocks=1)
-        if self.dropout is not None and not 0 <= self.dropout < 1:
-            raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and less than 1.")
+        below_one(self, "dropout")
         for key in ("layers", "width", "tokenizer"):
             if self.backbone is not None and getattr(self, key) is not None:
                 raise LongmatchError(f"The setting {key} is fixed by the backbone; leave it out.")

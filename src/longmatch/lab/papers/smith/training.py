@@ -112,7 +112,8 @@ class SmithRecipe(BiEncoderRecipe[BlockBatch]):
         return self.model.layout(special_tokens(self.tokenizer, self.name))
 
     @property
-    def _budget(self) -> int:
+    def tokens_per_pass(self) -> int:
+        """As many as fit on the device."""
         return token_budget(self.settings, self.model.sentence_level, self.model.device)
 
     def _vectors(self, documents: BlockBatch) -> Tensor:

@@ -7,7 +7,7 @@ Read it beside the paper in this order:
   `longmatch.lab.words.similarity`);
 - `network.py`: adaptive clustering, the sentence graph and the cluster network (3.2, equation 3);
 - `loss.py`: its losses (equations 4 to 6);
-- `cluster_training.py`: the recipe sst-clusters; `adaptive.py`, `vectors.py` and `vector_shelf.py`: the trained network
+- `cluster_training.py`: the recipe sst-clusters; `adaptive.py`, `vectors.py` and `vector_layer.py`: the trained network
   and the sentence vectors it reads;
 - `views.py`: view sampling (3.3, equations 7 to 9); `selection.py`: which sentences of a pair the network reads;
 - `encoder.py`: cross-encoder and dual encoder (B.1); the cross-encoder is the baseline `longmatch.lab.baselines.cross`;

@@ -24,7 +24,7 @@ from longmatch.lab.papers.sst.loss import (
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel, SentenceGraph
 from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
 from longmatch.lab.training.data import PairTable, TrainingData
-from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import Recipe
 from longmatch.lab.training.samplers import EpochSampler
 from longmatch.lab.training.settings import TrainingSettings
@@ -73,8 +73,7 @@ class ClusterSettings:
             validation_pairs=2,
         )
         above_zero(self, "cluster_size")
-        if not 0 <= self.dropout < 1:
-            raise LongmatchError(f"The setting dropout is {self.dropout}; it must be 0 or more and below 1.")
+        below_one(self, "dropout")
         if not self.agreement and not self.separation and not self.modularity:
             raise LongmatchError("With agreement=0 and separation=0 nothing is left to learn; set modularity=1.")
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
+from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.batch import CrossBatch
 from longmatch.lab.baselines.cross.config import ViewPooling
 from longmatch.lab.baselines.cross.scoring import read
@@ -35,6 +36,8 @@ class DualSettings(SstSettings):
         super().__post_init__()
         above_zero(self, "loss_temperature")
         at_least(self, hard_negatives=0)
+        if self.swap:
+            raise LongmatchError("The dual encoder scores both orders of a pair alike; leave swap out.")
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
         """The settings of SstConfig."""
@@ -72,7 +75,7 @@ class DualRecipe(SstRecipe):
                 queries = queries[: len(batch.label)]  # the matches come first
                 return info_nce_loss(queries, documents, self.options.loss_temperature, batch.label)
 
-        return {"loss": cached_backward(vectors, list(batch.rows.groups(self._budget)), loss)}
+        return {"loss": cached_backward(vectors, list(batch.rows.groups(self.tokens_per_pass)), loss)}
 
     def _training_rows(self) -> Ints:
         return np.flatnonzero(self.pairs.label)

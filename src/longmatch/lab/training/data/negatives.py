@@ -11,7 +11,7 @@ from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import DEFAULT
 from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.candidates import Candidates, FirstStage
-from longmatch.lab.training.data.labels import NumberedPairs, PairTable
+from longmatch.lab.training.data.labels import NumberedPairs, PairTable, pair_keys
 from longmatch.lexical.terms import lookup
 from longmatch.units.tokens import Ints
 
@@ -88,13 +88,12 @@ def _sample_negatives(source: int, count: int, pool: Ints, fits: Fits, random: R
 def _negative_filter(rows: NumberedPairs, split: Split, tables: Sequence[NumberedPairs], ids: Sequence[str]) -> Fits:
     """A predicate for the non-matches that may be added to a split."""
     labelled = np.unique(np.concatenate([table.keys for table in tables]))
-    documents = rows.documents
     later = _named(tables, [s for s in (0, 1, 2) if s > SPLITS.index(split)])
     foreign = set(np.setdiff1d(later, _named(tables, [SPLITS.index(split)])).tolist())
 
     def fits(source: int, other: int) -> bool:
-        key = min(source, other) * documents + max(source, other)
-        if other in foreign or lookup(labelled, np.array([key]))[1][0]:
+        key = pair_keys(np.array([source]), np.array([other]), rows.documents)
+        if other in foreign or lookup(labelled, key)[1][0]:
             return False
         return not rows.table.split_by_id or DEFAULT.of_pair(ids[source], ids[other]) == split
 
