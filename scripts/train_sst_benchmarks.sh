@@ -30,7 +30,7 @@ settings+=({cross,match-ignition,opt-match,sst,bert-pli}.head_learning_rate=5e-5
 for model in cross match-ignition opt-match sst; do  # as the paper; 10 epochs, unless three validations find nothing better
   settings+=(news/$model.{{,head_}learning_rate=1e-5,schedule=constant,weight_decay=0,validate_every=85})
 done
-settings+=(news/match-ignition.epochs=5)  # it selects its sentences again in every epoch
+settings+=(news/match-ignition.epochs=5)
 
 # Judgments: BM25's best 40 are reranked, so the models learn from these. They are few: small batches, more steps.
 for set in legal legal-zh; do

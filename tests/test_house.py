@@ -16,6 +16,7 @@ PRODUCT = (  # lowest first
     "registry",
     "ragged",
     "parallel",
+    "recent",
     "documents",
     "units",
     "encoders",

@@ -1,7 +1,6 @@
 """What the routes share: the library, its models, the uploads, the jobs, and the thread that scores."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
@@ -17,6 +16,7 @@ from longmatch.documents.members import member_of, shows_pages
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
+from longmatch.recent import Recent
 from longmatch.web.added_files import AddedFiles
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Jobs
@@ -54,8 +54,8 @@ class State:
         self.catalogue = Catalogue(library)
         self.chart = Chart(library, self.catalogue)
         self.ready = False
-        self._compared: OrderedDict[tuple[Any, ...], Match] = OrderedDict()
-        self._grids: OrderedDict[tuple[int, Level], tuple[Match, Grid]] = OrderedDict()  # with its match: ids stay true
+        self._compared = Recent[tuple[Any, ...], Match](limits.comparisons)
+        self._grids = Recent[tuple[int, Level], tuple[Match, Grid]](GRIDS)  # with its match: ids stay true
 
     async def work(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Run something in the scoring thread, off the event loop."""
@@ -125,13 +125,7 @@ class State:
         return await self.work(self._compare_now, a, b, name)
 
     def _compare_now(self, a: str, b: str, model: str) -> Match:
-        key = self.library.version, a, b, model
-        if key not in self._compared:
-            self._compared[key] = self._match_now(a, b, model)
-        self._compared.move_to_end(key)
-        while len(self._compared) > self.limits.comparisons:
-            self._compared.popitem(last=False)
-        return self._compared[key]
+        return self._compared.get((self.library.version, a, b, model), lambda: self._match_now(a, b, model))
 
     def _match_now(self, a: str, b: str, model: str) -> Match:
         if model == DEFAULT:
@@ -144,13 +138,7 @@ class State:
 
     def grid_now(self, match: Match, level: Level) -> Grid:
         """A level of a comparison, if it is not too large to be sent."""
-        key = id(match), level
-        if key not in self._grids:
-            self._grids[key] = match, match.at(level)
-        self._grids.move_to_end(key)
-        while len(self._grids) > GRIDS:
-            self._grids.popitem(last=False)
-        grid = self._grids[key][1]
+        grid = self._grids.get((id(match), level), lambda: (match, match.at(level)))[1]
         if grid.scores.size > self.limits.cells:
             sizes = " x ".join(f"{n:,}" for n in grid.scores.shape)
             raise Problem(422, f"The grid of {level} has {sizes} cells. Ask for a coarser level: chunks or sections.")

@@ -3,7 +3,6 @@
 Nothing here is dense in pairs of sentences, most of which share no word.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from scipy.sparse import csr_array
 
 from longmatch.lab.words.similarity import Floats
 from longmatch.lexical.terms import Hashes, Stream, lookup
+from longmatch.recent import Recent
 from longmatch.units.tokens import Ints, Tokens
 
 CACHE_SIZE = 1024  # documents
@@ -83,15 +83,9 @@ class WordMatrixCache:
     """Builds the word matrices of documents and caches the most recently used."""
 
     def __init__(self, words: Callable[[Tokens], Stream], size: int = CACHE_SIZE) -> None:
-        self.words, self.size = words, size
-        self._cache: OrderedDict[int, tuple[Tokens, WordMatrix]] = OrderedDict()  # by id(), which the tokens keep alive
+        self.words = words
+        self._recent = Recent[int, tuple[Tokens, WordMatrix]](size)  # by id(), which the tokens keep alive
 
     def __call__(self, tokens: Tokens) -> WordMatrix:
         """The word matrix of a document; the cache goes by object identity."""
-        key = id(tokens)
-        if key not in self._cache:
-            self._cache[key] = tokens, WordMatrix.of(self.words(tokens))
-        self._cache.move_to_end(key)
-        if len(self._cache) > self.size:
-            self._cache.popitem(last=False)
-        return self._cache[key][1]
+        return self._recent.get(id(tokens), lambda: (tokens, WordMatrix.of(self.words(tokens))))[1]

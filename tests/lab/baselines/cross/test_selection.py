@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.lab.baselines.cross.selection import Excerpt, Opening, coverage, merge_excerpts
+from longmatch.lab.baselines.cross.selection import (
+    Excerpt,
+    FixedSelection,
+    Opening,
+    SelectedSentences,
+    coverage,
+    merge_excerpts,
+)
 from tests.lab.baselines.cross.tiny_cross import made_tokens
 
 LENGTHS = st.lists(st.integers(1, 9), min_size=1, max_size=12)
@@ -25,6 +32,27 @@ def test_the_opening_is_the_same_in_every_view_and_for_every_seed():
     a, b = made_tokens(3, 4), made_tokens(5)
     views = [*Opening().choose(a, b, 5, [0, 1, 2], 0), *Opening().choose(a, b, 5, [0], 7)]
     assert [(one.a.tolist(), one.b.tolist()) for one in views] == [([0, 1], [0])] * 4
+
+
+class Last(FixedSelection):
+    """The last sentence of either document; counts how often it was looked for."""
+
+    def select(self, a, b, limit):
+        LOOKED_FOR.append(limit)
+        return SelectedSentences(*(np.array([len(tokens.sentence_offsets) - 2]) for tokens in (a, b)))
+
+
+LOOKED_FOR: list[int] = []
+
+
+def test_a_fixed_selection_is_made_once_for_a_pair_in_an_order_and_a_limit():
+    a, b, selection = made_tokens(3, 4), made_tokens(5), Last()
+    LOOKED_FOR.clear()
+    for one, other, limit in ((a, b, 5), (a, b, 5), (b, a, 5), (a, b, 6), (made_tokens(3, 4), b, 5)):
+        chosen = selection.choose(one, other, limit, [0, 1], seed=limit)
+        ends = [len(tokens.sentence_offsets) - 2 for tokens in (one, other)]
+        assert [(view.a.tolist(), view.b.tolist()) for view in chosen] == [([ends[0]], [ends[1]])] * 2
+    assert LOOKED_FOR == [5, 5, 6]
 
 
 @given(LENGTHS, st.data(), st.integers(1, 40))

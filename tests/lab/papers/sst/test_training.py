@@ -155,6 +155,19 @@ def test_a_cluster_network_finds_the_subtopics_from_vectors_made_before(recipe, 
     assert np.concatenate(ours.sides).tolist() == theirs.argmax(1).tolist()
 
 
+@pytest.mark.parametrize("swap", [False, True])
+def test_subtopics_found_for_all_pairs_before_are_those_found_when_a_pair_is_drawn(recipe, network, monkeypatch, swap):
+    by = {"clustering": "adaptive", "clusters": str(network), "swap": swap}
+    lazy, prepared = recipe(**by), recipe(**by)
+    prepared._prepare_pairs(prepared.layout.selection)
+    monkeypatch.setattr(NetworkClustering, "clusters_of_pairs", lambda self, pairs: [] if not pairs else pytest.fail())
+    rows = [prepared.draw(step).rows for step in range(2 * prepared.steps_per_epoch)]
+    held_out = prepared._held_out_rows
+    monkeypatch.undo()
+    assert all(torch.equal(lazy.draw(step).rows.text.ids, found.text.ids) for step, found in enumerate(rows))
+    assert all(torch.equal(a.text.ids, b.text.ids) for a, b in zip(lazy._held_out_rows, held_out, strict=True))
+
+
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_the_trained_folder_opens_alone_and_scores_as_training_measured(
     made, recipe, backbone, network, tmp_path, adaptive

@@ -1,6 +1,5 @@
 """Training of CIG: cross-entropy over the concept graphs of labelled pairs."""
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,11 +26,12 @@ from longmatch.lab.training.validation import pair_measures, validation_rows
 from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.frequencies import Frequencies
+from longmatch.recent import Recent
 from longmatch.units import Tokens
 from longmatch.units.tokens import Ints
 
 MAX_COUNTED = 10_000  # documents for the document frequencies
-CACHED_GRAPHS = 20_000
+CACHED_GRAPHS = 50_000
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         words = TokenWords.of(tokenizer.backend_tokenizer)
         self.model.store_frequencies(self._frequencies(words))
         self.concepts = ConceptGraphBuilder(WordMatrixCache(words.words), self.model.frequencies, options.keywords)
-        self._graph_cache: OrderedDict[tuple[int, int], ConceptGraph] = OrderedDict()
+        self._recent = Recent[tuple[int, int], ConceptGraph](CACHED_GRAPHS)
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: CigSettings) -> tuple[CigModel, Any]:
@@ -139,13 +139,9 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
 
     def _graph(self, source: int, target: int) -> PairGraph:
         """The graph of two documents; concepts are cached."""
-        pair, key = (self._tokens(source), self._tokens(target)), (source, target)
-        if key not in self._graph_cache:
-            self._graph_cache[key] = self.concepts.graph(*pair)
-        self._graph_cache.move_to_end(key)
-        if len(self._graph_cache) > CACHED_GRAPHS:
-            self._graph_cache.popitem(last=False)
-        return self.concepts.pair_graph(self._graph_cache[key], *pair)
+        pair = self._tokens(source), self._tokens(target)
+        concepts = self._recent.get((source, target), lambda: self.concepts.graph(*pair))
+        return self.concepts.pair_graph(concepts, *pair)
 
     def _tokens(self, number: int) -> Tokens:
         return self.data.tokens[number].truncated(self.settings.max_tokens)

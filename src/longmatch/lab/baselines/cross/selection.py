@@ -2,12 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
+from longmatch.recent import Recent
 from longmatch.units.tokens import Ints, Tokens
+
+CACHED_PAIRS = 50_000  # whose sentences are kept, a few hundred bytes each
 
 
 class SelectedSentences(NamedTuple):
@@ -39,6 +43,40 @@ class Opening(Selection):
         """All sentences that start within the limit."""
         first, second = (np.arange(np.searchsorted(tokens.sentence_offsets[:-1], limit)) for tokens in (a, b))
         return [SelectedSentences(first, second)] * len(views)
+
+
+@dataclass(frozen=True)
+class FixedSelection(Selection):
+    """Selects the same sentences in every view: those of a pair are found once for all epochs."""
+
+    _recent: Recent[tuple[bytes, int], SelectedSentences] = field(
+        default_factory=lambda: Recent(CACHED_PAIRS), repr=False, compare=False, kw_only=True
+    )
+
+    def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
+        """The sentences of the pair, for each view."""
+        key = digest_of(a) + digest_of(b), limit
+        return [self._recent.get(key, lambda: self.select(a, b, limit))] * len(views)
+
+    @abstractmethod
+    def select(self, a: Tokens, b: Tokens, limit: int) -> SelectedSentences:
+        """The sentences of a pair."""
+
+
+def sentence_count(tokens: Tokens, limit: int | None = None) -> int:
+    """The number of a document's sentences, at most `limit`."""
+    count = len(tokens.sentence_offsets) - 1
+    return count if limit is None else min(limit, count)
+
+
+def digest_of(tokens: Tokens, limit: int | None = None) -> bytes:
+    """Of what a selection depends on: the document's id, its first `limit` sentences, their tokens and words."""
+    digest = blake2b(tokens.document.id.encode("utf-8", "surrogatepass"), digest_size=16)
+    offsets = tokens.sentence_offsets[: sentence_count(tokens, limit) + 1]
+    end = int(offsets[-1])
+    for array in (offsets, tokens.ids[:end], tokens.word_starts[:end]):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.digest()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ The similarity of sentences is that of the words they share. The selection is th
 also filters words, between the layers of the network.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ from torch import Tensor
 from longmatch.lab.baselines.cross.config import CrossConfig
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
-from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
+from longmatch.lab.baselines.cross.selection import FixedSelection, SelectedSentences
 from longmatch.lab.baselines.filtering.pagerank import central_sentences, joint_pagerank
 from longmatch.lab.baselines.filtering.transport import transported_sentences
 from longmatch.lab.baselines.filtering.word_filter import LayerWords, check_backbone, filtered_layers, special_places
@@ -30,35 +30,33 @@ from longmatch.units.tokens import Ints, Tokens
 
 
 @dataclass(frozen=True)
-class PageRankSelection(Selection):
+class PageRankSelection(FixedSelection):
     """Match-Ignition's: the most central sentences in the graph of both documents' sentences."""
 
     matrices: WordMatrixCache
     most: int | None = None  # sentences per document; None: as many as fit
 
-    def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
+    def select(self, a: Tokens, b: Tokens, limit: int) -> SelectedSentences:
         """The sentences with the highest PageRank."""
         first, second = self.matrices(a), self.matrices(b)
         ranks = joint_pagerank((first.within, second.within), first.shared(second))
-        return [SelectedSentences(*central_sentences(ranks, (_lengths(a), _lengths(b)), limit, self.most))] * len(views)
+        return SelectedSentences(*central_sentences(ranks, (_lengths(a), _lengths(b)), limit, self.most))
 
 
 @dataclass(frozen=True)
-class TransportSelection(Selection):
+class TransportSelection(FixedSelection):
     """OPT-Match's: the sentences matched by a minimum-cost transport of a share of the shorter document."""
 
     matrices: WordMatrixCache
     share: float = 0.5
 
-    def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
+    def select(self, a: Tokens, b: Tokens, limit: int) -> SelectedSentences:
         """The sentences of the cheapest pairs; the cost is 0 for the same words and 1 for no common word."""
         first, second = self.matrices(a), self.matrices(b)
         norms = np.outer(_self_similarity_root(first), _self_similarity_root(second))
         similarity = first.shared(second).toarray() / norms
         cost = 1 - similarity.round(9)  # so that rounding errors do not break ties
-        return [SelectedSentences(*transported_sentences(cost, (_lengths(a), _lengths(b)), limit, self.share))] * len(
-            views
-        )
+        return SelectedSentences(*transported_sentences(cost, (_lengths(a), _lengths(b)), limit, self.share))
 
 
 class IgnitionConfig(CrossConfig):

@@ -1,24 +1,23 @@
 """The sentences that SST's network reads: views sampled from the subtopics of a pair (SST sections 3.2 and 3.3)."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
 
 from longmatch.encoders.backbone import Vectors
-from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
+from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection, digest_of, sentence_count
 from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE, Clusters, spectral_clusters
 from longmatch.lab.papers.sst.views import SamplingMethod, ViewSampler
 from longmatch.lab.words.similarity import Floats, textrank_similarity, to_unit
 from longmatch.lab.words.text_words import concatenated
 from longmatch.lab.words.token_words import TokenWords
+from longmatch.recent import Recent
 from longmatch.units.tokens import Ints, Tokens
 
-CACHED_PAIRS = 20_000  # whose subtopics are kept, a few hundred numbers each
+CACHED_PAIRS = 50_000  # whose subtopics are kept, a few hundred numbers each
 BATCH_PAIRS = 128  # that a cluster network reads at a time
 TokenPairs = Sequence[tuple[Tokens, Tokens]]
 
@@ -98,15 +97,15 @@ class SubtopicViews(Selection):
     clustering: Clustering
     method: SamplingMethod = "soft"
     sentences: int | None = 40  # per document, as in the clustering
-    _cache: OrderedDict[bytes, Clusters] = field(default_factory=OrderedDict, repr=False, compare=False)
+    _recent: Recent[bytes, Clusters] = field(default_factory=lambda: Recent(CACHED_PAIRS), repr=False, compare=False)
 
     def prepare(self, pairs: TokenPairs) -> None:
         """Find the subtopics of the pairs that are not cached, together."""
         if self.method == "random":
             return
-        missing = {key: pair for pair in pairs if (key := self._key(*pair)) not in self._cache}
+        missing = {key: pair for pair in pairs if (key := self._key(*pair)) not in self._recent}
         for key, clusters in zip(missing, self.clustering.clusters_of_pairs(list(missing.values())), strict=True):
-            self._store(key, clusters)
+            self._recent.put(key, clusters)
 
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
         """The sentences of each view: as many as fit into `limit` tokens, in reading order."""
@@ -118,30 +117,15 @@ class SubtopicViews(Selection):
 
     def clusters(self, a: Tokens, b: Tokens) -> Clusters:
         """The subtopics of a pair, cached."""
-        key = self._key(a, b)
-        if key not in self._cache:
-            self._store(key, self.clustering.clusters(a, b))
-        self._cache.move_to_end(key)
-        return self._cache[key]
-
-    def _store(self, key: bytes, clusters: Clusters) -> None:
-        self._cache[key] = clusters
-        if len(self._cache) > CACHED_PAIRS:
-            self._cache.popitem(last=False)
+        return self._recent.get(self._key(a, b), lambda: self.clustering.clusters(a, b))
 
     def _key(self, a: Tokens, b: Tokens) -> bytes:
-        return _digest(a, self.sentences) + _digest(b, self.sentences)
+        return digest_of(a, self.sentences) + digest_of(b, self.sentences)
 
     def _single_cluster(self, a: Tokens, b: Tokens) -> Clusters:
         """For random views, which use no subtopics."""
         first, second = (sentence_count(tokens, self.sentences) for tokens in (a, b))
         return Clusters(np.zeros(first, dtype=np.int64), np.zeros(second, dtype=np.int64), 1)
-
-
-def sentence_count(tokens: Tokens, limit: int | None) -> int:
-    """The number of a document's sentences, at most `limit`."""
-    count = len(tokens.sentence_offsets) - 1
-    return count if limit is None else min(limit, count)
 
 
 def first_sentences(tokens: Tokens, limit: int | None) -> Tokens:
@@ -151,13 +135,3 @@ def first_sentences(tokens: Tokens, limit: int | None) -> Tokens:
 
 def _lengths(tokens: Tokens, count: int) -> Ints:
     return np.diff(tokens.sentence_offsets[: count + 1])
-
-
-def _digest(tokens: Tokens, limit: int | None) -> bytes:
-    """Of everything subtopics depend on: the document's id, its first sentences, their tokens and words."""
-    digest = blake2b(tokens.document.id.encode("utf-8", "surrogatepass"), digest_size=16)
-    offsets = tokens.sentence_offsets[: sentence_count(tokens, limit) + 1]
-    end = int(offsets[-1])
-    for array in (offsets, tokens.ids[:end], tokens.word_starts[:end]):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.digest()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,12 +18,13 @@ from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE
 from longmatch.lab.papers.sst.config import ClusteringKind
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import CLUSTERS, direct_clustering
-from longmatch.lab.papers.sst.selection import Clustering, NetworkClustering, SubtopicViews
+from longmatch.lab.papers.sst.selection import BATCH_PAIRS, CACHED_PAIRS, Clustering, NetworkClustering, SubtopicViews
 from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
 from longmatch.lab.papers.sst.views import SamplingMethod
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
 from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.validation import validation_rows
 from longmatch.units import Tokens
 
 
@@ -91,7 +93,10 @@ class SstRecipe(CrossRecipe):
         return SubtopicViews(clustering, self.options.sampling, self.options.sentences)
 
     def _use_network(self, folder: str, data: Sequence[Path], cache: Path) -> None:
-        """Find subtopics with a cluster network; on the CPU, as batches are drawn in other processes."""
+        """Find subtopics with a cluster network: on a GPU for all pairs at once, else when a pair is first drawn.
+
+        Batches are drawn in other processes, which inherit what was found and cannot use the GPU.
+        """
         self.network = AdaptiveClustering.load(folder, "cpu" if self.settings.device == "cpu" else None)
         config, backbone = self.network.model.config, self.network.backbone
         if (config.cluster_size, config.max_sentences) != (self.options.size, self.options.sentences):
@@ -101,14 +106,25 @@ class SstRecipe(CrossRecipe):
             )
         tokenised = TrainingData.open(data, backbone.tokenizer, cache, **self.settings.of_data)  # by its tokenizer
         vectors = FirstSentenceVectors.of_pairs(tokenised, backbone, config.max_sentences)
-        for model in (self.network.model, backbone.model):
-            torch.nn.Module.to(model, "cpu")
 
         def stored_vectors(documents: Sequence[Tokens]) -> list[Vectors]:
             return [vectors[tokenised.tokens.number(tokens.document.id)] for tokens in documents]
 
         views = self._subtopic_views(NetworkClustering(self.network, stored_vectors))
         self.layout = replace(self.layout, selection=views)
+        if self.network.model.device.type != "cpu":
+            self._prepare_pairs(views)
+        for model in (self.network.model, backbone.model):
+            torch.nn.Module.to(model, "cpu")
+
+    def _prepare_pairs(self, views: SubtopicViews) -> None:
+        """Find the subtopics of the validation and training pairs, in both orders where they are exchanged."""
+        held_out = self._tokens(self.held_out, validation_rows(self.held_out, self.options.validation_pairs))
+        training = self._tokens(self.pairs, self._rows)
+        orders = ([(a, b), (b, a)] if self.options.swap else [(a, b)] for a, b in training)
+        pairs = islice(chain(held_out, chain.from_iterable(orders)), CACHED_PAIRS)
+        while some := list(islice(pairs, BATCH_PAIRS)):
+            views.prepare(some)
 
     def _views(self, step: int) -> Sequence[int]:
         if self.options.attention:
