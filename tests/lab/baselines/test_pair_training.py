@@ -55,6 +55,20 @@ def average_precision(found):
         return found.validate(found.model)["average_precision"]
 
 
+@pytest.mark.parametrize("name", ["opt-match", "bert-pli"])
+def test_rows_read_without_padding_have_the_loss_and_gradients_of_padded_ones(recipe, name, monkeypatch):
+    found = []
+    for packed in ("0", "1"):
+        monkeypatch.setenv("LONGMATCH_PACKED", packed)
+        made = recipe(name)
+        loss = made.backward(made.model.eval(), made.draw(0))["loss"].item()  # without dropout
+        found.append((loss, {key: w.grad for key, w in made.model.named_parameters() if w.grad is not None}))
+    (one, padded), (other, gradients) = found
+    assert one == pytest.approx(other, abs=1e-5)
+    for key in padded:
+        torch.testing.assert_close(padded[key], gradients[key], atol=1e-4, rtol=1e-3)
+
+
 @pytest.mark.parametrize("name", list(OWN))
 def test_training_lifts_the_average_precision_of_validation_pairs(recipe, name):
     found = recipe(name)

@@ -43,6 +43,17 @@ def test_rows_are_read_alike_together_and_alone(model):
     torch.testing.assert_close(together.vectors, torch.cat([one.vectors for one in alone]), atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("readout", ["pooler", "mean"])
+def test_rows_read_without_padding_have_the_vectors_of_padded_ones(tiny_bert, readout, monkeypatch):
+    model, found = tiny_cross(tiny_bert, readout=readout), []
+    for packed in ("0", "1"):
+        monkeypatch.setenv("LONGMATCH_PACKED", packed)
+        with torch.no_grad():
+            found.append(read(model, CrossBatch.of(SIDES, (2, 3))))
+    torch.testing.assert_close(found[0].vectors, found[1].vectors, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(found[0].logits, found[1].logits, atol=1e-5, rtol=1e-4)
+
+
 def test_a_margin_is_the_difference_of_the_two_logits(model):
     batch = CrossBatch.of(SIDES, (2, 3))
     with torch.no_grad():

@@ -8,7 +8,7 @@ from transformers import AutoModel
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.engine import TorchEngine
 from longmatch.lab.encoders.flat import FlatTokens, mean_pool
-from longmatch.lab.encoders.packed import PackedEngine, forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.packed import PackedEngine, forward_packed, forward_rows, pool_packed, uses_packing
 from longmatch.lab.encoders.packed.bert import _padded
 
 LENGTHS = (1, 62, 5, 17, 1, 33, 2, 62)  # of at most 62, with a start and an end token
@@ -89,6 +89,20 @@ def test_what_is_added_to_a_sequence_is_added_to_each_of_its_words(model):
         places = torch.arange(first, first + ids.shape[1])[None]
         hidden = model(inputs_embeds=words, attention_mask=mask.long(), position_ids=places).last_hidden_state
         assert (forward_packed(model, flat, added) - hidden[mask]).abs().max() < 1e-5
+
+
+def test_padded_rows_with_token_types_have_the_states_of_the_padded_model(model):
+    ids, mask = padded(flat_of())
+    kinds = model.config.type_vocab_size
+    types = torch.randint(kinds, ids.shape, generator=torch.Generator().manual_seed(1)) * mask
+    share = torch.randn(*ids.shape, model.config.hidden_size, generator=torch.Generator().manual_seed(2))
+    judged = model(input_ids=ids, attention_mask=mask.long(), token_type_ids=types).last_hidden_state
+    table = model.embeddings.token_type_embeddings.weight
+    (wanted,) = torch.autograd.grad((judged * share)[mask].sum(), table)
+    found = forward_rows(model, ids, mask, types)
+    (gradient,) = torch.autograd.grad((found * share).sum(), table)
+    assert (found - judged)[mask].abs().max() < 1e-5 and not found[~mask].any()
+    assert (gradient - wanted).abs().max() < 1e-4 * wanted.abs().max()
 
 
 @pytest.mark.parametrize("mode", ["mean", "cls", "max"])

@@ -60,6 +60,15 @@ def test_the_dual_vectors_of_a_pair_are_both_documents_side_by_side(model, batch
 
 
 @torch.no_grad()
+def test_dual_vectors_read_without_padding_are_those_of_padded_rows(model, batch, monkeypatch):
+    found = []
+    for packed in ("0", "1"):
+        monkeypatch.setenv("LONGMATCH_PACKED", packed)
+        with torch.no_grad():
+            found.append(read(model, batch).vectors)
+    torch.testing.assert_close(found[0], found[1], atol=1e-5, rtol=1e-4)
+
+
 def test_the_dual_states_of_tokens_know_nothing_of_the_other_document(model):
     reader = PairReader(model, layout_for(model, Opening(), (2, 3)))
     a, b = (torch.tensor(side).numpy() for side in SIDES[0])

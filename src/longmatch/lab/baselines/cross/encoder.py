@@ -11,6 +11,7 @@ from transformers.utils.generic import ModelOutput
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.cross.config import CrossConfig
 from longmatch.lab.encoders.flat import mean_pool
+from longmatch.lab.encoders.packed import forward_rows, uses_packing
 from longmatch.lab.encoders.positions import max_positions
 
 SPECIALS = 3  # [CLS] a [SEP] b [SEP]
@@ -110,7 +111,9 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
         return torch.stack([layer.float() for layer in layers]).mean(0)
 
     def _last(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
-        """The last layer's states, the start token first: (pairs, tokens, width)."""
+        """The last layer's states, the start token first: (pairs, tokens, width). On a GPU they take no padding."""
+        if uses_packing(self.backbone):
+            return forward_rows(self.backbone, ids, mask, types.long() if self.has_types else None)
         hidden: Tensor = self.backbone(**self._inputs(ids, mask, types)).last_hidden_state
         return hidden
 

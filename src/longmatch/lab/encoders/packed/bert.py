@@ -53,19 +53,33 @@ def is_plain_bert(model: Any) -> bool:
     )
 
 
-def forward_packed(model: Any, text: FlatTokens, added: Tensor | None = None, words: Tensor | None = None) -> Tensor:
+def forward_packed(
+    model: Any,
+    text: FlatTokens,
+    added: Tensor | None = None,
+    words: Tensor | None = None,
+    types: Tensor | None = None,
+) -> Tensor:
     """Vectors of all tokens, in order: (tokens, width), equal to those of `model` for padded sequences.
 
     `added` (sequences, width) is added to the word embeddings of each sequence. `words` (tokens, width) replace the
-    word embeddings; the text's ids are then their positions. The precision is that of autocast if enabled, else that
-    of the weights.
+    word embeddings; the text's ids are then their positions. `types` (tokens,) are token types, 0 by default. The
+    precision is that of autocast if enabled, else that of the weights.
     """
     device, has_dropout = text.ids.device, model.training and model.config.hidden_dropout_prob > 0
     needs_grad, precision = torch.is_grad_enabled(), _precision(model, device)
     with torch.autocast(device.type, enabled=False), torch.set_grad_enabled(needs_grad or has_dropout):
         # with dropout, passes with and without gradients must run the same code, so that both drop the same
-        states = _forward(model, _padded(text) if device.type == "cuda" else text, added, words, precision)
+        states = _forward(model, _padded(text) if device.type == "cuda" else text, added, words, types, precision)
     return states[: text.tokens] if needs_grad else states[: text.tokens].detach()
+
+
+def forward_rows(model: Any, ids: Tensor, mask: Tensor, types: Tensor | None = None) -> Tensor:
+    """The same for padded rows (rows, longest), whose real tokens come first: (rows, longest, width), 0 for padding."""
+    real = mask.bool()
+    text = FlatTokens(ids[real], real.sum(1).cpu())
+    states = forward_packed(model, text, types=None if types is None else types[real])
+    return states.new_zeros(*ids.shape, states.shape[1]).masked_scatter(real[..., None], states)
 
 
 def tokens_that_fit(model: Any, device: torch.device) -> int | None:
@@ -88,7 +102,14 @@ def pool_packed(states: Tensor, text: FlatTokens, mode: str = "mean") -> Tensor:
     return sums / lengths
 
 
-def _forward(model: Any, text: FlatTokens, added: Tensor | None, words: Tensor | None, dtype: torch.dtype) -> Tensor:
+def _forward(
+    model: Any,
+    text: FlatTokens,
+    added: Tensor | None,
+    words: Tensor | None,
+    types: Tensor | None,
+    dtype: torch.dtype,
+) -> Tensor:
     offsets = to_device(offsets_of(text.lengths), text.ids.device)
     sequence = torch.repeat_interleave(offsets.diff(), output_size=text.tokens)  # of each token
     embeddings = model.embeddings
@@ -102,7 +123,10 @@ def _forward(model: Any, text: FlatTokens, added: Tensor | None, words: Tensor |
         x, positions = _padded_rows(words.to(dtype), text.tokens), text.ids + first
     if added is not None:
         x = x + embedding(sequence, _padded_rows(added.to(dtype), len(text)))
-    x = x + embedding(positions, (table.weight + embeddings.token_type_embeddings.weight[0]).to(dtype))
+    kinds = embeddings.token_type_embeddings.weight
+    x = x + embedding(positions, (table.weight + kinds[0]).to(dtype))
+    if types is not None:
+        x = x + embedding(nn.functional.pad(types, (0, text.tokens - len(types))), (kinds - kinds[0]).to(dtype))
     norm = embeddings.LayerNorm
     x = layer_norm(x, norm.normalized_shape, norm.weight.to(dtype), norm.bias.to(dtype), norm.eps)
     x = embeddings.dropout(x)

@@ -46,8 +46,7 @@ class SstModel(CrossModel):
         if not self.is_dual:
             return super().pooled(ids, mask, types)
         pieces, real = split_sides(ids, mask, types)
-        hidden = self.backbone(input_ids=pieces, attention_mask=real.long()).last_hidden_state
-        return torch.cat(mean_pool(hidden, real).chunk(2), dim=1)
+        return torch.cat(mean_pool(self._last(pieces, real, torch.zeros_like(pieces)), real).chunk(2), dim=1)
 
     def classify(self, vectors: Tensor) -> Tensor:
         """(pairs, width) -> (pairs, 2), in full precision."""
