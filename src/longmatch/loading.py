@@ -65,12 +65,21 @@ def _trained(place: str) -> Matcher:
     rule = _model_of(place)
     if rule in TRAINED:
         return _own(rule, _folder(place))
-    if rule in STAGES:
-        raise LongmatchError(f"{place} is one stage of a model and matches nothing by itself. {STAGES[rule]}")
+    _check_whole(place, rule)
     if rule not in MODELS or rule in FIXED:
         known = ", ".join([*TRAINED, *(name for name in MODELS if name not in FIXED)])
         raise LongmatchError(f"{place}/{RECORD} names the model {rule!r}, which is none of {known}.")
     return _with_backbone(rule, str(_folder(place)), None)
+
+
+def check_trained(place: str | os.PathLike[str]) -> None:
+    """Raise the error that opening the folder of a trained model would, without opening it."""
+    _check_whole(os.fspath(place), _model_of(os.fspath(place)))
+
+
+def _check_whole(place: str, rule: str) -> None:
+    if rule in STAGES:
+        raise LongmatchError(f"{place} is one stage of a model and matches nothing by itself. {STAGES[rule]}")
 
 
 def _model_of(place: str) -> str:

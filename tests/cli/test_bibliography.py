@@ -40,3 +40,13 @@ def test_nothing_to_export_and_no_zotero_are_one_sentence_each(longmatch, zotero
     assert "no document to export" in longmatch("show", library, "--where", "year > 2030", "--bibtex", "-").complaint
     assert "is not understood" in longmatch("show", library, "--where", "year >", "--bibtex", "-").complaint
     assert "holds no zotero.sqlite" in longmatch("index", library, "--zotero", tmp_path).complaint
+
+
+def test_a_bibliography_is_not_written_over_a_file_of_another_kind(longmatch, folder, tmp_path):
+    library = tmp_path / "library"
+    longmatch("index", library, folder / "bank.md")
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    for option in ("--bibtex", "--ris", "--csv"):
+        assert "exists and does not end in" in longmatch("show", library, option, notes).complaint
+    assert notes.read_text() == "mine"

@@ -105,3 +105,20 @@ def test_inside_a_folder_it_says_what_ranking_says(longmatch, folder):
 def test_inside_a_library_no_other_model_is_taken(longmatch, folder):
     done = longmatch("compare", "bank.md", "queue.txt", "--in", folder, "--model", "tfidf")
     assert done.complaint == "--in compares with the library's own model. Leave out --model and --backbone."
+
+
+@pytest.mark.parametrize("option", ["--html", "--redline"])
+@pytest.mark.parametrize("name", ["bank.md", "queue.txt", "ledger.html", "snow.txt"])
+def test_a_document_is_never_written_over(longmatch, folder, option, name):
+    before, pair = (folder / name).read_text(), ("bank.md", "ledger.html" if name == "ledger.html" else "queue.txt")
+    said = longmatch("compare", *(folder / one for one in pair), option, folder / name).complaint
+    assert ("is read here" if name in pair else "does not end in .html") in said
+    assert (folder / name).read_text() == before
+
+
+def test_a_page_from_before_is_replaced_and_two_pages_need_two_files(longmatch, folder, tmp_path):
+    page = tmp_path / "why.html"
+    page.write_text("old")
+    pair = folder / "bank.md", folder / "queue.txt"
+    assert "Name two files" in longmatch("compare", *pair, "--html", page, "--redline", page).complaint
+    assert longmatch("compare", *pair, "--html", page).code == 0 and page.read_text() != "old"

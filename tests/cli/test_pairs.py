@@ -29,9 +29,7 @@ def test_pairs_are_listed_with_titles_relation_and_passage(longmatch, folder, tm
         (folder / f"{name}.md").write_text(f"# Title of {name}\n\n{text}.\n")
     longmatch("index", tmp_path / "library", folder)
     shown = " ".join(longmatch("pairs", tmp_path / "library", "-k", 1).out.split())
-    assert (
-        "copy 1.00 alike A Title of one one.md B Title of two two.md 100% of A is in B, 100% of B is in A: “" in shown
-    )
+    assert "copy 1.00 alike A Title of one one.md B Title of two two.md 100% of A is in B, 100% of B is in A, " in shown
     found = longmatch("pairs", tmp_path / "library", "-k", 1, "--json").json
     assert found["pairs"][0]["relation"] == "copy" and found["pairs"][0]["passages"][0]["text"].startswith(text[:40])
     assert found["total"] >= 1 and len(found["pairs"]) == 1

@@ -244,3 +244,11 @@ def test_a_file_from_elsewhere_that_the_library_holds_is_named_and_is_no_hit(lon
     assert "bank.md" not in ids(found) and ids(found)[0] in ("queue.txt", "ledger.html")
     said = longmatch("rank", tmp_path / "elsewhere.md", folder).out
     assert "This document is in the library: bank.md. Its neighbours are shown." in " ".join(said.split())
+
+
+@pytest.mark.parametrize("name", ["bank.md", "snow.txt"])
+def test_a_table_is_not_written_over_a_document(longmatch, folder, name):
+    before = (folder / name).read_text()
+    said = longmatch("rank", folder / "bank.md", folder, "--csv", folder / name).complaint
+    assert ("is read here" if name == "bank.md" else "does not end in .csv") in said
+    assert (folder / name).read_text() == before

@@ -74,3 +74,8 @@ def test_what_is_no_folder_is_said_in_a_sentence(longmatch, folder, name):
 
 def test_an_address_of_another_computer_is_said_in_a_sentence(longmatch, folder):
     assert "cannot be used" in longmatch("serve", folder, "--host", "203.0.113.7").complaint
+
+
+def test_a_model_that_does_not_exist_is_said_before_anything_is_read(longmatch, folder, tmp_path):
+    said = longmatch("serve", folder, "--no-open", "--model", tmp_path / "none").complaint
+    assert said.startswith(f"There is no model {tmp_path / 'none'}.") and not (folder / ".longmatch").exists()

@@ -190,7 +190,9 @@ def test_unknown_ids_are_named(filled: Library) -> None:
     assert len(filled) == 8
 
 
-def test_a_condition_that_is_no_condition_is_said_to_be_none(filled: Library) -> None:
-    with pytest.raises(LongmatchError) as error:
-        filled.rank("d001.txt", where="year == = 2019")
-    assert "condition 'year == = 2019' is not understood" in sentence(error)
+@pytest.mark.parametrize("where", ["year == = 2019", "year >> 2019", "words", "year + 1", "title"])
+def test_a_condition_that_is_no_condition_is_said_to_be_none(filled: Library, where: str) -> None:
+    for ask in (lambda: filled.rank("d001.txt", where=where), lambda: filled.records(where)):
+        with pytest.raises(LongmatchError) as error:
+            ask()
+        assert f"condition {where!r} is not understood" in sentence(error)

@@ -82,6 +82,12 @@ def test_a_condition_that_is_none_is_told_in_a_sentence(client):
     assert answer.status_code == 422 and "is not understood" in answer.json()["detail"]
 
 
+def test_a_condition_on_what_no_document_has_is_told_in_a_remark(client):
+    found = ranked(client, document="report-1.md", where="yeer > 2021")
+    said = "No document has a value for yeer, so none matches the condition yeer > 2021"
+    assert found["hits"] == [] and said in found["remarks"]
+
+
 def test_a_job_gives_the_same_ranking(client):
     job = client.post(f"{API}/rank", json={"document": "report-1.md", "k": 4})
     assert job.status_code == 202

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from longmatch.cli.library import open_library
 from longmatch.cli.options import AsJson, Backbone, Model, with_backbone
-from longmatch.cli.output import writing
+from longmatch.cli.output import PAGE, check_output, writing
 from longmatch.cli.progress import load_model, progress, report
 from longmatch.errors import LongmatchError
 
@@ -38,6 +38,11 @@ def compare(
 
     if redline and b is None:
         raise LongmatchError("--redline shows how one version differs from another. Name a second file.")
+    for output, other in ((html, redline), (redline, html)):
+        if output:
+            check_output(output, PAGE, [a, b])
+            if other and output.resolve() == other.resolve():
+                raise LongmatchError(f"--html and --redline would both write {output}. Name two files.")
     name = with_backbone(model, backbone)
     match = compare_inside(library, name, a, b) if library else compare_alone(name, a, b)
     if html:

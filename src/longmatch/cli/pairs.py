@@ -96,4 +96,5 @@ def _shares(pair: "Pair") -> str:
 
     if not pair.share_a and not pair.share_b:
         return ""
-    return f"{percent(pair.share_a)} of A is in B, {percent(pair.share_b)} of B is in A: "
+    shares = f"{percent(pair.share_a)} of A is in B, {percent(pair.share_b)} of B is in A"
+    return f"{shares}, word for word or nearly: "

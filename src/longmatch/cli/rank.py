@@ -10,6 +10,7 @@ from longmatch.cli.answer import STANDARD_OUTPUT, Answer
 from longmatch.cli.library import SEARCH_MODELS, open_library
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson, Model
+from longmatch.cli.output import TABLE, check_output
 from longmatch.cli.progress import load_model, progress, report, warn
 from longmatch.cli.rank_each import rank_each
 from longmatch.cli.rank_in_memory import rank_in_memory
@@ -68,6 +69,8 @@ def rank(
 ) -> None:
     """Rank documents, or their sections, by how well they match a query document, or each of many."""
     query, folder = query_and_folder(query, folder, text)
+    if csv and csv != STANDARD_OUTPUT:
+        check_output(Path(csv), TABLE, [query, folder, Path(folder) / query])
     if by == "section" and (each or rerank or ray or model != "default"):
         raise LongmatchError(
             "--by section ranks with the default model. Leave out --each, --rerank, --ray and --model."
@@ -150,10 +153,9 @@ def search(
 
 def no_match(library: "Library", folder: str, where: str) -> str:
     """Why no document matches a condition."""
-    absent = library.absent_keys(where)
-    if absent:
-        return f"No document of {folder} has a value for {' or '.join(absent)}, so none matches the condition {where}"
-    return f"No document of {folder} matches the condition {where}"
+    from longmatch.matching.render.wording import none_matches
+
+    return none_matches(where, library.absent_keys(where), folder)
 
 
 def refuse_missing(query: str, folder: str) -> None:

@@ -49,6 +49,7 @@ def serve(
 ) -> None:
     """Open a local page to search a library, compare documents and see why they match; with a REST interface."""
     _check_installed()
+    _check_models(model or [])
     loopback = is_loopback(host)
     if token is not None and len(token) < SHORTEST:
         raise LongmatchError(f"The token is too short to be safe. Take {SHORTEST} characters or more, or none.")
@@ -84,6 +85,14 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _check_models(folders: list[Path]) -> None:
+    """Before anything slow."""
+    from longmatch.loading import check_trained
+
+    for folder in folders:
+        check_trained(folder)
 
 
 def _check_installed() -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from longmatch.cli.answer import STANDARD_OUTPUT
 from longmatch.cli.options import AsJson
-from longmatch.cli.output import writing
+from longmatch.cli.output import TABLE, check_output, writing
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from longmatch.library.library import Library
 
 FOUND = 50  # documents that --find lists
+ENDINGS = {"bibtex": (".bib", ".bibtex"), "ris": (".ris",), "csv": TABLE}  # of the files that may be replaced
 
 
 def show(
@@ -48,8 +49,11 @@ def show(
     from longmatch.library.library import Library
     from longmatch.library.store import locate_library
 
-    opened = Library(locate_library(library), create=False)
     exports: dict[Format, str | None] = {"bibtex": bibtex, "ris": ris, "csv": csv}
+    for form, file in exports.items():
+        if file and file != STANDARD_OUTPUT:
+            check_output(Path(file), ENDINGS[form])
+    opened = Library(locate_library(library), create=False)
     if any(exports.values()):
         records = _selected(opened, id, find, where)
         for form, file in exports.items():

@@ -19,7 +19,9 @@ _UNREACHABLE = re.compile(
     r"NoSuchBucket|error sending request|connect|timed? ?out|dns|credential|InvalidAccessKeyId|Signature|40[134]\b",
     re.IGNORECASE,
 )
-_FILTER = re.compile(r"Invalid user input|Schema error|No field named|SQL|parse|InvalidCast", re.IGNORECASE)
+_FILTER = re.compile(
+    r"Invalid user input|Schema error|No field named|SQL|parse|InvalidCast|does not return a boolean", re.I
+)
 
 
 class LibraryError(LongmatchError):

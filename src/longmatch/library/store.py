@@ -67,7 +67,7 @@ class Store:
         checks.check()
         with storage_errors(address):
             if not _table_exists(database, address, table):
-                raise NotALibrary(f"{address} is not a library. Make one: longmatch index {address} FILES.")
+                raise NotALibrary(f"{address} is not a library. Make one: longmatch index LIBRARY {address}.")
             store = cls(address, database, _model_of(database.open_table(table), address), checks, table)
         checks.check_version(table, store.version)
         return store
@@ -355,8 +355,11 @@ def _connect(address: str, create: bool) -> Any:
     lancedb = load_lancedb()
     path = Path(address)
     if "://" not in address and not create and not path.is_dir():
-        problem = "is a file, not a library" if path.exists() else "does not exist"
-        raise NotALibrary(f"{address} {problem}. Make a library: longmatch index {address} FILES.")
+        if path.exists():
+            raise NotALibrary(
+                f"{address} is a file, not a library. Make a library of it: longmatch index LIBRARY {address}."
+            )
+        raise NotALibrary(f"{address} does not exist. Make a library: longmatch index {address} FILES.")
     with storage_errors(address):
         return lancedb.connect(address, session=lancedb.Session(INDEX_CACHE, METADATA_CACHE))
 

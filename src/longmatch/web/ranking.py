@@ -9,6 +9,7 @@ import numpy.typing as npt
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
+from longmatch.matching.render.wording import none_matches
 from longmatch.web.jobs import Job
 from longmatch.web.schema import Found, Ranking, RankRequest, Same
 from longmatch.web.state import State
@@ -52,11 +53,13 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
     )
     rows = state.catalogue.rows()
     described = state.described(asked.document)
+    where = checked(asked.where)
+    nothing = [none_matches(where, library.absent_keys(where))] if where and not hits and not hits.same else []
     return Ranking(
         query=described,
         by=asked.rerank or asked.by,
         documents=len(rows),
-        remarks=library.language_remarks(described.language) + hits.remarks,
+        remarks=library.language_remarks(described.language) + nothing + hits.remarks,
         same=[Same(**rows[one.id].model_dump(), relation=one.relation) for one in hits.same if one.id in rows],
         hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
     )

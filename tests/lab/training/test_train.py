@@ -152,6 +152,15 @@ def test_another_setting_in_the_same_folder_is_an_error(tiny: Train):
     assert whole_folder(tiny(seed=1, workers=2).out) == before  # but not one that changes nothing
 
 
+def test_a_run_that_could_not_start_leaves_its_folder_free(tmp_path):
+    from longmatch.lab.training.train import train
+
+    with pytest.raises(LongmatchError, match="does not exist"):
+        train("first", tmp_path / "mistyped", tmp_path / "out")
+    with pytest.raises(LongmatchError, match="does not exist"):  # not: holds a training run with other data
+        train("first", tmp_path / "mistyped again", tmp_path / "out")
+
+
 def test_a_folder_with_other_files_is_not_trained_into(tiny: Train, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("mine")

@@ -70,7 +70,7 @@ class TrainingRun:
             self.work_folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.work_folder / "lock", timeout=0):
                 self._check(wanted)
-                if not (self.work_folder / "run.json").is_file():
+                if not self._has_begun:
                     write_atomically(
                         self.work_folder / "run.json", json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
                     )
@@ -89,7 +89,7 @@ class TrainingRun:
         if self.out.exists() and not self.out.is_dir():
             raise LongmatchError(f"{self.out} is a file. Name a folder with --out.")
         record = self.work_folder / "run.json"
-        if not record.is_file():
+        if not self._has_begun:
             if self.out.is_dir() and any(path.name != "training" for path in self.out.iterdir()):
                 raise LongmatchError(f"{self.out} holds other files. Name a new folder with --out.")
             return
@@ -99,6 +99,13 @@ class TrainingRun:
                 f"{self.out} holds a training run with {key} {then}, not {now}. "
                 "Name another folder with --out, or use the same settings to resume it."
             )
+
+    @property
+    def _has_begun(self) -> bool:
+        """Whether the folder holds a run that got further than its settings: to prepared data, weights, checkpoints."""
+        if not (self.work_folder / "run.json").is_file():
+            return False
+        return self.is_done or any(path.name not in ("run.json", "lock") for path in self.work_folder.iterdir())
 
     def finish(self, folder: Path) -> None:
         """Move the trained model's files from `folder` into place, the record last."""

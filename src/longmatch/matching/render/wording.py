@@ -202,6 +202,20 @@ def left_out(key: str, lacking: int, documents: int) -> str:
     return f"{lacking:,} of {count(documents, 'document')} {have} no {key} and {were} left out."
 
 
+def none_matches(where: str, absent: Sequence[str], place: str = "") -> str:
+    """One sentence where no document matches a condition; `absent` are the keys that no document has.
+
+    >>> none_matches("yeer > 2019", ["yeer"], "papers")
+    'No document of papers has a value for yeer, so none matches the condition yeer > 2019'
+    >>> none_matches("year > 2019", [])
+    'No document matches the condition year > 2019'
+    """
+    documents = f"No document of {place}" if place else "No document"
+    if absent:
+        return f"{documents} has a value for {' or '.join(absent)}, so none matches the condition {where}"
+    return f"{documents} matches the condition {where}"
+
+
 def _listed(words: Sequence[str]) -> str:
     """Words as a sentence lists them."""
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
@@ -213,8 +227,8 @@ def shared_text(match: Match) -> list[str]:
     if relation == "copy":
         return ["The two are copies: their text is the same, word for word."]
     if relation in ONE_WORDING:
-        whole = _standing_in_both(reuse)
-        parts = f"{percent(whole[0])} of A stands in B, {percent(whole[1])} of B in A"
+        same = reuse.same_a / max(1, reuse.words_a), reuse.same_b / max(1, reuse.words_b)
+        parts = f"{percent(same[0])} of A stands unchanged in B, {percent(same[1])} of B in A"
         return [f"{_one_wording(reuse)}: {parts}.", revision_summary(match.revision)]
     return [sentence for sentence in (_reused(reuse), _common(reuse)) if sentence]
 
