@@ -38,11 +38,10 @@ def compare(
 
     if redline and b is None:
         raise LongmatchError("--redline shows how one version differs from another. Name a second file.")
-    for output, other in ((html, redline), (redline, html)):
-        if output:
-            check_output(output, PAGE, [a, b])
-            if other and output.resolve() == other.resolve():
-                raise LongmatchError(f"--html and --redline would both write {output}. Name two files.")
+    if html and redline and html.resolve() == redline.resolve():
+        raise LongmatchError(f"--html and --redline would both write {html}. Name two files.")
+    for output in filter(None, (html, redline)):
+        check_output(output, PAGE, [a, b])
     name = with_backbone(model, backbone)
     match = compare_inside(library, name, a, b) if library else compare_alone(name, a, b)
     if html:
