@@ -34,6 +34,14 @@ def test_a_table_has_every_measure_and_tests_each_row_against_the_first() -> Non
     assert shown[2] == "< .001" if p < 0.001 else float(shown[2]) == pytest.approx(p, abs=0.006)
 
 
+def test_rows_can_be_tested_against_another_one() -> None:
+    lines, turned = TABLE.lines(GROUP), TABLE.starting_with("Other").lines(GROUP)
+    assert [line.split(" | ")[0] for line in turned[4:6]] == ["| Other", "| Ours"]
+    assert turned[4].count("| |") == 1  # no p of its own
+    assert turned[5].split(" | ")[2] == lines[5].split(" | ")[2]  # the p of the same two rows
+    assert TABLE.starting_with("none") == TABLE
+
+
 def test_a_set_on_which_the_method_was_not_measured_has_no_table() -> None:
     assert TABLE.lines(ResultGroup("set", "test", runs=[run("other", 1)])) == []
 

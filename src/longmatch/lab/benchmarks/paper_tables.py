@@ -3,7 +3,7 @@
     python -m longmatch.lab.benchmarks.paper_tables colde [--sets acl papers wiki]
     python -m longmatch.lab.benchmarks.paper_tables sdr
     python -m longmatch.lab.benchmarks.paper_tables smith
-    python -m longmatch.lab.benchmarks.paper_tables near --sets acl-near papers-near
+    python -m longmatch.lab.benchmarks.paper_tables near --sets acl-near papers-near [--first default]
 
 Run it in the repository's root. Rows that are not stored are left out; the first row of a table is the one that the
 others are compared with (nDCG@10: randomisation over queries; F1 and AP: paired bootstrap over source documents).
@@ -42,6 +42,10 @@ class PaperTable:
             cells = [cell for measure in self.columns for cell in self._cells(found[first], row, measure)]
             lines.append(_line([label, *cells, str(max(1, len(row.seeds)))]))
         return [*lines, ""]
+
+    def starting_with(self, label: str) -> "PaperTable":
+        """The same table with another row first, which the others are compared with."""
+        return replace(self, rows={label: self.rows[label], **self.rows}) if label in self.rows else self
 
     def _p_head(self, measure: str) -> list[str]:
         return ["p"] if measure in self.tested else []
@@ -226,10 +230,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("paper", choices=TABLES)
     parser.add_argument("--sets", nargs="+", default=["acl", "papers", "wiki"])
+    parser.add_argument("--first", default="", help="the label of another row to compare with")
     options = parser.parse_args(arguments)
     stored = StoredResults.load()
     groups = {group.data: group for group in stored.groups.values() if group.split == "test"}
-    for table in TABLES[options.paper]:
+    for table in (table.starting_with(options.first) for table in TABLES[options.paper]):
         for name in options.sets:
             if name in groups:
                 print("\n".join(table.lines(groups[name])))
