@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.default.probability import SHARE, Curve, Probability
+from longmatch.default.probability import CERTAIN, SHARE, Curve, Probability
 from longmatch.default.sides import BY_NAME, NAMES
 from longmatch.default.statistics import shipped_statistics
 from longmatch.default.unrelated import USUAL_WORDS, Level, Unrelated
@@ -124,6 +124,15 @@ def test_what_ships_rises_with_every_side(
     ships = SHIPPED.probability, SHIPPED.prior.unrelated(knowledge)
     lower, higher = (told(sides, (first, second), (1.0, titles), *ships) for sides in (before, after))
     assert 0 <= lower <= higher + 1e-12 <= 1 + 1e-12
+
+
+@given(LENGTHS)
+def test_a_copy_is_certain_whatever_the_collection_shares(words: int) -> None:
+    alike = replace(
+        UNRELATED, levels={**UNRELATED.levels, "phrases": Level(0.0, 0.5)}
+    )  # all documents share all phrases
+    copy, nearly = ({"words": 0.0, "meaning": 0.0, "phrases": shared} for shared in (1.0, 0.99))
+    assert told(copy, (words, words), unrelated=alike) >= CERTAIN > told(nearly, (words, words), unrelated=alike)
 
 
 def test_what_ships_weighs_known_sides_and_none_against() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
+from tests.library.tiny import write_texts
 
 
 @pytest.fixture
@@ -24,11 +25,28 @@ def test_a_comparison_has_the_score_and_the_probability_of_the_ranking(filled, t
 
 
 def test_a_comparison_from_outside_has_the_score_and_the_probability_of_the_ranking(filled, tiny):
-    document = read_text_string("The river rose over the bank. The harbour was shut.")
+    document = read_text_string(" ".join(["The river rose over the bank. The harbour was shut."] * 5))
     for library in (filled, Library(filled.address, tiny, candidates=1)):
         for hit in library.rank(document, k=3):
             match = library.compare(document, hit.id)
             assert (match.score, match.probability) == pytest.approx((hit.score, hit.probability), abs=1e-6)
+
+
+def test_a_question_has_no_probability(filled):
+    question = read_text_string("The river rose over the bank. The harbour was shut.")
+    hits = filled.rank(question, k=3)
+    assert len(hits) == 3 and all(hit.probability is None and hit.verdict is None for hit in hits)
+    match = filled.compare(question, hits[0].id)
+    assert match.probability is None and match.score == pytest.approx(hits[0].score, abs=1e-6)
+    assert match.to_dict()["verdict"] == "A text this short does not tell whether the two belong together"
+
+
+def test_a_short_document_of_the_library_is_no_question(library, tmp_path):
+    library.add(write_texts(tmp_path / "texts", range(3)))
+    (tmp_path / "short.txt").write_text("The river rose over the bank.")
+    library.add(tmp_path / "short.txt")
+    assert all(hit.probability is not None for hit in library.rank("short.txt"))
+    assert library.compare("short.txt", "d001.txt").probability is not None
 
 
 def test_kept_documents_are_compared_without_being_encoded_again(filled, monkeypatch):

@@ -11,6 +11,8 @@ from longmatch.default.calibration import trust_in_language
 from longmatch.default.sides import Floats
 from longmatch.default.unrelated import USUAL_WORDS, Similarities, Unrelated
 
+COPY = 0.9999  # the similarity of the phrases of two documents from which all of them are the same
+CERTAIN = 0.999  # the least probability of a copy, whatever the collection shares
 SHARE = 0.1  # of the pairs that are compared, those that belong together
 
 
@@ -67,11 +69,11 @@ class Probability:
         if unrelated.doubt:
             doubtful = _sigmoid(self._evidence(similarities, words, unrelated.if_doubtful, trust))
             likely = (1 - unrelated.doubt) * likely + unrelated.doubt * np.minimum(likely, doubtful)
+        shared = np.nan_to_num(similarities.get("phrases", np.zeros(1)))
         if unrelated.ignorance:
-            shared = np.nan_to_num(similarities.get("phrases", np.zeros(1)))
             unsure = unrelated.ignorance * (1 - shared)  # but a copy is one anywhere
             likely = (1 - unsure) * likely + unsure * SHARE
-        return likely
+        return np.where(shared >= COPY, np.maximum(likely, CERTAIN), likely)
 
     def _evidence(
         self, similarities: Similarities, words: tuple[Floats, Floats], unrelated: Unrelated, trust: tuple[float, float]

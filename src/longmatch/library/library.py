@@ -35,13 +35,13 @@ from longmatch.library.reencode import OnDocuments, Reencoder, reencode
 from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType
 from longmatch.library.same_text import same_text_remarks
 from longmatch.library.search.candidates import CANDIDATES
-from longmatch.library.search.encode import Query, QueryEncoder, QueryLike
+from longmatch.library.search.encode import Query, QueryEncoder, QueryLike, is_question
 from longmatch.library.search.explain import Ranking
 from longmatch.library.search.hierarchical import rank_by_sdr
 from longmatch.library.search.same import MOST as MOST_SAME
 from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
-from longmatch.library.search.sections import QUESTION_WORDS, rank_sections
+from longmatch.library.search.sections import rank_sections
 from longmatch.library.single import put_documents
 from longmatch.library.store import Store, limit_malloc_arenas, sql_in
 from longmatch.library.writer import Writer, write_lock
@@ -280,11 +280,14 @@ class Library:
 
     def compare(self, a: QueryLike, b: QueryLike) -> Match:
         """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
-        again.
+        again. With a question there is no probability, as in `rank`.
         """
-        first, second = self.encode(a), self.encode(b)
+        encoder = self._query_encoder(self._searcher())
+        (first, first_id), (second, second_id) = encoder.encode(a), encoder.encode(b)
         searcher = self._searcher()
         match = searcher.explain(first, second).match(self._store.model.name)
+        if is_question(first.words, first_id) or is_question(second.words, second_id):
+            match = replace(match, probability=None)
         return replace(match, is_common=CommonPassages(searcher.store, searcher.index))
 
     def within(self, query: QueryLike) -> Match:
@@ -408,7 +411,7 @@ class Library:
             ranking = ranking.reranked(rerank, k, progress)
         hits = ranking.hits(self._with_path)
         hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
-        if by == "default" and not rerank and encoded.stored_id is None and encoded.words <= QUESTION_WORDS:
+        if by == "default" and not rerank and encoded.is_question:
             hits.stands_out = rank_sections(searcher, encoded, 1, where).stands_out
         hits.left_out = self.left_out(where)
         return hits

@@ -8,7 +8,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
 from longmatch.library.rank_text import rank_text
-from longmatch.library.search.sections import QUESTION_WORDS
+from longmatch.library.search.encode import QUESTION_WORDS
 from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.section_hits import SectionHits
 from tests.library.tiny import made_up_text, write_texts

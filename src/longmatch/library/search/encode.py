@@ -25,7 +25,16 @@ from longmatch.library.index.segment import TITLE_WORDS
 from longmatch.library.index.terms import QueryTerms
 from longmatch.library.store import Store
 
+QUESTION_WORDS = 40  # of a text from outside, up to which it is a question
 QueryLike: TypeAlias = Document | Encoding | str | os.PathLike[str]
+
+
+def is_question(words: int, stored_id: str | None) -> bool:
+    """Whether a text is too short for a probability, which is learnt from pairs of documents.
+
+    What a user keeps in the library is a document, however short.
+    """
+    return stored_id is None and words <= QUESTION_WORDS
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,11 @@ class Query:
         language = language_code(int(selected.column("languages")[0]))
         title_words = selected.counts(TITLE_WORDS)
         return Query(id, int(words), counts, title_words, title, vector, index, language, stored_id=id)
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is a question rather than a document."""
+        return is_question(self.words, self.stored_id)
 
     @property
     def encoding(self) -> Encoding:

@@ -73,7 +73,7 @@ class Ranking:
 
     def hits(self, present: Callable[[Document], Document]) -> Hits:
         """The hits with their passages; `present` makes a stored document one that a user can open."""
-        known = self.probabilities
+        known = None if self.query.is_question else self.probabilities
         likely: list[float | None] = [None] * len(self.candidates) if known is None else list(known.tolist())
         passages = self.explain(self.candidates)
         rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), passages, likely, strict=True)

@@ -25,7 +25,6 @@ from longmatch.matching.presentable import Quality, quality
 from longmatch.matching.section_hits import SectionHit, SectionHits
 from longmatch.ragged import as_numbers
 
-QUESTION_WORDS = 40  # of a text up to which it is a question
 ONE_RARE_WORD = float(np.log(1 + BACKGROUND_DOCUMENTS))  # its weight; that much of every question counts as not found
 USUAL_LEVEL = 0.06  # of the best chunk of a document that has nothing to do with a question
 STANDS_OUT = 0.2  # above the level of the library's documents

@@ -1,7 +1,6 @@
 """How scores are put into words, the same in the terminal and on the page."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Literal
 
 from longmatch.documents.brief import brief
@@ -20,9 +19,6 @@ _VERDICTS = (  # from this probability on, how sure, and whether they do
 )
 _WORD_FOR_WORD = 0.98  # share of the words of a passage that are the same
 NOTHING_STANDS_OUT = "Nothing here stands out for this question; the closest are listed."
-ROUGH_PROBABILITY = (
-    "The score orders the list; for so short a query the probability is rough, and may be higher further down."
-)
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _CHANGES: tuple[Literal["added", "removed", "moved"], ...] = ("added", "removed", "moved")
 _LANGUAGES = {
@@ -87,6 +83,8 @@ def verdict(match: Match) -> str:
     if match.measured and match.probability is not None:
         how, positive = _likelihood(match.probability)
         return f"The two {how} {'' if positive else 'do not '}belong together"
+    if match.measured:
+        return "A text this short does not tell whether the two belong together"
     if match.threshold is None:
         return "This model's scores are not calibrated; compare them only with each other"
     belong = "belong together" if match.score >= match.threshold else "do not belong together"
@@ -153,21 +151,16 @@ def remarks(match: Match) -> list[str]:
 def ranking_remarks(probabilities: Iterable[float | None], stands_out: bool | None = None) -> list[str]:
     """What to know before reading a ranking: that none of its documents may belong with the query.
 
-    For a question `stands_out` says whether there is an answer: it is too short for the probability to tell.
+    For a question, which has no probabilities, `stands_out` says whether there is an answer.
 
     >>> ranking_remarks([0.2, 0.04])
     ['Nothing here shares more than such documents always do; the closest are listed.']
-    >>> ranking_remarks([0.9, 0.04]), ranking_remarks([None, None]), ranking_remarks([0.2], stands_out=True)
+    >>> ranking_remarks([0.9, 0.04]), ranking_remarks([None, None]), ranking_remarks([], stands_out=True)
     ([], [], [])
-    >>> ranking_remarks([0.3, 0.72], stands_out=True)
-    ['The score orders the list; for so short a query the probability is rough, and may be higher further down.']
     """
     known = [probability for probability in probabilities if probability is not None]
     if stands_out is not None:
-        if not stands_out:
-            return [NOTHING_STANDS_OUT]
-        rises = any(round(100 * later) > round(100 * first) for first, later in pairwise(known))
-        return [ROUGH_PROBABILITY] if rises else []
+        return [] if stands_out else [NOTHING_STANDS_OUT]
     if not known or max(known) >= _MAY:
         return []
     return ["Nothing here shares more than such documents always do; the closest are listed."]

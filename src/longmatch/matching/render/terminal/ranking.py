@@ -5,6 +5,7 @@ from typing import Protocol
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from longmatch.matching.match import Alignment, Passage
@@ -60,12 +61,20 @@ def _print_hit(number: str, hit: Ranked, console: Console) -> None:
     for pair in hit.why[:PASSAGES]:
         below += [_passage("query", pair.a, pair.words), _passage("match", pair.b, pair.words)]
     if hit.probability is None:
-        console.print(head.append_text(title))
+        console.print(_beside(head, title))
     else:
         console.print(head.append(f"{likelihood(hit.probability)} ({chance(hit.probability)})"))
         below.insert(0, title)
     for line in below:
         console.print(Padding(line, (0, 0, 0, len(number))))
+
+
+def _beside(head: Text, title: Text) -> Table:
+    """A title beside what stands before it; its further lines do not run under that."""
+    row = Table.grid()
+    row.add_column(no_wrap=True)
+    row.add_row(head, title)
+    return row
 
 
 def _passage(side: str, passage: Passage, words: tuple[str, ...]) -> Text:
