@@ -46,3 +46,10 @@ def test_a_language_that_the_model_does_not_know_is_said_once(longmatch, folder,
     assert longmatch("rank", chinese, tmp_path / "library", "--json").json["remarks"][0] == said
     assert longmatch("rank", chinese, tmp_path / "library").err == f"longmatch: {said}\n"
     assert said not in longmatch("rank", "bank.md", tmp_path / "library", "--json").json["remarks"]
+
+
+def test_a_folder_of_documents_does_not_become_its_own_library(longmatch, folder):
+    before = sorted(folder.iterdir())
+    said = f"{folder} cannot be the library and hold its documents. Name another: index LIBRARY PATHS."
+    assert longmatch("index", folder, folder).complaint == said
+    assert sorted(folder.iterdir()) == before

@@ -79,13 +79,17 @@ WORDS = {  # settings of what a model is
     "clusters=sst-clusters-no-losses": "without either loss",
     "attention=True": "with attention",
     "temporal=False": "not temporal",
+    "siamese=False": "similarities alone",
     "views=1": "one view",
     "loss=contrastive": "contrastive loss",
     "word_weight=0": "without words",
     "masked_pairs=True": "masked pairs",
     "unit=paragraph": "paragraphs",
 }
-ABLATIONS = ("augmented=False", "recurrent=False", "contrastive=False", "temporal=False", "views=1", "word_weight=0")
+ABLATIONS = (
+    *("augmented=False", "recurrent=False", "contrastive=False", "temporal=False"),
+    *("views=1", "siamese=False", "word_weight=0"),
+)
 TRAINING = (  # settings of how a model was trained
     *("dropout", "steps", "epochs", "learning_rate", "schedule", "weight_decay", "pairs", "documents", "negatives"),
     *("reachable", "hard_negatives", "sentences", "opening", "max_tokens", "score_by", "loss_temperature"),

@@ -65,6 +65,7 @@ MAIN_ROWS: Rows = {
     "match-ignition": ("match-ignition", {}),
     "opt-match": ("opt-match", {}),
     "cig": ("cig", {}),
+    "cig-similarities": ("cig", {"siamese": False}),
     "sst-clusters": ("sst-clusters", {}),
     "sst-clusters-modularity": ("sst-clusters", {"modularity": 1.0}),  # with DMoN's own loss
     "sst-modularity": ("sst", ADAPTIVE | {"clusters": "@sst-clusters-modularity"}),

@@ -47,8 +47,9 @@ def average_precision(found):
         return found.validate(found.model)["average_precision"]
 
 
-def test_training_lifts_the_average_precision_of_validation_pairs(recipe):
-    found = recipe()
+@pytest.mark.parametrize(("siamese", "reached"), [(True, 0.95), (False, 0.6)])
+def test_training_lifts_the_average_precision_of_validation_pairs(recipe, siamese, reached):
+    found = recipe(siamese=siamese)
     before = average_precision(found)
     optimizer = torch.optim.AdamW(found.model.parameters(), lr=3e-3)
     falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, STEPS)  # as the trainer's own
@@ -59,11 +60,12 @@ def test_training_lifts_the_average_precision_of_validation_pairs(recipe):
         torch.nn.utils.clip_grad_norm_(found.model.parameters(), 1.0)
         optimizer.step()
         falling.step()
-    assert before < 0.8 and average_precision(found) > 0.95
+    assert before < reached - 0.1 and average_precision(found) > reached
 
 
-def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, tiny_bert, tmp_path):
-    quick = {"steps": 12, "documents": 32, "device": "cpu", "precision": "float32"}
+@pytest.mark.parametrize("siamese", [True, False])
+def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, tiny_bert, tmp_path, siamese):
+    quick = {"steps": 12, "documents": 32, "device": "cpu", "precision": "float32", "siamese": siamese}
     out = train("cig", made, tmp_path / "out", backbone=str(tiny_bert), **OWN, **quick)
     record, matcher = json.loads((out / "longmatch.json").read_text()), longmatch.load(out)
     assert record["model"] == "cig" and isinstance(matcher, CigMatcher)
@@ -97,6 +99,14 @@ def test_how_rare_words_are_is_known_from_the_documents_of_training_alone(recipe
     assert known.documents == len(numbers) < len(found.data.tokens.ids)
     wanted = {word: count for word, count in counted.items() if count > 1}
     assert dict(zip(known.ids.tolist(), known.counts.tolist(), strict=True)) == wanted
+
+
+def test_without_siamese_features_no_word_is_read(recipe):
+    found = recipe(siamese=False)
+    batch = found.draw(0)
+    [(graphs, _)] = batch.groups(1)
+    assert batch.tokens == len(graphs.ids) == 0 and len(graphs.features) == int(graphs.nodes.sum())
+    assert not any(name.startswith(("words", "convolution")) for name, _ in found.model.named_parameters())
 
 
 def test_the_concepts_of_a_pair_are_found_once(recipe):

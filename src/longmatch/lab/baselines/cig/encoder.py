@@ -2,7 +2,8 @@
 
 B. Liu, D. Niu, H. Wei, J. Lin, Y. He, K. Lai, Y. Xu: "Matching Article Pairs with Graphical Decomposition and
 Convolutions", ACL 2019: the variant with siamese and lexical features of concepts and lexical features of the whole
-documents (CIG-Siam-Sim-GCN with Sim of the documents). concepts.py builds the graph.
+documents (CIG-Siam-Sim-GCN with Sim of the documents), and the one without siamese features. concepts.py builds the
+graph.
 """
 
 from typing import Any
@@ -25,6 +26,7 @@ WINDOW = 3  # words, of the convolution
 class CigConfig(PretrainedConfig):  # type: ignore[misc]
     """CIG's configuration.
 
+    - `siamese`: whether the words at a concept are encoded; without, its similarities alone are read;
     - `vocabulary`, `word_width`: of the token embeddings; `dropout`: of these and of the pair's vector;
     - `channels`: of the convolution over the words at a concept;
     - `hidden`: the width of a concept's vector; `layers`: the number of graph convolutions;
@@ -37,6 +39,7 @@ class CigConfig(PretrainedConfig):  # type: ignore[misc]
 
     def __init__(
         self,
+        siamese: bool = True,
         vocabulary: int = 30_522,
         word_width: int = 384,
         channels: int = 128,
@@ -48,6 +51,7 @@ class CigConfig(PretrainedConfig):  # type: ignore[misc]
         threshold: float | None = None,
         **others: Any,
     ) -> None:
+        self.siamese = siamese
         self.vocabulary, self.word_width, self.channels = vocabulary, word_width, channels
         self.hidden, self.layers, self.dropout = hidden, layers, dropout
         self.keywords, self.known_words, self.threshold = keywords, known_words, threshold
@@ -85,10 +89,11 @@ class CigModel(FromEmbeddings, PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: CigConfig) -> None:
         super().__init__(config)
-        self.words = TokenEmbeddings(config.vocabulary, config.word_width, config.dropout)
-        self.convolution = nn.Conv1d(config.word_width, config.channels, WINDOW, padding=WINDOW // 2)
-        self.matched = nn.Linear(2 * config.channels, config.hidden)
-        widths = [config.hidden + FEATURES, *[config.hidden] * config.layers]
+        if config.siamese:
+            self.words = TokenEmbeddings(config.vocabulary, config.word_width, config.dropout)
+            self.convolution = nn.Conv1d(config.word_width, config.channels, WINDOW, padding=WINDOW // 2)
+            self.matched = nn.Linear(2 * config.channels, config.hidden)
+        widths = [config.hidden * config.siamese + FEATURES, *[config.hidden] * config.layers]
         self.layers = nn.ModuleList(GraphLayer(width, config.hidden) for width in widths[:-1])
         self.dense = nn.Linear(config.hidden + WHOLE, config.hidden)
         self.dropout = nn.Dropout(config.dropout)
@@ -114,9 +119,7 @@ class CigModel(FromEmbeddings, PreTrainedModel):  # type: ignore[misc]
     def forward(self, batch: GraphBatch, **unused: Any) -> Tensor:
         """The logits of each pair; the second class is a match: (pairs, 2)."""
         with torch.autocast(batch.ids.device.type, enabled=False):
-            x, y = self._texts(batch).unflatten(0, (-1, 2)).unbind(1)  # (nodes, channels) of either document
-            siamese = self.matched(torch.cat([(x - y).abs(), x * y], dim=1)).relu()
-            nodes = torch.cat([siamese, batch.features], dim=1)
+            nodes = torch.cat([self._siamese(batch), batch.features], 1) if self.config.siamese else batch.features
             for layer in self.layers:
                 nodes = layer(nodes, batch.edges, batch.weights)
             pooled = segment_mean(nodes, offsets_of(batch.nodes).to(nodes.device))
@@ -126,6 +129,12 @@ class CigModel(FromEmbeddings, PreTrainedModel):  # type: ignore[misc]
 
     def _init_weights(self, module: nn.Module) -> None:
         """Keep torch's initial values: those for deep transformers are too small for such networks."""
+
+    def _siamese(self, batch: GraphBatch) -> Tensor:
+        """The siamese features of each concept: (nodes, hidden)."""
+        x, y = self._texts(batch).unflatten(0, (-1, 2)).unbind(1)  # (nodes, channels) of either document
+        features: Tensor = self.matched(torch.cat([(x - y).abs(), x * y], dim=1)).relu()
+        return features
 
     def _texts(self, batch: GraphBatch) -> Tensor:
         """The maxima of the convolution over each text, 0 for an empty one: (texts, channels).

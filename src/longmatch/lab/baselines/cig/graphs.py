@@ -17,7 +17,7 @@ from longmatch.units.tokens import Ints, Tokens
 class PairGraph:
     """The concept graph of one pair, with the tokens of both documents at each node."""
 
-    texts: tuple[Ints, ...]  # two per node: of a, of b
+    texts: tuple[Ints, ...]  # two per node: of a, of b; none where the network reads similarities alone
     features: Floats  # (nodes, FEATURES)
     links: Floats  # (nodes, nodes)
     whole: Floats
@@ -44,13 +44,16 @@ class ConceptGraphBuilder:
     matrices: WordMatrixCache
     idf: Idf
     keywords: int
+    texts: bool = True  # whether the network reads the words at a concept
 
     def graph(self, a: Tokens, b: Tokens) -> ConceptGraph:
         """The concepts of a pair, and the concept of each sentence."""
         return concept_graph(self.matrices(a), self.matrices(b), self.idf, self.keywords)
 
     def pair_graph(self, graph: ConceptGraph, a: Tokens, b: Tokens) -> PairGraph:
-        """A concept graph with the tokens of its sentences."""
+        """A concept graph with the tokens of its sentences, if they are read."""
+        if not self.texts:
+            return PairGraph((), graph.features, graph.links, graph.whole)
         sides = [_by_node(tokens, node, len(graph)) for tokens, node in ((a, graph.a), (b, graph.b))]
         texts = tuple(text for both in zip(*sides, strict=True) for text in both)
         return PairGraph(texts, graph.features, graph.links, graph.whole)

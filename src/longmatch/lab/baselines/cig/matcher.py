@@ -65,7 +65,10 @@ class CigMatcher(TokenPairMatcher):
         self.model, self.tokenizer = model.eval(), tokenizer
         self.words = TokenWords.of(tokenizer.backend_tokenizer)
         self.graphs = ConceptGraphBuilder(
-            WordMatrixCache(self.words.words), model.frequencies, int(model.config.keywords)
+            WordMatrixCache(self.words.words),
+            model.frequencies,
+            int(model.config.keywords),
+            bool(model.config.siamese),
         )
 
     @classmethod

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.lab.baselines.cig.concepts import KEYWORDS, ConceptGraph
-from longmatch.lab.baselines.cig.encoder import CigModel
+from longmatch.lab.baselines.cig.encoder import CigConfig, CigModel
 from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph
 from longmatch.lab.baselines.cig.matcher import margins, match_probabilities
 from longmatch.lab.baselines.siamese.embeddings import EmbeddingInit
@@ -39,6 +39,7 @@ class CigSettings:
     """CIG's settings."""
 
     backbone: str | None = None  # a folder or hub id, for its tokenizer and input embeddings; by default MiniLM
+    siamese: bool = True  # false: the similarities at each concept alone, not its words
     words: EmbeddingInit = "backbone"  # initial token embeddings; new: random ones
     word_width: int = 384  # of new embeddings
     channels: int = 128  # of the convolution
@@ -56,8 +57,7 @@ class CigSettings:
     def model(self) -> dict[str, Any]:
         """The settings that go into the model's config."""
         shape = {"channels": self.channels, "hidden": self.hidden, "layers": self.layers}
-        words = {"words": self.words, "word_width": self.word_width, "keywords": self.keywords}
-        return {**shape, **words, "dropout": self.dropout}
+        return {**shape, "siamese": self.siamese, "keywords": self.keywords, "dropout": self.dropout}
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         super().__init__(data, model, tokenizer, settings, options)
         words = TokenWords.of(tokenizer.backend_tokenizer)
         self.model.store_frequencies(self._frequencies(words))
-        self.concepts = ConceptGraphBuilder(WordMatrixCache(words.words), self.model.frequencies, options.keywords)
+        matrices = WordMatrixCache(words.words)
+        self.concepts = ConceptGraphBuilder(matrices, self.model.frequencies, options.keywords, options.siamese)
         self._recent = Recent[tuple[int, int], ConceptGraph](CACHED_GRAPHS)
 
     @classmethod
@@ -105,7 +106,10 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         """A new model for a backbone's tokenizer, with its token embeddings."""
         with checkpoint_errors(f"The backbone {options.backbone}"):
             tokenizer = open_tokenizer(locate(options.backbone))
-            return CigModel.new(options.backbone, tokenizer, **options.model), tokenizer
+            if not options.siamese:
+                return CigModel(CigConfig(**options.model)), tokenizer
+            words = options.words, options.word_width
+            return CigModel.new(options.backbone, tokenizer, *words, **options.model), tokenizer
 
     def draw(self, step: int) -> LabelledGraphs:
         """The graphs of a step's pairs."""
