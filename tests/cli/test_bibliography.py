@@ -1,6 +1,7 @@
 """`index --zotero` and `show --bibtex`, `--ris`, `--csv`, as the user runs them."""
 
 import csv
+from io import StringIO
 
 import pytest
 
@@ -50,3 +51,12 @@ def test_a_bibliography_is_not_written_over_a_file_of_another_kind(longmatch, fo
     for option in ("--bibtex", "--ris", "--csv"):
         assert "exists and does not end in" in longmatch("show", library, option, notes).complaint
     assert notes.read_text() == "mine"
+
+
+def test_every_table_names_a_documents_file_by_the_same_path(longmatch, folder, tmp_path):
+    library = tmp_path / "library"
+    longmatch("index", library, folder)
+    tables = longmatch("show", library, "--csv", "-").out, longmatch("rank", "bank.md", library, "--csv", "-").out
+    shown, ranked = ({row["id"]: row["source"] for row in csv.DictReader(StringIO(table))} for table in tables)
+    assert shown == {name: str(folder / name) for name in shown}
+    assert ranked and ranked.items() <= shown.items()

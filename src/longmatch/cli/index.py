@@ -70,7 +70,7 @@ def index(
     paths = paths or []
     if not prune and paths and not any(path.exists() for path in paths):  # a slip of the keys makes no library
         raise ReadError(paths[0], "does not exist", "Check the name.")
-    if any(path.is_dir() and path.resolve() == Path(library).resolve() for path in paths):
+    if any(path.resolve() == Path(library).resolve() and path.is_dir() for path in paths):
         raise LongmatchError(
             f"{library} cannot be the library and hold its documents. Name another: index LIBRARY PATHS."
         )

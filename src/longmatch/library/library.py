@@ -192,11 +192,17 @@ class Library:
         return self._rows(DESCRIBED)
 
     def records(self, where: str | None = None) -> list[dict[str, Any]]:
-        """What `describe` gives, and the metadata, of the documents that match a condition, as `year > 2019`."""
+        """What `describe` gives, with a source that can be opened, and the metadata.
+
+        `where` is a condition as in `rank`.
+        """
         rows = self._rows([*DESCRIBED, "metadata"])
         ids = self._store.ids_where(where) if where else None
         return [
-            row | {"metadata": json.loads(row["metadata"] or "{}")} for row in rows if ids is None or row["id"] in ids
+            row
+            | {"source": str(self._source_paths.path(row["source"])), "metadata": json.loads(row["metadata"] or "{}")}
+            for row in rows
+            if ids is None or row["id"] in ids
         ]
 
     def _rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:

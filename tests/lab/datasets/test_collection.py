@@ -90,6 +90,8 @@ def test_two_documents_of_one_id_are_refused(tmp_path):
 def test_a_folder_without_documents_is_refused(tmp_path):
     with pytest.raises(ReadError, match="is not a data folder"):
         DataFolder(tmp_path)
+    with pytest.raises(ReadError, match="missing does not exist"):
+        DataFolder(tmp_path / "missing")
 
 
 @pytest.mark.parametrize(

@@ -36,11 +36,11 @@ class PaperTable:
         if first not in found or len(found) == 1:
             return []
         heads = [head for measure, name in self.columns.items() for head in (name, *self._p_head(measure))]
-        lines = [f"{self.title}, {group.data}:", "", _line(["", *heads, "seeds"])]
+        lines = [f"{self.title}, {group.data}:", "", markdown_line(["", *heads, "seeds"])]
         lines += ["|---|" + "---:|" * (len(heads) + 1)]
         for label, row in found.items():
             cells = [cell for measure in self.columns for cell in self._cells(found[first], row, measure)]
-            lines.append(_line([label, *cells, str(max(1, len(row.seeds)))]))
+            lines.append(markdown_line([label, *cells, str(max(1, len(row.seeds)))]))
         return [*lines, ""]
 
     def starting_with(self, label: str) -> "PaperTable":
@@ -76,7 +76,8 @@ def rounded_p(p: float) -> str:
     return f"{p:.3f}".removeprefix("0") if p < 0.01 else f"{p:.2f}".removeprefix("0")
 
 
-def _line(cells: Sequence[str]) -> str:
+def markdown_line(cells: Sequence[str]) -> str:
+    """A row of a table."""
     return f"| {' | '.join(cells)} |".replace("|  |", "| |")
 
 

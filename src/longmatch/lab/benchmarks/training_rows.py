@@ -13,6 +13,7 @@ BOTH = {"pretrained": "@smith-pretrain-wp-sp"}  # words and blocks were masked
 MEAN = {"document_pooling": "mean", "centred": True}  # SMITH's documents by the mean of their blocks, not the first
 MINILM = {"backbone": DEFAULT_NAME, "block_pooling": "mean"}  # MiniLM's sentences are means of their tokens
 SMALL_BLOCKS = {"block_tokens": 32, "max_blocks": 64}  # SMITH's own; with a backbone the default is 4 of 128 tokens
+FRESH = {"readout": "fresh", "swap": True}  # a new pooler, and either document first
 MAIN_ROWS: Rows = {
     "colde": ("colde", {}),
     "colde-paper": ("colde", {"preset": "paper"}),
@@ -59,7 +60,7 @@ MAIN_ROWS: Rows = {
     "smash": ("smash", {}),
     "s-long": ("s-long", {}),
     "cross": ("cross", {}),
-    "cross-fresh": ("cross", {"readout": "fresh", "swap": True}),
+    "cross-fresh": ("cross", FRESH),
     "cross-mean": ("cross", {"readout": "mean", "swap": True}),
     "bert-pli": ("bert-pli", {}),
     "match-ignition": ("match-ignition", {}),
@@ -113,5 +114,20 @@ EPOCHS: Rows = {  # SMITH by the length of its pre-training
         (f"smith-{epochs}-epochs", ("smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"})),
     )
 }
-STUDIES: Rows = {**COLDE_STUDIES, **LENGTHS, **EPOCHS}
+SST_STUDIES: Rows = {
+    **{f"sst-{epochs}-epochs": ("sst", ADAPTIVE | {"epochs": epochs}) for epochs in (3, 10, 20)},
+    **{f"cross-{epochs}-epochs": ("cross", FRESH | {"epochs": epochs}) for epochs in (3, 10, 20)},
+    **{f"cross-head-{times}x": ("cross", FRESH | {"head_learning_rate": times * 5e-5}) for times in (1, 50)},
+    **{f"sst-sentences-{count}": ("sst", {"sentences": count}) for count in (20, 80, 200)},  # SST's figure 5
+    **{f"sst-size-{size}": ("sst", {"size": size}) for size in (3, 12, 24)},  # SST's figure 6
+    **{
+        name: row
+        for weight in (0.1, 10)  # SST's figure 9: lambda, with DMoN's own loss
+        for name, row in (
+            (f"sst-clusters-lambda-{weight}", ("sst-clusters", {"separation": weight, "modularity": 1.0})),
+            (f"sst-lambda-{weight}", ("sst", ADAPTIVE | {"clusters": f"@sst-clusters-lambda-{weight}"})),
+        )
+    },
+}
+STUDIES: Rows = {**COLDE_STUDIES, **LENGTHS, **EPOCHS, **SST_STUDIES}
 ROWS: Rows = {**MAIN_ROWS, **STUDIES}

@@ -40,6 +40,8 @@ class DataFolder:
         self.path = self.place.parent if of_pairs else self.place
         self.label_files = (self.place.name,) if of_pairs else LABEL_FILES
         files = [self.path / name for name in DOCUMENT_FILES if (self.path / name).is_file()]
+        if not self.path.exists():
+            raise ReadError(self.path, "does not exist", "Check the name.")
         if not files:
             raise ReadError(
                 self.path,

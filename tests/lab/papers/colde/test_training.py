@@ -138,12 +138,12 @@ def test_an_epoch_draws_every_pair_that_belongs_together_and_no_batch_is_too_lar
 
 def test_sections_of_one_class_are_positives_whichever_pair_brought_them(classes, make):
     recipe = make(classes)
-    labels = dict(zip(*recipe.data.classes("train"), strict=True))
     source, target = (
         getattr(recipe.pairs, side)[recipe._rows[recipe._epochs.rows(0)]] for side in ("source", "target")
     )
     numbers = np.unique(np.concatenate([source, target]))
-    own = np.repeat([labels[n] for n in numbers], 3)  # two sections each, and the document
+    labels = dict(line.split("\t") for line in (classes / "classes.tsv").read_text().splitlines())
+    own = np.repeat([labels[recipe.data.tokens.ids[n]] for n in numbers], 3)  # two sections each, and the document
     assert recipe.draw(0).targets.tolist() == (own[:, None] == own).tolist()
 
 

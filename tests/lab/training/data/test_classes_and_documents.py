@@ -13,10 +13,11 @@ TRAIN, VALIDATION = ids_of("train", 6), ids_of("validation", 4)
 KINDS = {id: f"kind {n % 2}" for n, id in enumerate([*TRAIN, *VALIDATION])}
 
 
-def of_classes(data: TrainingData, split: str) -> dict[str, str]:
-    found = data.classes(split)
-    assert found is not None
-    return {data.tokens.ids[n]: data.class_names[c] for n, c in zip(*(v.tolist() for v in found), strict=True)}
+def matches(data: TrainingData, split: str) -> dict[frozenset[str], bool]:
+    """The pairs of a split, and whether they match."""
+    pairs, ids = data.pairs(split), data.tokens.ids
+    rows = zip(pairs.source.tolist(), pairs.target.tolist(), pairs.label.tolist(), strict=True)
+    return {frozenset((ids[source], ids[target])): bool(label) for source, target, label in rows}
 
 
 @pytest.fixture
@@ -24,9 +25,10 @@ def by_table(make, opened) -> TrainingData:
     return opened(make(KINDS, classes=table("document label", KINDS.items())))
 
 
-def test_classes_of_a_table_are_split_by_the_ids(by_table):
-    assert of_classes(by_table, "train") == {id: KINDS[id] for id in TRAIN}
-    assert of_classes(by_table, "validation") == {id: KINDS[id] for id in VALIDATION}
+@pytest.mark.parametrize(("split", "ids"), [("train", TRAIN), ("validation", VALIDATION)])
+def test_classes_of_a_table_are_split_by_the_ids(by_table, split, ids):
+    assert {by_table.tokens.ids[number] for number in by_table.labelled(split)} == set(ids)
+    assert frozenset().union(*matches(by_table, split)) == set(ids)
 
 
 def test_classes_stand_in_the_documents_themselves_too(tmp_path, opened, by_table):
@@ -34,7 +36,7 @@ def test_classes_stand_in_the_documents_themselves_too(tmp_path, opened, by_tabl
     path.write_text(lines([*KINDS, "none"], {id: {"label": label} for id, label in KINDS.items()}), encoding="utf-8")
     data = opened(path)
     assert len(data.tokens) == len(KINDS) + 1
-    assert of_classes(data, "train") == of_classes(by_table, "train")
+    assert matches(data, "train") == matches(by_table, "train")
 
 
 def test_pairs_of_classes_match_where_the_class_is_the_same(by_table):
@@ -53,10 +55,6 @@ def test_documents_of_one_training_class_are_related(by_table):
     expected = np.eye(5, dtype=bool)
     expected[0, 2] = expected[2, 0] = True  # training knows nothing of the classes of validation
     assert known.tolist() == expected.tolist()
-
-
-def test_without_classes_there_are_none(make, opened):
-    assert opened(make("ab")).classes("train") is None
 
 
 def test_a_twentieth_of_the_documents_is_held_out_by_their_ids(make, opened):

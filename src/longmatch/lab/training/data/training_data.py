@@ -168,23 +168,6 @@ class TrainingData:
         classes[documents] = labels
         return classes
 
-    @property
-    def class_names(self) -> tuple[str, ...]:
-        """The classes, in the order of their numbers."""
-        return self._classes.names
-
-    def classes(self, split: Split) -> tuple[Ints, Ints] | None:
-        """The documents of a split with a class, and its number; None without classes. Only test may be empty."""
-        if not self.has_classes:
-            return None
-        documents, labels = self._classes.of(split)
-        if split != "test" and not len(documents):
-            raise LongmatchError(self._empty(split))
-        if split != "test" and len(np.unique(labels)) == 1:
-            only = self.class_names[labels[0]]
-            raise LongmatchError(f"{self._where} has only the class {only!r} in the {split} split. Add another.")
-        return documents, labels
-
     def documents(self, split: Split) -> Ints:
         """The documents for training without labels; validation is a held-out twentieth, chosen by id.
 
@@ -220,7 +203,7 @@ class TrainingData:
             "unreadable": len(self.tokens.unreadable),
             "tokens": int(self.tokens.lengths.sum()),
             "pairs": {s: {"matches": int(v.sum()), "others": int((1 - v).sum())} for s, v in labels.items()},
-            "classes": len(self.class_names),
+            "classes": len(self._classes.names),
             "without_labels": self._facts_without_labels,
         }
 
