@@ -28,10 +28,10 @@ def reencode(
 ) -> Store:
     """Encode all documents into a second table, and replace the first by it in one commit.
 
-    If interrupted, the next call with the same model resumes.
+    If interrupted, the next call with the same model resumes; documents that have changed since are encoded again.
     """
     target = _open_target(store.address, LibraryModel.of(matcher, vector_type))
-    done = set(target.read(["id"])["id"].to_pylist())
+    done = _still_current(target, store)
     for rows in store.batches(DOCUMENT_COLUMNS):
         remaining = [row for row in rows if row.id not in done]
         if remaining:
@@ -40,6 +40,17 @@ def reencode(
             on_documents(len(rows))
     store.replace_documents(target)
     return Store.open(store.address)
+
+
+def _still_current(target: Store, store: Store) -> set[str]:
+    """The ids of the documents in `target` that are the same in `store`; the others are removed from it."""
+    encoded, stored = (
+        {row["id"]: row for row in each.read(["id", "hash", "source"]).to_pylist()} for each in (target, store)
+    )
+    stale = [id for id, row in encoded.items() if stored.get(id) != row]
+    if stale:
+        target.delete(stale)
+    return encoded.keys() - set(stale)
 
 
 def _open_target(address: str, model: LibraryModel) -> Store:
