@@ -1,5 +1,7 @@
 """`longmatch index` as the user sees it."""
 
+import os
+
 import pytest
 
 from longmatch.cli.index import progress_text
@@ -53,3 +55,13 @@ def test_a_folder_of_documents_does_not_become_its_own_library(longmatch, folder
     said = f"{folder} cannot be the library and hold its documents. Name another: index LIBRARY PATHS."
     assert longmatch("index", folder, folder).complaint == said
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_file_whose_name_cannot_be_decoded_is_named_and_the_others_are_indexed(longmatch, folder, tmp_path):
+    (folder / os.fsdecode(b"caf\xe9.txt")).write_text("Coffee is sold from nine.\n")
+    (folder / os.fsdecode(b"caf\xe9.xlsx")).write_bytes(b"x")
+    ran = longmatch("index", tmp_path / "library", folder, "--json")
+    assert len(ran.json["added"]) == 5
+    said = f"{folder}/caf\ufffd.txt has a name that is not valid UTF-8. Rename it."
+    assert ran.json["unreadable"] == [{"file": f"{folder}/caf\ufffd.txt", "problem": said}]
+    assert ran.json["passed_over"] == [f"{folder}/caf?.xlsx"]

@@ -114,3 +114,11 @@ def test_an_empty_file_is_refused(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ReadError, match=r"docs\.jsonl is empty"):
         list(iterate_jsonl(path))
+
+
+def test_halves_of_characters_are_replaced_wherever_they_stand(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(r'{"id": "a\ud83d", "title": "T\ud83d", "text": "Rain\ud83d falls.", "tags": ["t\ud83d"]}' + "\n")
+    (document,) = iterate_jsonl(path)
+    found = (document.id, document.title, document.text, document.metadata["tags"])
+    assert found == ("a\ufffd", "T\ufffd", "Rain\ufffd falls.", ["t\ufffd"])

@@ -5,6 +5,7 @@ import sys
 import warnings
 from errno import ENOSPC
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -80,6 +81,8 @@ def main() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads must not spin beside another busy process
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads spin, and products here are small
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    if isinstance(sys.stdout, TextIOWrapper):  # a file name or a terminal may lack what is printed
+        sys.stdout.reconfigure(errors="replace")
     with warnings.catch_warnings():
         _say_warnings()
         _run()

@@ -1,18 +1,16 @@
 """What a reader produces: text and blocks. `Draft.document` turns it into a Document with sentences."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, cast
 
+from longmatch.documents.characters import whole, whole_values
 from longmatch.documents.document import Document, Kind, Paragraph, Section, Span
 from longmatch.documents.language import detect_language
 from longmatch.documents.numbered_paragraphs import divide_sections
 from longmatch.documents.paragraph_kinds import is_reference_heading
 from longmatch.documents.sentences import split_sentences
-
-_SURROGATES = re.compile("[\ud800-\udfff]")  # halves of characters, which tokenizers reject
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +86,14 @@ class Draft:
         """
         if self._parts:
             self.text = "".join(self._parts)
-        self.text = _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", self.text)
+        self.text, self.plain, id = whole(self.text), whole(self.plain), whole(id)
         language = detect_language(self.text)
         sections = tuple(_sections(self.text, self.plain or self.text, self.blocks, language))
         fallback = next((s.heading for s in sections if s.heading), id)
         if not given_sections:
             sections = tuple(divide_sections(sections, self.plain or self.text))
-        name = title or self.title or fallback
-        return Document(
-            id, name, self.text, sections, language, source, self.metadata, self.plain, tuple(self.page_breaks)
-        )
+        name, metadata = whole(title or self.title or fallback), whole_values(self.metadata)
+        return Document(id, name, self.text, sections, language, source, metadata, self.plain, tuple(self.page_breaks))
 
 
 def _sections(text: str, plain: str, blocks: list[Block], language: str) -> Iterable[Section]:

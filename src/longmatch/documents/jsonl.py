@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from longmatch.documents.characters import whole
 from longmatch.documents.checks import check_document, check_file
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
@@ -76,7 +77,7 @@ def parse_line(line: bytes, path: Path, number: int, only: str | None = None) ->
         raise ReadError(where, "is not JSON", _FORMAT) from error
     if not isinstance(record, dict) or not ("sections" in record or "text" in record):
         raise ReadError(where, "is not a document", _FORMAT)
-    id = str(record.get("id") or "") or f"{path.name.partition('.')[0]}-{number}"
+    id = whole(str(record.get("id") or "")) or f"{path.name.partition('.')[0]}-{number}"
     if only is not None and id != only:
         return None
     metadata = {key: value for key, value in record.items() if key not in _DOCUMENT_KEYS}

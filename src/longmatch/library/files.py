@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from longmatch.documents import ocr
 from longmatch.documents.attachments import attachments
+from longmatch.documents.characters import has_halves, whole
 from longmatch.documents.checks import exists, is_gone
 from longmatch.documents.document import Document
 from longmatch.documents.mail import numbered_messages, parse_message
@@ -148,6 +149,9 @@ def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_
         if source in seen:
             continue
         seen.add(source)
+        if has_halves(source):
+            result.problems.append(ReadError(whole(str(path)), "has a name that is not valid UTF-8", "Rename it."))
+            continue
         try:
             record = records.get(source)
             known = None if record and _is_readable_now(record) else record
