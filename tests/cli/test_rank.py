@@ -117,6 +117,19 @@ def test_words_that_no_document_holds_are_named(longmatch, folder):
     longmatch("rank", folder / "bank.md", folder)
     ran = longmatch("show", folder, "--find", "submarine")
     assert ran.out == f"No document of {folder} contains all of this: submarine\n"
+    ran = longmatch("show", folder, "--find", "bank", "--where", "words < 0")
+    assert ran.out == f"No document of {folder} that matches words < 0 contains all of this: bank\n"
+
+
+def test_of_many_that_hold_the_words_the_best_are_listed_and_all_are_exported(longmatch, tmp_path):
+    rows = [{"id": f"r{n:02}", "text": f"The bank of town {n} failed."} for n in range(60)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    library = tmp_path / "library"
+    longmatch("index", library, tmp_path / "rows.jsonl")
+    listed = longmatch("show", library, "--find", "bank").out
+    assert listed.endswith("These are the best 50; more documents contain this.\n") and "\n50. " in listed
+    assert longmatch("show", library, "--find", "bank", "--csv", "-").out.count("\n") == 61
+    assert "r07" in longmatch("show", library, "--find", "bank", "--where", "id = 'r07'").out
 
 
 @pytest.fixture

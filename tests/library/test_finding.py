@@ -68,3 +68,14 @@ def test_no_more_than_a_few_snippets_in_the_order_of_the_text(tmp_path: Path, ti
     found = snippets(library.show("a.txt"), Wanted.of("crane gold"))
     assert [snippet.passage.text for snippet in found][-1] == "A crane lifted gold." and len(found) == 3
     assert [snippet.passage.start for snippet in found] == sorted(snippet.passage.start for snippet in found)
+
+
+@pytest.mark.parametrize("asked", ["waste filter", '"was"', '"a waste"'])
+def test_a_condition_is_applied_before_the_best_are_taken(library: Library, asked: str) -> None:
+    assert library.find_ids(asked, 1, "id = 'water.txt'") == ["water.txt"]
+    assert library.find_ids(asked, 1, "id = 'snow.txt' AND words < 0") == []
+
+
+def test_all_that_contain_the_words_are_found_if_asked(library: Library) -> None:
+    assert sorted(library.find_ids("waste filter", None)) == ["filter.md", "water.txt"]
+    assert len(library.find_ids("waste filter", 1)) == 1

@@ -1,6 +1,7 @@
 """Indexing is incremental: new, changed, unchanged and vanished files are told apart."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read
+from longmatch.library import files
 from longmatch.library.library import Library
 from longmatch.library.writer import Writer
 from tests.library.tiny import made_up_text, tiny_matcher, write_texts
@@ -164,3 +166,31 @@ def test_a_library_whose_writer_was_killed_before_it_finished_answers_as_a_fresh
     asked, wanted = ([(hit.id, hit.score) for hit in one.rank("d001.txt", k=20)] for one in (opened(), fresh))
     assert [id for id, _ in asked] == [id for id, _ in wanted]
     assert [score for _, score in asked] == pytest.approx([score for _, score in wanted], abs=1e-6)
+
+
+def test_a_file_whose_time_alone_changed_is_read_once_more_and_no_further(
+    library: Library, texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in texts.iterdir():
+        os.utime(path, (1e9, 1e9))
+    library.add(texts)
+    os.utime(texts / "d000.txt", (1.5e9, 1.5e9))
+    hashed: list[str] = []
+    content_of = files._hash
+    monkeypatch.setattr(files, "_hash", lambda path: hashed.append(path.name) or content_of(path))
+    for _ in range(3):
+        assert library.add(texts).unchanged == 8
+    assert hashed == ["d000.txt"]
+
+
+def test_what_another_process_adds_is_seen_by_every_verb(tiny, texts: Path, tmp_path: Path) -> None:
+    mine, theirs = (Library(tmp_path / "shared", tiny) for _ in range(2))
+    assert len(mine) == 0
+    theirs.add(texts / "d000.txt")
+    assert len(mine) == 1
+    theirs.add(texts / "d001.txt")
+    assert [row["id"] for row in mine.describe()] == ["d000.txt", "d001.txt"]
+    theirs.add(texts / "d002.txt")
+    assert mine.summary()["documents"] == 3
+    theirs.add(texts / "d003.txt")
+    assert len(mine.records()) == 4

@@ -143,3 +143,12 @@ def test_the_approximate_index_finds_nearly_what_the_exact_product_finds(tmp_pat
     near = approximate._store.nearest(asked, 10, None)
     assert len(set(near) & {ids[i] for i in best}) >= 8
     assert [h.id for h in approximate.rank("d007.txt", k=3)] == [h.id for h in exact.rank("d007.txt", k=3)]
+
+
+def test_a_condition_that_all_documents_fulfil_changes_nothing(library: Library, texts: Path) -> None:
+    library.add(texts)
+    for query in library:
+        every, kept = (library.rank(query, k=99, where=where) for where in (None, "words > 0"))
+        assert [(hit.id, hit.score, hit.percentile) for hit in kept] == [
+            (hit.id, hit.score, hit.percentile) for hit in every
+        ]

@@ -67,11 +67,13 @@ def show(
         _list(opened, library, opened.records(where), where, as_json)
 
 
-def _selected(opened: "Library", id: str | None, find: str | None, where: str | None) -> list[dict[str, Any]]:
-    """The records of the documents asked for; those found by words come best first."""
+def _selected(
+    opened: "Library", id: str | None, find: str | None, where: str | None, most: int | None = None
+) -> list[dict[str, Any]]:
+    """The records of the documents asked for; those found by words come best first, `most` of them or all."""
     if id is None and not find:
         return opened.records(where)
-    ids = opened.find_ids(find, FOUND) if find else [opened.show(str(id)).id]
+    ids = opened.find_ids(find, most, where) if find else [opened.show(str(id)).id]
     records = {record["id"]: record for record in opened.records(where)}
     return [records[id] for id in ids if id in records]
 
@@ -107,7 +109,8 @@ def _print_found(opened: "Library", library: str, find: str, where: str | None, 
     from longmatch.matching.render.terminal.printable import printable
     from longmatch.matching.render.terminal.sections import print_snippet
 
-    wanted, listed = Wanted.of(find), _selected(opened, None, find, where)
+    wanted, found = Wanted.of(find), _selected(opened, None, find, where, FOUND + 1)
+    listed = found[:FOUND]
     for record in listed:
         record["snippets"] = snippets(opened.show(record["id"]), wanted)
     if as_json:
@@ -116,13 +119,16 @@ def _print_found(opened: "Library", library: str, find: str, where: str | None, 
         typer.echo(json.dumps({"facts": opened.summary(), "documents": listed}, ensure_ascii=False, indent=2))
         return
     if not listed:
-        typer.echo(f"No document of {library} contains all of this: {find}")
+        matching = f" that matches {where}" if where else ""
+        typer.echo(f"No document of {library}{matching} contains all of this: {find}")
     console = Console()
     for number, record in enumerate(listed, 1):
         console.print(Text(f"{number}. {printable(record['title'])}", "bold"))
         console.print(Text(f"   {printable(record['id'])}", "dim"))
         for snippet in record["snippets"]:
             print_snippet(snippet.passage, snippet.page, snippet.words, console)
+    if len(found) > FOUND:
+        typer.echo(f"These are the best {FOUND}; more documents contain this.")
 
 
 def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: str | None, as_json: bool) -> None:

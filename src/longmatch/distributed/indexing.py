@@ -77,7 +77,7 @@ class _Run:
                 records += step.files
         self.removed += self.changes.finish(files)
         commit_all(self.writer, journal.finished, self.removed)
-        self.writer.store.put_files(records)
+        self.writer.store.put_files([*records, *files.touched])
         if self.changes.prune:
             self.writer.store.delete_files(files.gone)
         journal.delete()

@@ -99,10 +99,8 @@ class SourceFile:
         return self.path.suffix.lower() == ".mbox"
 
     def record(self, problems: Sequence[str]) -> dict[str, Any]:
-        """The row to store; a time of 0 means: compare the content next time."""
-        settled = time.time_ns() - self.modified > SETTLED * 1e9
-        modified = self.modified if settled else 0
-        state: dict[str, Any] = {"hash": self.hash, "size": self.size, "modified": modified}
+        """The row to store."""
+        state: dict[str, Any] = {"hash": self.hash, "size": self.size, "modified": _settled(self.modified)}
         return {"path": self.source, **state, "problems": list(problems)}
 
 
@@ -112,6 +110,7 @@ class Survey:
 
     to_read: list[SourceFile] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)  # sources
+    touched: list[dict[str, Any]] = field(default_factory=list)  # records of unchanged files with their new times
     gone: list[str] = field(default_factory=list)  # sources
     problems: list[ReadError] = field(default_factory=list)  # paths that do not exist or cannot be opened
     known_problems: list[tuple[str, str]] = field(default_factory=list)  # source and error message of unchanged files
@@ -156,6 +155,7 @@ def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_
             record = records.get(source)
             known = None if record and _is_readable_now(record) else record
             file = _if_changed(path, id, source, known, description)
+            modified = _settled(path.stat().st_mtime_ns)
         except OSError as error:
             result.problems.append(
                 ReadError(path, f"cannot be opened ({error.strerror})", "Check that you may read it.")
@@ -165,6 +165,8 @@ def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_
             result.to_read.append(file)
         else:
             result.unchanged.append(source)
+            if modified != records[source]["modified"]:
+                result.touched.append(records[source] | {"modified": modified})
             result.known_problems += [(source, problem) for problem in records[source]["problems"]]
     roots = {(path.folder if isinstance(path, DescribedFile) else path).resolve() for path in paths}
     for source in records.keys() - seen:
@@ -229,6 +231,11 @@ def _is_readable_now(record: dict[str, Any]) -> bool:
 def is_unchanged(path: Path, record: dict[str, Any]) -> bool:
     """Whether a file is the one that was indexed."""
     return _if_changed(path, "", "", {**record, "hash": record["hash"][:HASH_DIGITS]}) is None
+
+
+def _settled(modified: int) -> int:
+    """A file's time as stored; 0, if it may still be written to, means: compare the content next time."""
+    return modified if time.time_ns() - modified > SETTLED * 1e9 else 0
 
 
 def _hash(path: Path) -> str:

@@ -124,18 +124,28 @@ def _passage(document: Document, sentence: Sentence, section: int) -> Passage:
     )
 
 
-def find_ids(store: Store, wanted: Wanted, k: int) -> list[str]:
-    """The ids of the k documents that have all words and phrases, best first; of those with phrases, among the best
-    MOST_SEARCHED by words.
+def find_ids(store: Store, wanted: Wanted, k: int | None, where: str | None = None) -> list[str]:
+    """The ids of the k documents that have all words and phrases, best first, or of all; of those with phrases, among
+    the best MOST_SEARCHED by words. `where` is a user's condition.
     """
+    kept = store.ids_where(where) if where else None
     if wanted.is_common:
-        return sorted(store.read(["id"], wanted.condition)["id"].to_pylist())[:k]
-    if not wanted.phrases:
-        return store.find(wanted.text, k)
-    ids, found = store.find(wanted.text, MOST_SEARCHED), list[str]()
+        ids = sorted(store.read(["id"], wanted.condition)["id"].to_pylist())
+    else:
+        ids = store.find(wanted.text, k if k and kept is None and not wanted.phrases else max(1, len(store)))
+    if kept is not None:
+        ids = [id for id in ids if id in kept]
+    if wanted.phrases and not wanted.is_common:
+        ids = _with_phrases(store, wanted, ids[:MOST_SEARCHED], k)
+    return ids[:k]
+
+
+def _with_phrases(store: Store, wanted: Wanted, ids: list[str], k: int | None) -> list[str]:
+    """Those whose text has the phrases; at least k, if there are."""
+    found: list[str] = []
     for start in range(0, len(ids), AT_A_TIME):
         rows = store.fetch(ids[start : start + AT_A_TIME], ["id", "text", "plain"])
         found += [row.id for row in rows if wanted.is_in(str(row.value("plain") or row.value("text")))]
-        if len(found) >= k:
+        if k is not None and len(found) >= k:
             break
-    return found[:k]
+    return found

@@ -197,6 +197,7 @@ class IndexingRun:
             self._submit()
             self.batch.removed = self.changes.finish(files)
             self._submit()
+        self.writer.store.put_files(files.touched)
         if self.changes.prune:
             self.writer.store.delete_files(files.gone)
         self.changes.summary.remarks += language_remarks(self.languages, self.writer.store.model.languages)

@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from itertools import islice
@@ -199,18 +199,19 @@ class Library:
         rows = self._rows([*DESCRIBED, "metadata"])
         ids = self._store.ids_where(where) if where else None
         return [
-            row
-            | {"source": str(self._source_paths.path(row["source"])), "metadata": json.loads(row["metadata"] or "{}")}
+            row | {"source": self._openable(row["source"]), "metadata": json.loads(row["metadata"] or "{}")}
             for row in rows
             if ids is None or row["id"] in ids
         ]
 
     def _rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
+        self.refresh()
         rows: list[dict[str, Any]] = self._store.read(columns).to_pylist()
         return sorted(rows, key=lambda row: row["id"])
 
     def summary(self) -> dict[str, Any]:
         """The number of documents and words, and the model."""
+        self.refresh()
         words = self._store.read(["words"])["words"].to_numpy()
         model, adapter = self._store.model, self._store.adapter()
         return {
@@ -240,9 +241,9 @@ class Library:
         rows = self._store.fetch(self.find_ids(words, k), DOCUMENT_COLUMNS)
         return [self._with_path(row.document()) for row in rows]
 
-    def find_ids(self, words: str, k: int = 10) -> list[str]:
-        """The ids of what `find` finds."""
-        return find_ids(self._searcher().store, Wanted.of(words), k)
+    def find_ids(self, words: str, k: int | None = 10, where: str | None = None) -> list[str]:
+        """The ids of what `find` finds, or of all that it would; `where` is a condition as in `rank`."""
+        return find_ids(self._searcher().store, Wanted.of(words), k, where)
 
     def absent_keys(self, where: str) -> list[str]:
         """The metadata keys in a condition that no document has."""
@@ -268,6 +269,9 @@ class Library:
         """Read the changes of other processes: documents, and the model if they adapted it."""
         if self._opened is not None:
             self._opened.refresh()
+        else:
+            with suppress(NotALibrary):  # nobody has made it yet
+                self._opened = Store.open(self.address)
 
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The ids and the documents' vectors: (documents, width)."""
@@ -478,9 +482,11 @@ class Library:
 
     def _with_path(self, document: Document) -> Document:
         """The document with its source as a path that can be opened."""
-        if not document.source:
-            return document
-        return replace(document, source=str(self._source_paths.path(document.source)))
+        return replace(document, source=self._openable(document.source))
+
+    def _openable(self, source: str | None) -> str:
+        """A stored source as a path that can be opened; empty for a document that came from no file."""
+        return str(self._source_paths.path(source)) if source else ""
 
     def unchanged_file(self, document: Document) -> Path:
         """The file of a document of this library; raises LibraryError if it is gone, or is not what was indexed."""

@@ -16,7 +16,6 @@ from longmatch.default.sides import Floats
 from longmatch.encoders.backbone import Vectors
 from longmatch.lexical.terms import Ints
 from longmatch.library.rows import DocumentRow, unpack_vectors
-from longmatch.library.search.candidates import find_candidates
 from longmatch.library.search.encode import Query
 from longmatch.library.search.explain import PASSAGES, Ranking
 from longmatch.library.search.searcher import Searcher
@@ -36,11 +35,7 @@ SENTENCES = ["id", "pieces", "vectors"]
 def rank_by_sdr(searcher: Searcher, query: Query, k: int, matcher: SdrMatcher, where: str | None = None) -> Ranking:
     """The k best by SDR's score: of a small library all documents are scored, of a large one the candidates."""
     scope = searcher.scope(where, without=query.stored_id)
-    small = len(scope) <= 3 * searcher.candidates
-    if small:
-        ids = sorted(scope.ids)
-    else:
-        ids = sorted(find_candidates(query, scope, searcher.candidates, searcher.nearest(len(scope), where)))
+    ids = searcher.candidate_ids(query, scope, where)
 
     def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
         return [matcher.explain(_sdr(query.encoding), _sdr(candidate)).best(PASSAGES) for candidate in candidates]
@@ -49,7 +44,7 @@ def rank_by_sdr(searcher: Searcher, query: Query, k: int, matcher: SdrMatcher, w
     if not rows:
         return Ranking.empty(query)
     candidates = Paragraphs.join([paragraphs_of(row) for row in rows])
-    sample = None if small else sample_paragraphs(searcher.store, scope.ids)
+    sample = None if searcher.is_small(scope) else sample_paragraphs(searcher.store, scope.ids)
     scores = normalised_scores(_sdr(query.encoding).paragraphs, candidates, sample)
     best = np.argsort(-scores, kind="stable")[:k]
     not_scored = len(scope) - len(scores)

@@ -59,22 +59,32 @@ class Searcher:
         filtered = condition(where) if where else None
         return lambda vector, count: self.store.nearest(vector, count, filtered)
 
+    def is_small(self, scope: Scope) -> bool:
+        """Whether all documents of a scope are scored."""
+        return len(scope) <= 3 * self.candidates
+
+    def candidate_ids(self, query: Query, scope: Scope, where: str | None) -> list[str]:
+        """Those to score, sorted: of a small scope all, of a large one those that any side finds."""
+        if self.is_small(scope):
+            return sorted(scope.ids)
+        return sorted(find_candidates(query, scope, self.candidates, self.nearest(len(scope), where)))
+
     def rank(self, query: Query, k: int, where: str | None = None) -> Ranking:
         """The k documents with the best default score, of those that fulfil a user's condition.
 
-        Of a small library all documents are scored, as in memory; of a large one the candidates.
+        Of a small scope all documents are scored, as in memory; of a large one the candidates.
         """
         scope = self.scope(where, without=query.stored_id)
-        if where is None and len(scope) <= 3 * self.candidates:
-            return self._rank_all(query, scope.ids, k)
-        ids = find_candidates(query, scope, self.candidates, self.nearest(len(scope), where))
+        ids = self.candidate_ids(query, scope, where)
+        if self.is_small(scope):
+            return self._rank_all(query, ids, k)
         best = score_candidates(query, ids, self.store, self.statistics, most=k)
         not_lower = np.searchsorted(-best.scores, -best.scores[:k], side="right")
         percentiles = 100.0 * (len(scope) - not_lower) / max(1, len(scope))
         return self._ranking(query, best.first(k), percentiles, len(scope))
 
     def _rank_all(self, query: Query, ids: Sequence[str], k: int) -> Ranking:
-        encodings = self.encodings(sorted(ids))
+        encodings = self.encodings(ids)
         if not encodings:
             return Ranking.empty(query)
         collection = Collection.with_rarity(encodings, self.index.rarity)

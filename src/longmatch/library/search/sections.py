@@ -17,7 +17,7 @@ from longmatch.default.unrelated import PRIOR_DOCUMENTS, drawn_documents
 from longmatch.documents.document import Document
 from longmatch.lexical.cosines import group_coverage
 from longmatch.lexical.terms import Ints
-from longmatch.library.search.candidates import Scope, find_candidates
+from longmatch.library.search.candidates import Scope
 from longmatch.library.search.encode import Query
 from longmatch.library.search.searcher import Searcher
 from longmatch.matching.levels import directed_group_scores
@@ -67,19 +67,12 @@ def rank_sections(
     `present` makes a stored document one that a user can open.
     """
     scope = searcher.scope(where, without=query.stored_id)
-    ids = _candidates(searcher, query, scope, where)
+    ids = searcher.candidate_ids(query, scope, where)
     rarity = searcher.index.rarity
     scored = [_Scored.of(query.encoding, encoding, rarity) for encoding in searcher.encodings(ids)]
     best = sorted((found for document in scored for found in _sections(document)), key=lambda found: -found[0])[:k]
     hits = [_hit(query.encoding, document, number, score, present) for score, document, number in best]
     return SectionHits(hits, _stands_out(searcher, query, scope, scored))
-
-
-def _candidates(searcher: Searcher, query: Query, scope: Scope, where: str | None) -> list[str]:
-    """All documents of a small library, of a large one those that a ranking scores."""
-    if len(scope) <= 3 * searcher.candidates:
-        return sorted(scope.ids)
-    return sorted(find_candidates(query, scope, searcher.candidates, searcher.nearest(len(scope), where)))
 
 
 def _sections(document: _Scored) -> list[tuple[float, _Scored, int]]:
