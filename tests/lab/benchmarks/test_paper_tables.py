@@ -2,13 +2,16 @@
 
 import pytest
 
-from longmatch.lab.benchmarks.colde_robustness import STUDIES, study_points
-from longmatch.lab.benchmarks.paper_tables import PaperTable, colde_rows, pooled_row
+from longmatch.lab.benchmarks.colde_robustness import study_points
+from longmatch.lab.benchmarks.colde_rows import STUDIES, colde_rows
+from longmatch.lab.benchmarks.paper_tables import PaperTable, pooled_row
 from longmatch.lab.benchmarks.smith_rows import SMITH_TABLES
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
-from longmatch.lab.evaluation.result_rows import compare_rows, make_rows
+from longmatch.lab.evaluation.measures import parse
+from longmatch.lab.evaluation.result_rows import Comparer, make_rows
 from tests.lab.evaluation.test_result_rows import run
 
+f1 = parse("F1")
 GROUP = ResultGroup("set", "test", runs=[run("ours", 1), run("ours steps=100", 2), run("other", 1)])
 TABLE = PaperTable("Two", {"F1": "F1", "MRR": "MRR"}, ("F1",), {"Ours": ["ours", "ours steps=100"], "Other": ["other"]})
 
@@ -25,7 +28,7 @@ def test_a_table_has_every_measure_and_tests_each_row_against_the_first() -> Non
     title, _, head, rule, first, second, end = TABLE.lines(GROUP)
     ours, other = (pooled_row(GROUP, label, names) for label, names in TABLE.rows.items())
     assert ours and other
-    p = compare_rows(other, ours, "F1").p
+    p = Comparer().compare(other, ours, parse("F1")).p
     assert (title, end) == ("Two, set:", "")
     assert head == "| | F1 | p | MRR | seeds |" and rule.count("---:") == 4
     assert first == f"| Ours | {100 * ours.measures['F1']:.1f} | | {100 * ours.measures['MRR']:.1f} | 2 |"
@@ -58,5 +61,13 @@ def test_every_row_of_smiths_tables_is_stored(published: StoredResults) -> None:
 
 def test_a_study_contains_the_points_that_were_measured() -> None:
     study = STUDIES["documents in a batch"]
-    group = ResultGroup("acl", "test", runs=[run(colde_rows()["CoLDE"][1], 1), run(study["200"][0], 1)])
-    assert list(study_points(group, study, "F1")) == ["100", "200"]
+    colde, other = run(colde_rows()["CoLDE"][1], 1), run(study["200"][0], 1)
+    group = ResultGroup("acl", "test", runs=[colde, run(colde.model, 2), other])
+    points = {"100": f1(colde.verdicts), "200": f1(other.verdicts)}  # of the seed that both have
+    assert study_points(group, study, "F1") == pytest.approx(points)
+
+
+def test_every_point_of_coldes_studies_is_stored(published: StoredResults) -> None:
+    stored = {each.model for each in published.groups["acl.test"].runs if each.trained == 1}
+    points = {(setting, value): names for setting, study in STUDIES.items() for value, names in study.items()}
+    assert [point for point, names in points.items() if not stored & set(names)] == []

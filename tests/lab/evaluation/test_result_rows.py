@@ -5,7 +5,7 @@ import pytest
 
 from longmatch.lab.evaluation.measures import PairPredictions, QueryResult, parse
 from longmatch.lab.evaluation.measures.pairs import PairMeasure
-from longmatch.lab.evaluation.result_rows import ResultRow, make_rows
+from longmatch.lab.evaluation.result_rows import Comparer, ResultRow, make_rows, rows_without_tests
 from longmatch.lab.evaluation.runs import ModelRun
 from longmatch.lab.evaluation.significance import bootstrap_pairs, compare_bootstraps, compare_queries
 
@@ -68,3 +68,17 @@ def test_a_studys_rows_are_no_rivals() -> None:
     found = {row.model: row for row in make_rows([TFIDF, *SEEDS, studied], [parse("MRR")])}
     assert {row.best_other["MRR"][0] for row in found.values()} <= {"tfidf", "colde"}
     assert found["colde sections=3"].against_tfidf
+
+
+@pytest.mark.parametrize("name", ["MRR", "F1"])
+def test_two_trained_rows_are_compared_on_the_seeds_that_both_have(name: str) -> None:
+    """One seed of a model is not compared with the mean of three of another."""
+    rival = run("rival", 2)
+    ours, theirs, second = (rows_without_tests(runs)[0] for runs in (SEEDS, [rival], [SEEDS[1]]))
+    assert Comparer().compare(theirs, ours, parse(name)) == Comparer().compare(theirs, second, parse(name))
+    untrained = rows_without_tests([TFIDF])[0]
+    mean = ours.measures[name] - untrained.measures[name]
+    assert Comparer().compare(ours, untrained, parse(name)).difference == pytest.approx(mean)
+    other_seed = rows_without_tests([run("rival", 9)])[0]
+    difference = other_seed.measures[name] - ours.measures[name]
+    assert Comparer().compare(other_seed, ours, parse(name)).difference == pytest.approx(difference)

@@ -9,18 +9,19 @@ the ROC curve of every model, and p of its difference from the first (paired boo
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.benchmarks.paper_tables import Names, chosen, markdown_line, near_rows, pooled_row, rounded_p
+from longmatch.lab.benchmarks.colde_rows import Names
+from longmatch.lab.benchmarks.paper_tables import chosen, markdown_line, near_rows, pooled_row, rounded_p
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.evaluation.measures import PairPredictions
+from longmatch.lab.evaluation.measures import PairPredictions, parse
 from longmatch.lab.evaluation.measures.query_result import Ints
-from longmatch.lab.evaluation.result_rows import ResultRow, compare_rows
+from longmatch.lab.evaluation.result_rows import Comparer, ResultRow
 from longmatch.lab.evaluation.runs import ModelRun
 
 MODELS = ("cross-encoder", "SST, direct, soft", "SST, adaptive", "Match-Ignition", "OPT-Match", "BERT-PLI", "CIG")
@@ -35,6 +36,7 @@ class LengthGroup:
 
     words: tuple[int, int]
     rows: Mapping[str, ResultRow]
+    comparer: Comparer = field(default_factory=Comparer)
 
     @property
     def label(self) -> str:
@@ -47,8 +49,8 @@ class LengthGroup:
 
     def p(self, label: str) -> str:
         """Of the difference from the first row."""
-        first = next(iter(self.rows.values()))
-        return "" if self.rows[label] is first else rounded_p(compare_rows(self.rows[label], first, MEASURE).p)
+        row, first = self.rows[label], next(iter(self.rows.values()))
+        return "" if row is first else rounded_p(self.comparer.compare(row, first, parse(MEASURE)).p)
 
 
 def length_groups(folder: DataFolder, group: ResultGroup, models: Mapping[str, Names] = SHOWN) -> list[LengthGroup]:

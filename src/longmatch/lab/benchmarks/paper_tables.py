@@ -6,18 +6,19 @@
     python -m longmatch.lab.benchmarks.paper_tables near --sets acl-near papers-near [--first default]
 
 Run it in the repository's root. Rows that are not stored are left out; the first row of a table is the one that the
-others are compared with (nDCG@10: randomisation over queries; F1 and AP: paired bootstrap over source documents).
+others are compared with (nDCG@10: randomisation over queries; F1 and AP: paired bootstrap over source documents). A row
+of fewer seeds is compared with the same seeds of the first.
 """
 
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from longmatch.lab.benchmarks.colde_rows import Names, colde_rows, colde_studies, readouts
 from longmatch.lab.benchmarks.smith_rows import SMITH_TABLES
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
-from longmatch.lab.evaluation.result_rows import ResultRow, compare_rows, rows_without_tests
-
-Names = Sequence[str]  # rows that differ in the way their budget was given: their seeds are pooled
+from longmatch.lab.evaluation.measures import parse
+from longmatch.lab.evaluation.result_rows import Comparer, ResultRow, rows_without_tests
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,9 @@ class PaperTable:
         heads = [head for measure, name in self.columns.items() for head in (name, *self._p_head(measure))]
         lines = [f"{self.title}, {group.data}:", "", markdown_line(["", *heads, "seeds"])]
         lines += ["|---|" + "---:|" * (len(heads) + 1)]
+        comparer = Comparer()
         for label, row in found.items():
-            cells = [cell for measure in self.columns for cell in self._cells(found[first], row, measure)]
+            cells = [cell for measure in self.columns for cell in self._cells(comparer, found[first], row, measure)]
             lines.append(markdown_line([label, *cells, str(max(1, len(row.seeds)))]))
         return [*lines, ""]
 
@@ -50,13 +52,13 @@ class PaperTable:
     def _p_head(self, measure: str) -> list[str]:
         return ["p"] if measure in self.tested else []
 
-    def _cells(self, first: ResultRow, row: ResultRow, measure: str) -> list[str]:
+    def _cells(self, comparer: Comparer, first: ResultRow, row: ResultRow, measure: str) -> list[str]:
         value = f"{100 * row.measures[measure]:.1f}" if measure in row.measures else ""
         if measure not in self.tested:
             return [value]
         if row is first or not value:
             return [value, ""]
-        return [value, rounded_p(compare_rows(row, first, measure).p)]
+        return [value, rounded_p(comparer.compare(row, first, parse(measure)).p)]
 
 
 def pooled_row(group: ResultGroup, label: str, names: Names) -> ResultRow | None:
@@ -79,57 +81,6 @@ def rounded_p(p: float) -> str:
 def markdown_line(cells: Sequence[str]) -> str:
     """A row of a table."""
     return f"| {' | '.join(cells)} |".replace("|  |", "| |")
-
-
-def _budget(settings: str, epochs: str = "epochs=1.5 learning_rate=0.0001", rest: str = "") -> Names:
-    """A row of CoLDE's tables, its budget given in epochs (acl) or in steps."""
-    names = " ".join(f"{settings} dropout=0.1 {epochs} {rest}".split()), f"{settings} dropout=0.1 {rest} steps=100"
-    return [names[0], " ".join(names[1].split())]
-
-
-def colde_rows(backbone: str = "") -> dict[str, Names]:
-    """CoLDE, its ablations and siamese baselines, from the packaged backbone or another."""
-    of = f" {backbone}".rstrip()
-    return {
-        "CoLDE": _budget(f"colde{of}"),
-        "-Aug": _budget(f"colde augmented=False{of}"),
-        "-LSTM": _budget(f"colde{of}", rest="recurrent=False"),
-        "-CL": _budget(f"colde{of} contrastive=False", "epochs=0.75 learning_rate=0.0001"),
-        "`--preset paper`": [
-            f"colde{of} dropout=0.1 epochs=1.5 preset=paper",
-            f"colde{of} dropout=0.1 preset=paper steps=100",
-        ],
-        "mean of chunks, the same loss": _budget(f"trained mean{of}"),
-        "first 512 tokens": [f"trained first{of} dropout=0.1 epochs=1.5", f"trained first{of} dropout=0.1 steps=312"],
-        "S-LONG": [f"s-long{of} dropout=0.1 learning_rate=0.0001 steps=156"],
-        "HAN": [f"han{of} opening=2048 steps=312"],
-        "SMASH": [f"smash{of} opening=2048 steps=312"],
-        "TF-IDF": ["tfidf"],
-    }
-
-
-def readouts(names: Names) -> dict[str, Names]:
-    """One model's document vectors, and its documents read in other ways."""
-    ways = {
-        "mean of the chunk vectors": "chunks",
-        "mean of the section vectors": "sections",
-        "shuffled sections": "shuffled",
-        "not cut into sections": "undivided",
-    }
-    return {"CoLDE": names, **{label: [f"colde-{way} on {name}" for name in names] for label, way in ways.items()}}
-
-
-def colde_studies() -> dict[str, Names]:
-    """CoLDE trained with other batches, lengths and numbers of sections."""
-    return {
-        "CoLDE": colde_rows()["CoLDE"],
-        "batches of 50 documents": ["colde documents=50 dropout=0.1 steps=200"],
-        "batches of 200 documents": ["colde documents=200 dropout=0.1 steps=50"],
-        "1,000 tokens in training": ["colde dropout=0.1 max_tokens=1000 steps=100"],
-        "4,000 tokens in training": ["colde dropout=0.1 max_tokens=4000 steps=100"],
-        "3 sections": ["colde dropout=0.1 sections=3 steps=100"],
-        "5 sections": ["colde dropout=0.1 sections=5 steps=100"],
-    }
 
 
 def sdr_rows() -> dict[str, Names]:

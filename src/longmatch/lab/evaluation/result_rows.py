@@ -1,7 +1,7 @@
 """Result rows: a model's measures on a set, with intervals and comparisons with other rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from longmatch.lab.evaluation.measures import (
     RankingMeasure,
     parse,
 )
+from longmatch.lab.evaluation.measures.pairs import PairMeasure
 from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.runs import ModelRun
 from longmatch.lab.evaluation.significance import (
@@ -123,18 +124,17 @@ def make_rows(runs: Sequence[ModelRun], measures: Sequence[Measure] | None = Non
 
     A study's rows are compared with others, but nothing is compared with them.
     """
-    rows = rows_without_tests(runs, measures)
+    rows, comparer = rows_without_tests(runs, measures), Comparer(seed)
     for measure in {m.name: m for run in runs for m in measures_for(run, measures)}.values():
         measured = [row for row in rows if measure.name in row.measures]
-        samples = {id(row): _bootstrap(measure, row, seed) for row in measured}
         for row in measured:
-            row.intervals[measure.name] = Interval.of(samples[id(row)])
+            row.intervals[measure.name] = Interval.of(comparer.samples(row, measure))
             others = [other for other in measured if other is not row and not other.run.study]
             tfidf, bm25 = (_find(name, others) for name in (BASELINE, FIRST_STAGE))
             best = _best(others, measure)
             untrained = _best([other for other in others if not other.trained], measure) if row.trained else None
             comparisons = {
-                id(other): _compare(measure, (row, other), (samples[id(row)], samples[id(other)]), seed)
+                id(other): comparer.compare(row, other, measure)
                 for other in (tfidf, bm25, best, untrained)
                 if other is not None
             }
@@ -151,18 +151,54 @@ def make_rows(runs: Sequence[ModelRun], measures: Sequence[Measure] | None = Non
 
 def compare_shuffled(rows: Sequence[ResultRow], originals: Sequence[ResultRow], seed: int = 0) -> None:
     """Compare rows over shuffled sections with the same models' rows over the original order."""
-    partners = {row.model: row for row in originals}
+    partners, comparer = {row.model: row for row in originals}, Comparer(seed)
     for row in rows:
         partner = partners.get(row.model)
         for name in row.measures if partner else ():
             if partner and name in partner.measures:
-                row.unshuffled[name] = compare_rows(row, partner, name, seed)
+                row.unshuffled[name] = comparer.compare(row, partner, parse(name))
 
 
-def compare_rows(row: ResultRow, other: ResultRow, name: str, seed: int = 0) -> Comparison:
-    """Compare a measure of two rows on the same labels."""
-    measure = parse(name)
-    return _compare(measure, (row, other), (_bootstrap(measure, row, seed), _bootstrap(measure, other, seed)), seed)
+@dataclass
+class Comparer:
+    """Compares rows on the same labels.
+
+    Of two trained models only the seeds that both have are compared, if there are any: seeds differ from each other by
+    more than many models do.
+    """
+
+    seed: int = 0
+    _drawn: dict[tuple[int, str], Floats] = field(default_factory=dict)  # by run and measure
+
+    def compare(self, row: ResultRow, other: ResultRow, measure: Measure) -> Comparison:
+        """The difference of a measure, and its significance."""
+        row, other = _with_shared_seeds(row, other)
+        if isinstance(measure, RankingMeasure):
+            return compare_queries(values_by_query(measure, row), values_by_query(measure, other), self.seed)
+        difference = float(np.mean(_values(measure, row)) - np.mean(_values(measure, other)))
+        return compare_bootstraps(difference, self.samples(row, measure), self.samples(other, measure))
+
+    def samples(self, row: ResultRow, measure: Measure) -> Floats:
+        """Bootstrap samples of the measure, each the mean over the seeds."""
+        if isinstance(measure, RankingMeasure):
+            return bootstrap_means(values_by_query(measure, row), self.seed)
+        return np.asarray(np.mean([self._of_pairs(run, measure) for run in row.runs], axis=0), dtype=np.float64)
+
+    def _of_pairs(self, run: ModelRun, measure: PairMeasure) -> Floats:
+        key = id(run), measure.name
+        if key not in self._drawn:
+            assert run.verdicts is not None
+            self._drawn[key] = bootstrap_pairs(measure, run.verdicts, run.sources, self.seed)
+        return self._drawn[key]
+
+
+def _with_shared_seeds(row: ResultRow, other: ResultRow) -> tuple[ResultRow, ResultRow]:
+    """Two rows with the seeds that both have; as they are if one is untrained or they have none in common."""
+    shared = set(row.seeds) & set(other.seeds)
+    if not shared:
+        return row, other
+    first, second = (replace(each, runs=[run for run in each.runs if run.trained in shared]) for each in (row, other))
+    return first, second
 
 
 def rows_without_tests(runs: Sequence[ModelRun], measures: Sequence[Measure] | None = None) -> list[ResultRow]:
@@ -209,23 +245,6 @@ def _value(measure: Measure, run: ModelRun) -> float:
         return float(_each(measure, run).mean())
     assert run.verdicts is not None
     return measure(run.verdicts)
-
-
-def _bootstrap(measure: Measure, row: ResultRow, seed: int) -> Floats:
-    """Bootstrap samples of the measure, each the mean over the seeds."""
-    if isinstance(measure, RankingMeasure):
-        return bootstrap_means(values_by_query(measure, row), seed)
-    samples = [bootstrap_pairs(measure, run.verdicts, run.sources, seed) for run in row.runs if run.verdicts]
-    return np.asarray(np.mean(samples, axis=0), dtype=np.float64)
-
-
-def _compare(
-    measure: Measure, rows: tuple[ResultRow, ResultRow], samples: tuple[Floats, Floats], seed: int
-) -> Comparison:
-    row, other = rows
-    if isinstance(measure, RankingMeasure):
-        return compare_queries(values_by_query(measure, row), values_by_query(measure, other), seed)
-    return compare_bootstraps(row.measures[measure.name] - other.measures[measure.name], *samples)
 
 
 def _find(name: str, rows: Sequence[ResultRow]) -> ResultRow | None:

@@ -282,6 +282,17 @@ def test_info_nce_contrasts_each_pair_with_those_of_other_documents(recipe):
     assert made.backward(made.model, batch)["loss"].item() == pytest.approx(torch.stack(wanted).mean().item(), abs=1e-4)
 
 
+@pytest.mark.parametrize("loss", ["info_nce", "margin"])
+def test_the_pair_loss_is_computed_in_float32_under_autocast_too(recipe, loss):
+    made = recipe(loss=loss, word_weight=0.0)
+    batch = made.draw(0)
+    with torch.no_grad():
+        vectors = made.model.encode_sentences(batch.compared)
+    with torch.autocast("cpu", torch.bfloat16):
+        inside = made._pair_loss(vectors, batch)
+    assert inside.dtype == torch.float32 and inside.item() == made._pair_loss(vectors, batch).item()
+
+
 def test_pairs_of_different_units_alone_have_no_info_nce_loss(recipe):
     found = recipe(loss="info_nce")
     batch = found.draw(0)

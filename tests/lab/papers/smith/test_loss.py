@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from longmatch.lab.papers.smith.loss import masked_block_loss
+from longmatch.lab.papers.smith.loss import identified_blocks, masked_block_loss
 
 
 def test_masked_blocks_by_hand():
@@ -27,3 +27,13 @@ def test_without_a_masked_block_the_loss_is_zero_with_zero_gradient():
     loss = masked_block_loss(nothing, torch.zeros(0, 4))
     loss.backward()
     assert loss.item() == 0
+
+
+def test_blocks_are_identified_in_float32_under_autocast_too():
+    """Scores of 1.00 and 1.001 are equal in bfloat16."""
+    vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[1.0, 1.001], [1.001, 1.0]])
+    with torch.autocast("cpu", torch.bfloat16):
+        assert identified_blocks(vectors[0], vectors[1]) == 0 and identified_blocks(vectors[0], vectors[1].flip(0)) == 2
+        inside = masked_block_loss(*vectors)
+    assert inside.item() == masked_block_loss(*vectors).item()
+    assert identified_blocks(torch.zeros(0, 4), torch.zeros(0, 4)) == 0

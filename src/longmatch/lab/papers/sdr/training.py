@@ -229,15 +229,16 @@ class SdrRecipe(Recipe[SentenceBatch]):
         return SdrLosses(self._pair_loss(vectors, batch), words, cosine)
 
     def _pair_loss(self, vectors: Tensor, batch: SentenceBatch) -> Tensor:
-        """From the sentence vectors of the pairs, one after another: (2 pairs, width)."""
+        """From the sentence vectors of the pairs, one after another: (2 pairs, width). Always in float32."""
         p, q = vectors[0::2], vectors[1::2]
-        if self.options.loss == "margin":
-            return margin_contrastive_loss(p, q, batch.intra, self.options.margin)
-        intra = batch.intra.bool()
-        if not intra.any():
-            return vectors.sum() * 0.0
-        home = batch.document[intra]
-        return info_nce_loss(p[intra], q[intra], self.options.temperature, home[:, None] == home)
+        with torch.autocast(vectors.device.type, enabled=False):
+            if self.options.loss == "margin":
+                return margin_contrastive_loss(p, q, batch.intra, self.options.margin)
+            intra = batch.intra.bool()
+            if not intra.any():
+                return vectors.sum() * 0.0
+            home = batch.document[intra]
+            return info_nce_loss(p[intra], q[intra], self.options.temperature, home[:, None] == home)
 
 
 def _mean(values: Sequence[Tensor], weights: Sequence[int]) -> Tensor:

@@ -19,5 +19,22 @@ def masked_block_loss(predicted: Tensor, original: Tensor) -> Tensor:
     """
     if not len(predicted):
         return (predicted.sum() + original.sum()) * 0.0
-    scores = predicted.float() @ original.float().T  # (masked, candidates)
+    scores = _scores(predicted, original)
     return nn.functional.cross_entropy(scores, torch.arange(len(scores), device=scores.device))
+
+
+def identified_blocks(predicted: Tensor, original: Tensor) -> int:
+    """How many masked blocks have the highest probability with their own prediction.
+
+    >>> identified_blocks(torch.eye(3), torch.eye(3)[[0, 2, 1]])
+    1
+    """
+    if not len(predicted):
+        return 0
+    return int((_scores(predicted, original).argmax(1) == torch.arange(len(predicted), device=predicted.device)).sum())
+
+
+def _scores(predicted: Tensor, original: Tensor) -> Tensor:
+    """s_j h_i: (masked, candidates). In float32 under autocast too: bfloat16 ties close scores."""
+    with torch.autocast(predicted.device.type, enabled=False):
+        return predicted.float() @ original.float().T

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.tokenizer import special_tokens
-from longmatch.lab.papers.smith.loss import masked_block_loss
+from longmatch.lab.papers.smith.loss import identified_blocks, masked_block_loss
 from longmatch.lab.papers.smith.pretraining_model import (
     MAX_WORDS,
     BlockMasking,
@@ -188,8 +188,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
     def _losses(self, predictions: Predictions, batch: MaskedBatch) -> dict[str, Tensor]:
         """Equation 7."""
         words = self.model.word_loss(predictions.words, batch.word_labels)
-        with torch.autocast(words.device.type, enabled=False):
-            blocks = masked_block_loss(predictions.predicted, predictions.original)
+        blocks = masked_block_loss(predictions.predicted, predictions.original)
         return {"loss": self._total(words, blocks), "masked_word_loss": words, "masked_block_loss": blocks}
 
     def _total(self, words: Any, blocks: Any) -> Any:
@@ -203,15 +202,14 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
         predictions = _split(torch.cat([_stack(self.model.predict(group)) for group in groups]), groups)
         losses, labels = self._losses(predictions, batch), batch.word_labels
         parts = zip(predictions.words.split(MAX_WORDS), labels.split(MAX_WORDS), strict=True)
-        blocks, scores = len(predictions.predicted), (predictions.predicted @ predictions.original.T).float()
-        correct = scores.argmax(1) == torch.arange(blocks, device=scores.device) if blocks else scores.new_zeros(0)
+        blocks = len(predictions.predicted)
         return {
             "words": float(len(labels)),
             "word_loss": float(losses["masked_word_loss"]) * len(labels),
             "words_right": float(sum(int((self.model.word_logits(h).argmax(1) == w).sum()) for h, w in parts)),
             "blocks": float(blocks),
             "block_loss": float(losses["masked_block_loss"]) * blocks,
-            "blocks_right": float(correct.sum()),
+            "blocks_right": float(identified_blocks(predictions.predicted, predictions.original)),
             "blocks_by_chance": 1.0 if blocks else 0.0,
         }
 
