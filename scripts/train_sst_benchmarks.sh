@@ -6,7 +6,7 @@
 # News has three seeds, the two sets of judgments one. The first seed of all sets comes first, then the other seeds, each
 # with table 4 at the end: an interrupted queue leaves complete tables. Finished work is not repeated. Afterwards:
 #
-#     python -m longmatch.lab.benchmarks.page ROWS && python -m longmatch.lab.benchmarks.sst_ablations --having epochs=3
+#     python -m longmatch.lab.benchmarks.page ROWS
 #
 # The backbone knows no Chinese: on legal-zh, subtopics come from shared characters alone (direct), not from its vectors.
 set -euo pipefail
