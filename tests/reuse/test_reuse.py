@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from longmatch.documents import read
 from longmatch.documents.document import Span
-from longmatch.reuse.reuse import find_reuse
+from longmatch.reuse.reuse import find_reuse, same_throughout
 from longmatch.reuse.words import Vocabulary, Words
 from tests.reuse.texts import document, edited, random_words
 
@@ -78,6 +79,22 @@ def test_copies_versions_and_reuse_are_told_apart():
     assert find_reuse(a, document(text[:450], other[:200], id="b")).relation == "version"
     assert find_reuse(a, document(other, text[:90], id="b")).relation == "reuse"
     assert find_reuse(a, document(other, text[:20], id="b")).relation is None
+
+
+def test_one_other_word_in_a_long_text_makes_a_version():
+    text = random_words(1, 2000)
+    changed, shorter = [*text[:999], "not", *text[1000:]], [*text[:999], *text[1000:]]
+    for other in (changed, shorter, [*text, "not"]):
+        assert find_reuse(document(text), document(other, id="b")).relation == "version"
+
+
+def test_copies_may_differ_in_what_is_not_running_text(tmp_path):
+    text = " ".join(random_words(1, 60))
+    for rent in (5, 9):
+        table = f"<table><tr><td>rent</td><td>{rent}</td></tr><tr><td>due</td><td>May</td></tr></table>"
+        (tmp_path / f"{rent}.html").write_text(f"<p>{text}.</p>{table}")
+    a, b = (read(tmp_path / f"{rent}.html") for rent in (5, 9))
+    assert find_reuse(a, b).relation == "copy" and not same_throughout(a, b) and same_throughout(a, a)
 
 
 def test_what_many_documents_share_is_told_and_does_not_count():

@@ -1,6 +1,6 @@
 """How much of each of two documents stands in the other, word for word or nearly, and what that makes the two."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,7 +15,6 @@ Relation = Literal["copy", "version", "template", "reuse", "related", "unrelated
 IsCommon = Callable[[str], bool]
 """Whether a passage stands in many documents of a collection, which makes it boilerplate."""
 
-COPY = 0.99  # share of the words of both that one passage holds unchanged
 VERSION = 0.5  # share of all words that stand in both
 CERTAIN = 0.9  # share of all words from which short texts without numbers are versions too
 FILLED_IN = 0.97  # largest share of unchanged words in the passages of filled-in forms: their words change in place
@@ -69,7 +68,7 @@ class Reuse:
     same_a: int = 0  # words in passages of either kind that are the same in the other
     same_b: int = 0
     by_character: bool = False  # whether the words counted are characters, as in Chinese
-    copied: bool = False  # whether one holds the words of the other throughout
+    copied: bool = False  # whether the words of both are the same throughout
     one_template: bool | None = False  # whether their numbers differ as those of two filled-in forms do; None: unknown
 
     @property
@@ -137,6 +136,13 @@ def find_reuse(a: Document, b: Document, is_common: IsCommon | None = None) -> R
     return reuse_of(running_words(a, vocabulary), running_words(b, vocabulary), a.readable, is_common)
 
 
+def same_throughout(a: Document, b: Document) -> bool:
+    """Whether two documents have the same words everywhere, in tables and references too."""
+    vocabulary = Vocabulary()
+    first, second = (Words.of(d.readable, [Span(0, len(d.readable))], vocabulary) for d in (a, b))
+    return np.array_equal(first.ids, second.ids)
+
+
 def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = None) -> Reuse:
     """The same, from the words of both, numbered alike, and the text of the first."""
     shared = shared_passages(own, other)
@@ -158,16 +164,9 @@ def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = N
         same_a=same_a,
         same_b=same_b,
         by_character=unit == PER_WORD,
-        copied=_is_copy(own, other, shared),
+        copied=len(own) > 0 and np.array_equal(own.ids, other.ids),
         one_template=of_one_template(own.numbers, other.numbers, min(len(own), len(other)) // unit),
     )
-
-
-def _is_copy(a: Words, b: Words, shared: Sequence[Shared]) -> bool:
-    if not len(a) or not len(b):
-        return False
-    longest = max((found.same for found in shared), default=0)
-    return longest >= COPY * max(len(a), len(b)) or np.array_equal(a.ids, b.ids)
 
 
 def _passage(found: Shared, a: Words, b: Words, text: str, is_common: IsCommon | None) -> ReusedPassage:

@@ -40,6 +40,15 @@ def test_a_revised_text_is_another_version(example_library: Library, examples: d
     assert KNOWN not in [hit.id for hit in hits]
 
 
+def test_a_clause_added_within_one_format_makes_another_version(library: Library, texts) -> None:
+    library.add(texts)
+    text = library.show("d003.txt").text
+    assert library.rank(read_text_string(text, "brought.txt")).same[0].relation == "copy"
+    draft = texts.parent / "draft.txt"
+    draft.write_text(f"{text}\n\nThe lighthouse is sold.\n")
+    assert [(one.id, one.relation) for one in library.rank(draft).same] == [("d003.txt", "version")]
+
+
 def test_a_text_that_is_only_related_stays_a_hit(example_library: Library, examples: dict[str, Document]) -> None:
     hits = example_library.rank(read_text_string(made_up_text(1, 60), "other.txt"))
     assert hits.same == () and not any("in the library" in sentence for sentence in hits.remarks)

@@ -6,7 +6,7 @@ from typing import Literal
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.matching.match import LIKELY, Match
-from longmatch.reuse.reuse import ONE_WORDING, Reuse
+from longmatch.reuse.reuse import ONE_WORDING, Reuse, same_throughout
 from longmatch.reuse.revision import Revision
 
 _MAY = 0.30  # the probability from which two documents may belong together
@@ -217,8 +217,12 @@ def _listed(words: Sequence[str]) -> str:
 def shared_text(match: Match) -> list[str]:
     """Sentences on the text that stands in both documents; none where there is none."""
     reuse, relation = match.reuse, match.relation
-    if relation == "copy":
+    if relation == "copy" and same_throughout(match.a, match.b):
         return ["The two are copies: their text is the same, word for word."]
+    if relation == "copy":
+        return [
+            "The two are copies: their running text is the same, word for word. Other parts, such as tables, differ."
+        ]
     if relation in ONE_WORDING:
         same = reuse.same_a / max(1, reuse.words_a), reuse.same_b / max(1, reuse.words_b)
         parts = f"{percent(same[0])} of A stands unchanged in B, {percent(same[1])} of B in A"
