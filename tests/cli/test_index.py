@@ -1,6 +1,7 @@
 """`longmatch index` as the user sees it."""
 
 import os
+import shutil
 
 import pytest
 
@@ -50,11 +51,21 @@ def test_a_language_that_the_model_does_not_know_is_said_once(longmatch, folder,
     assert said not in longmatch("rank", "bank.md", tmp_path / "library", "--json").json["remarks"]
 
 
-def test_a_folder_of_documents_does_not_become_its_own_library(longmatch, folder):
-    before = sorted(folder.iterdir())
-    said = f"{folder} cannot be the library and hold its documents. Name another: index LIBRARY PATHS."
-    assert longmatch("index", folder, folder).complaint == said
-    assert sorted(folder.iterdir()) == before
+def test_a_folder_of_documents_does_not_become_a_library(longmatch, folder, tmp_path):
+    before = sorted(folder.rglob("*"))
+    shutil.copytree(folder, tmp_path / "above" / "inside")
+    for place in (folder, tmp_path / "above"):
+        for paths in ([place], [folder / "bank.md"]):
+            said = longmatch("index", place, *paths).complaint
+            assert said.startswith(f"{place} holds documents, such as ")
+            assert said.endswith(". Name a new folder for the library: longmatch index LIBRARY PATHS.")
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_library_is_not_called_like_a_document(longmatch, folder, tmp_path):
+    said = longmatch("index", tmp_path / "new.txt", folder).complaint
+    assert said.startswith(f"{tmp_path / 'new.txt'} is the name of a document. Name a new folder")
+    assert not (tmp_path / "new.txt").exists()
 
 
 def test_a_file_whose_name_cannot_be_decoded_is_named_and_the_others_are_indexed(longmatch, folder, tmp_path):

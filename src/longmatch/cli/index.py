@@ -70,10 +70,7 @@ def index(
     paths = paths or []
     if not prune and paths and not any(path.exists() for path in paths):  # a slip of the keys makes no library
         raise ReadError(paths[0], "does not exist", "Check the name.")
-    if any(path.resolve() == Path(library).resolve() and path.is_dir() for path in paths):
-        raise LongmatchError(
-            f"{library} cannot be the library and hold its documents. Name another: index LIBRARY PATHS."
-        )
+    _refuse_documents(library)
     if watch and ray:
         raise LongmatchError("--watch indexes on this computer. Leave out --ray.")
     backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
@@ -102,6 +99,20 @@ def index(
         keep_indexed(watcher, index_files, library, as_json, {problem for _, problem in done.unreadable})
     if done.unreadable and not (done.added or done.replaced or done.unchanged):
         raise LongmatchError(f"None of the files could be read, so nothing was added to {library}.")
+
+
+def _refuse_documents(library: str) -> None:
+    """A folder of documents, or a name like one's, is no library: the first of two folders was meant to be indexed."""
+    from longmatch.documents.read import is_readable
+    from longmatch.library.store import is_library
+
+    place = Path(library)
+    if "://" in library or is_library(place):
+        return
+    found = next((path for path in place.rglob("*") if is_readable(path.name) and path.is_file()), None)
+    if found or (is_readable(place.name) and not place.exists()):
+        holds = f"holds documents, such as {found.relative_to(place)}" if found else "is the name of a document"
+        raise LongmatchError(f"{library} {holds}. Name a new folder for the library: longmatch index LIBRARY PATHS.")
 
 
 def zotero_files(folder: Path) -> "list[DescribedFile]":
