@@ -1,11 +1,16 @@
 """Passages in text that repeats itself, at a cost that stays in bounds."""
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from longmatch.documents.document import Span
-from longmatch.reuse.passages import shared_passages
+from longmatch.reuse import passages
+from longmatch.reuse.align import Block
+from longmatch.reuse.passages import Shared, shared_passages
+from longmatch.reuse.shingles import Ints
 from longmatch.reuse.words import Vocabulary, Words
 
 
@@ -27,3 +32,18 @@ def test_a_passage_that_moved_among_its_like_is_found_where_it_went():
     places = np.arange(3000)
     (found,) = shared_passages(Words(a, places, places, False), Words(b, places, places, False))
     assert abs(found.a0 - 100) <= 1 and abs(found.a1 - 180) <= 1 and abs(found.b0 - 2000) <= 1
+
+
+def test_a_chain_of_equal_gaps_is_halved_not_peeled(monkeypatch: pytest.MonkeyPatch):
+    runs = 256  # of five words, and five changed words after each
+    a = np.arange(10 * runs)
+    b = np.where(a % 10 < 5, a, a + len(a))
+    extend, sizes = passages._extended, []
+
+    def counting(blocks: Sequence[Block], a: Ints, b: Ints) -> Shared:
+        sizes.append(len(blocks))
+        return extend(blocks, a, b)
+
+    monkeypatch.setattr(passages, "_extended", counting)
+    assert shared_passages(Words(a, a, a, False), Words(b, a, a, False)) == []
+    assert sizes[0] == runs and sum(sizes) <= runs * np.log2(2 * runs)

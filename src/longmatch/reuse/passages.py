@@ -170,10 +170,19 @@ def _dense(blocks: Sequence[Block], a: Ints, b: Ints, fewest: int) -> list[Share
         if shared.unchanged >= UNCHANGED:
             found.append(shared)
         elif len(part) > 1:
-            gaps = [max(y.i - x.i, y.j - x.j) - x.length for x, y in pairwise(part)]
-            cut = gaps.index(max(gaps)) + 1
+            cut = _widest_gap(part)
             waiting += [part[:cut], part[cut:]]
     return found
+
+
+def _widest_gap(blocks: Sequence[Block]) -> int:
+    """The number of blocks before the widest gap; of equally wide ones, the gap nearest the middle.
+
+    >>> _widest_gap([Block(0, 0, 5), Block(9, 9, 5), Block(18, 18, 5), Block(27, 27, 5)])
+    2
+    """
+    gaps = [max(y.i - x.i, y.j - x.j) - x.length for x, y in pairwise(blocks)]
+    return min(range(len(gaps)), key=lambda n: (-gaps[n], abs(2 * n + 1 - len(gaps)))) + 1
 
 
 def _holds(shared: Shared, chain: _Chain) -> bool:
