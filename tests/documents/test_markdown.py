@@ -1,5 +1,9 @@
 """Markdown: blocks point into the file."""
 
+import time
+
+import pytest
+
 from longmatch.documents.markdown import draft_markdown
 from tests.documents.shapes import kinds, outline, sentences
 
@@ -68,3 +72,15 @@ def test_a_hash_in_code_is_no_heading():
 
 def test_deep_nesting_is_read(opened):
     assert kinds(opened("a.md", "> " * 60 + "deep words")) == [("text", "deep words")]
+
+
+def test_html_that_is_only_an_unclosed_comment_or_script_is_no_text():
+    draft = draft_markdown("Text.\n\n<div>\n<!-- never closed\n\n<div>\n<script>let x = 1\n\nMore.\n")
+    assert [b.of(draft.text) for b in draft.blocks] == ["Text.", "More."]
+
+
+@pytest.mark.parametrize("unclosed", ["<!--", "<script ", "<p ", "<"])
+def test_html_that_is_never_closed_is_read_in_time_linear_in_its_length(unclosed: str):
+    start = time.process_time()
+    draft_markdown("<p>\n" + unclosed * 40_000)
+    assert time.process_time() - start < 5

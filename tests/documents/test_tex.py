@@ -145,3 +145,14 @@ def test_braces_that_are_never_closed_do_not_take_the_square_of_the_time(opened)
     began = time.process_time()
     opened("a.tex", "Words. " + "\\bibitem{a " * 5_000 + "{" * 5_000)
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("unclosed", [r"\begin{verbatim}x ", r"\\[", r"\cite[", r"\newcommand{\a}["])
+def test_what_is_never_closed_is_read_in_time_linear_in_its_length(opened, unclosed):
+    began = time.process_time()
+    opened("a.tex", r"Words. \begin{tabular}{l} " + unclosed * 40_000)
+    assert time.process_time() - began < 5
+
+
+def test_a_percent_sign_in_verbatim_text_that_is_never_closed_is_no_comment(opened):
+    assert kinds(opened("a.tex", "Words.\n\\begin{verbatim}\n50% of it\n"))[-1] == ("code", "50% of it")

@@ -27,7 +27,9 @@ _INLINE_MARKUP = re.compile(
     | </?[a-zA-Z][^<>\n]{0,200}>""",
     re.VERBOSE,
 )
-_TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_HTML_MARKUP = re.compile(  # what is never closed goes on to the end
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>", re.DOTALL | re.IGNORECASE
+)
 
 
 def read_markdown(path: Path) -> Draft:
@@ -79,7 +81,7 @@ def _block(text: str, lines: list[Span], token: "Token", content: "Token | None"
         return Block(span.start, span.end, "code") if token.content.strip() else None
     if token.type == "table_open":
         return Block(span.start, span.end, "table")
-    if token.type == "html_block" and _TAG.sub("", token.content).strip():
+    if token.type == "html_block" and _HTML_MARKUP.sub("", token.content).strip():
         return Block(span.start, span.end)
     return None
 

@@ -23,7 +23,7 @@ _STRUCTURE = re.compile(
     r"|(?P<item>\\item(?![A-Za-z]))|(?P<bibitem>\\bibitem(?![A-Za-z]))|(?P<bracket>\\\[)|(?P<dollars>\$\$)"
     r"|(?P<break>\\par(?![A-Za-z])|\n[ \t]*\n)"
 )
-_ROW_END = re.compile(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline")
+_ROW_END = re.compile(r"\\\\(?:\[[^\]]{0,200}\])?|\\tabularnewline")
 _RULE = re.compile(r"\\[a-z]*(?:rule|line)(?![A-Za-z])")
 _TITLE = re.compile(r"\\(?:ic[a-z]*)?title\*?\s*(?=[\[{])")
 

@@ -8,13 +8,13 @@ from longmatch.documents.decoding import read_text
 
 VERBATIM = r"(?:verbatim|Verbatim|lstlisting|minted|alltt)\*?"
 _COMMENT = re.compile(
-    rf"(\\begin\s*\{{({VERBATIM})\}}.*?\\end\s*\{{\2\}}|\\\\|\\%)|%[^\n]*(?:\n[ \t]*(?=[^\s])|\n|\Z)", re.DOTALL
+    rf"(\\begin\s*\{{({VERBATIM})\}}.*?(?:\\end\s*\{{\2\}}|\Z)|\\\\|\\%)|%[^\n]*(?:\n[ \t]*(?=[^\s])|\n|\Z)", re.DOTALL
 )
 _INPUT = re.compile(r"\\(input|include|subfile)(?![A-Za-z])\s*(?:\{([^{}]+)\}|([^\s\\{}]+))")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _DEFINITION = re.compile(
     r"\\(?:(?:re|provide)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator)\*?\s*\{?\s*\\([A-Za-z]+)\s*\}?"
-    r"\s*(?:\[(\d)\])?\s*(\[[^\]]*\])?\s*(?=\{)|\\def\s*\\([A-Za-z]+)\s*((?:#\d)*)\s*(?=\{)"
+    r"\s*(?:\[(\d)\])?\s*(\[[^\]]{0,400}\])?\s*(?=\{)|\\def\s*\\([A-Za-z]+)\s*((?:#\d)*)\s*(?=\{)"
 )
 _NEVER_EXPANDED = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("section", "paragraph")) | {
     "part",
@@ -30,6 +30,7 @@ _NEVER_EXPANDED = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("
     "thefootnote",
 }
 _MAX_DEPTH = 10  # of files that include files, and of commands that use commands
+_LONGEST_OPTION = 4_000  # characters
 _MAX_GROWTH = 500_000  # characters that expansion may add, beyond doubling the source
 
 
@@ -59,11 +60,10 @@ def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:
     if not text.startswith(opening, start):
         return "", position
     if opening == "[":
-        end = text.find("]", start)
-        paragraph_end = text.find("\n\n", start)
-        if end < 0 or 0 <= paragraph_end < end:
-            return "", position
-        return text[start + 1 : end], end + 1
+        limit = start + _LONGEST_OPTION
+        paragraph_end = text.find("\n\n", start, limit)
+        end = text.find("]", start, limit if paragraph_end < 0 else paragraph_end)
+        return ("", position) if end < 0 else (text[start + 1 : end], end + 1)
     depth = 0
     for brace in _BRACE.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
