@@ -56,17 +56,18 @@ def written(first: int, last: int, sentence: str) -> str:
     if not runs:
         return ""
     _, begin, end = min(runs)
-    spans = list(_spans(words, content.lower()))
+    spans = list(_spans(words, content))
     return sentence[spans[begin][0] : spans[end][1]]
 
 
 def _spans(words: list[str], text: str) -> Iterator[tuple[int, int]]:
-    """Where the words of a text stand in it."""
-    end = 0
+    """Where the lower-case words of a text stand in it."""
+    lowered, end = text.lower(), 0
+    origins = [at for at, character in enumerate(text) for _ in character.lower()]  # İ becomes two characters
     for word in words:
-        start = text.index(word, end)
+        start = lowered.index(word, end)
         end = start + len(word)
-        yield start, end
+        yield origins[start], origins[end - 1] + 1
 
 
 def _phrases(words: list[str]) -> list[tuple[int, str]]:
