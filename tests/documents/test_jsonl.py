@@ -122,3 +122,10 @@ def test_halves_of_characters_are_replaced_wherever_they_stand(tmp_path):
     (document,) = iterate_jsonl(path)
     found = (document.id, document.title, document.text, document.metadata["tags"])
     assert found == ("a\ufffd", "T\ufffd", "Rain\ufffd falls.", ["t\ufffd"])
+
+
+def test_a_document_of_a_file_in_a_turkish_folder_has_an_address(tmp_path):
+    path = tmp_path / "İzmir" / "Docs.JSONL"
+    path.parent.mkdir()
+    path.write_bytes(lines(A, B))
+    assert read(f"{path}#b").id == "b"

@@ -1,6 +1,7 @@
 """Read documents of any supported format, one at a time or from whole folders."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -39,7 +40,9 @@ IMAGE_SUFFIXES = (
 )  # read by OCR where a file is named; folders hold many others
 JSONL_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.xz")
 COLLECTION_SUFFIXES = (*JSONL_SUFFIXES, ".mbox", ".zip")  # of files that hold many documents
-_ADDRESSED_SUFFIXES = (*COLLECTION_SUFFIXES, ".eml")  # an e-mail is a document, and so is each of its attachments
+_ADDRESSED = re.compile(  # an e-mail is a document, and so is each of its attachments
+    rf"(?:{'|'.join(map(re.escape, (*COLLECTION_SUFFIXES, '.eml')))})(?=#)", re.IGNORECASE | re.ASCII
+)
 SUFFIXES = (*_READERS, *COLLECTION_SUFFIXES)
 """File name endings of all supported formats."""
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})  # of file managers
@@ -266,9 +269,8 @@ def read_zip_members(
 def _split_address(path: Path) -> tuple[Path, str] | None:
     """Split `file.jsonl#ID` into file and ID; the ID may contain slashes and further #."""
     name = str(path)
-    found = ((name.lower().find(f"{suffix}#"), suffix) for suffix in _ADDRESSED_SUFFIXES)
-    at, suffix = min((place for place in found if place[0] >= 0), default=(-1, ""))
-    return (Path(name[: at + len(suffix)]), name[at + len(suffix) + 1 :]) if suffix else None
+    suffix = _ADDRESSED.search(name)
+    return (Path(name[: suffix.end()]), name[suffix.end() + 1 :]) if suffix else None
 
 
 def _read_from_collection(path: Path, wanted: str | None, id: str | None) -> Document:
