@@ -194,3 +194,14 @@ def test_what_another_process_adds_is_seen_by_every_verb(tiny, texts: Path, tmp_
     assert mine.summary()["documents"] == 3
     theirs.add(texts / "d003.txt")
     assert len(mine.records()) == 4
+
+
+def test_equal_ids_are_numbered_past_those_of_other_files_and_kept(library: Library, tmp_path: Path) -> None:
+    for file, first in (("a", 0), ("b", 3)):
+        records = [{"id": "same", "text": made_up_text(n)} for n in range(first, first + 3)]
+        (tmp_path / f"{file}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert library.add(tmp_path / "a.jsonl").added == ["same", "same (2)", "same (3)"]
+    assert library.add(tmp_path / "b.jsonl").added == ["same (4)", "same (5)", "same (6)"]
+    (tmp_path / "a.jsonl").write_text((tmp_path / "a.jsonl").read_text() + "\n")
+    done = library.add(tmp_path)
+    assert (done.added, done.replaced, done.unchanged) == ([], [], 6)

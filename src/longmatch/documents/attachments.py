@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.message import Message
@@ -13,6 +12,7 @@ from longmatch.documents.archive import file_errors
 from longmatch.documents.checks import NO_TEXT
 from longmatch.documents.document import Document
 from longmatch.documents.mail import DAMAGED, decoded_header, is_body, parse, parse_message, unquoted
+from longmatch.documents.unique_names import UniqueNames
 from longmatch.documents.unpacked import OnError, ReadFile, SuffixOf, passed_over_sentence, read_unpacked
 from longmatch.errors import LongmatchWarning, ReadError
 
@@ -100,13 +100,12 @@ def attachments(data: bytes, path: object) -> list[Attachment]:
     with file_errors(path, DAMAGED, "Save it again from the mail program."):
         message = parse(data, path)
         found: list[Attachment] = []
-        taken: Counter[str] = Counter()
+        unique_name = UniqueNames(numbered=_numbered)
         for part in message.walk():
             if part.is_multipart() or is_body(part):
                 continue
             if name := _name(part):
-                taken[name] += 1
-                found.append(Attachment(_numbered(name, taken[name]), part))
+                found.append(Attachment(unique_name(name), part))
             if len(found) > MOST_ATTACHMENTS:
                 raise ReadError(path, f"has more than {MOST_ATTACHMENTS:,} attachments", "Save them as files.")
         return found
@@ -125,10 +124,10 @@ def _name(part: "Message[str, str]") -> str:
 
 
 def _numbered(name: str, count: int) -> str:
-    """The name, or `name (2).pdf` and so on where others have it.
+    """The name with a number before its suffix.
 
-    >>> _numbered("a.pdf", 1), _numbered("a.pdf", 2)
-    ('a.pdf', 'a (2).pdf')
+    >>> _numbered("a.pdf", 2), _numbered("a", 2)
+    ('a (2).pdf', 'a (2)')
     """
     stem, dot, suffix = name.rpartition(".")
-    return name if count == 1 else f"{stem} ({count}){dot}{suffix}" if stem else f"{name} ({count})"
+    return f"{stem} ({count}){dot}{suffix}" if stem else f"{name} ({count})"

@@ -11,6 +11,7 @@ from longmatch.documents.checks import check_document, check_file, exists
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.documents.recognise import suffix_by_content
+from longmatch.documents.unique_names import UniqueNames
 from longmatch.errors import ReadError, collected_warnings
 
 _READERS = {  # suffix -> module and function, imported on first use
@@ -93,14 +94,15 @@ def read_all(paths: str | Path | Iterable[str | Path], on_error: Callable[[ReadE
     Raises ReadError if nothing could be read.
     """
     roots = [Path(p) for p in ([paths] if isinstance(paths, str | Path) else paths)]
-    taken: set[str] = set()
+    unique_id, found = UniqueNames(), False
     for path, id in _files_with_ids(roots, on_error):
         try:
             for document in documents_of(path, id, on_error):
-                yield _with_unique_id(document, taken)
+                found = True
+                yield _renamed(document, unique_id(document.id))
         except ReadError as error:
             on_error(error)
-    if not taken:
+    if not found:
         where = ", ".join(map(str, roots[:3])) + (" and others" if len(roots) > 3 else "")
         raise ReadError(where or "the list of files", "holds no document that can be read", _advice())
 
@@ -344,12 +346,7 @@ def _files_with_ids(roots: Iterable[Path], on_error: Callable[[ReadError], None]
             yield file, file.relative_to(path).as_posix()
 
 
-def _with_unique_id(document: Document, taken: set[str]) -> Document:
-    id, count = document.id, 1
-    while id in taken:
-        count += 1
-        id = f"{document.id} ({count})"
-    taken.add(id)
+def _renamed(document: Document, id: str) -> Document:
     return document if id == document.id else replace(document, id=id)
 
 

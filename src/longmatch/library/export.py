@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TextIO, TypeAlias
 
+from longmatch.documents.unique_names import UniqueNames
 from longmatch.matching.spreadsheet import write_csv
 
 Record: TypeAlias = Mapping[str, Any]  # as of Library.records
@@ -73,7 +74,7 @@ def bibtex(records: Iterable[Record]) -> Iterator[str]:
       year = {2019},
     }
     """
-    taken: set[str] = set()
+    unique_key = UniqueNames(numbered="{}-{}".format)
     for record in records:
         known = record["metadata"]
         kind = _BIBTEX_TYPES.get(_text(known, "type"), "article" if _text(known, "journal") else "misc")
@@ -90,7 +91,7 @@ def bibtex(records: Iterable[Record]) -> Iterator[str]:
             "keywords": _bibtex_text(", ".join(_parts(known, "tags") or _parts(known, "keywords"))),
         }
         lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
-        yield f"@{kind}{{{_key(record, taken)},\n{lines}}}\n"
+        yield f"@{kind}{{{unique_key(_key(record))},\n{lines}}}\n"
 
 
 def ris(records: Iterable[Record]) -> Iterator[str]:
@@ -143,20 +144,14 @@ def _names(known: Record) -> Sequence[str]:
     return _parts(known, "author")
 
 
-def _key(record: Record, taken: set[str]) -> str:
-    """A key of plain letters and digits that no other entry has."""
+def _key(record: Record) -> str:
+    """A key of plain letters and digits."""
     known = record["metadata"]
     first = next(iter(_names(known)), "")
     family = first.partition(",")[0] if "," in first else first.rpartition(" ")[2]
     words = (_ascii(word) for word in str(record["title"]).split())
     word = next((word for word in words if len(word) > 3), "")
-    key = _ascii(family) + _ascii(_text(known, "year")) + word or _ascii(str(record["id"])) or "document"
-    name, count = key, 1
-    while name in taken:
-        count += 1
-        name = f"{key}-{count}"
-    taken.add(name)
-    return name
+    return _ascii(family) + _ascii(_text(known, "year")) + word or _ascii(str(record["id"])) or "document"
 
 
 def _ascii(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from longmatch.documents.checks import is_gone
 from longmatch.documents.document import Document, content_hash
+from longmatch.documents.unique_names import UniqueNames
 from longmatch.errors import ReadError
 from longmatch.library.files import AnyFile, FileRead, SourceFile, SourcePaths, Survey, read_files, survey
 from longmatch.library.pipeline import Pipeline
@@ -68,6 +69,8 @@ class Changes:
         for id, (_, source) in self.stored.items():
             self.ids_by_source[source].add(id)
         self.assigned: set[str] = set()
+        self._source: str | None = None  # the last file
+        self._ids = UniqueNames()  # of its documents
         self.summary = IndexingSummary()
 
     def begin(self, files: Survey) -> None:
@@ -82,7 +85,7 @@ class Changes:
 
     def assign(self, name: str, hash: str, source: str) -> tuple[str, bool]:
         """The id of a document called `name` with this content hash, and whether it needs to be encoded."""
-        id = self._unique_id(name, source)
+        id = self._unique_ids(source)(name)
         self.assigned.add(id)
         if self.stored.get(id) == (hash, source):
             self.summary.unchanged += 1
@@ -91,19 +94,18 @@ class Changes:
         self.stored[id] = hash, source
         return id, True
 
-    def _unique_id(self, name: str, source: str) -> str:
-        """The name, or the first of `name (2)`, `name (3)` ... that no other document has."""
-        id, count = name, 1
-        while id in self.assigned or not self._is_free(id, source):
-            count += 1
-            id = f"{name} ({count})"
-        return id
+    def _unique_ids(self, source: str) -> UniqueNames:
+        """The ids of a file's documents, which follow each other."""
+        if source != self._source:
+            self._source, self._ids = source, UniqueNames(lambda id: self._is_taken(id, source))
+        return self._ids
 
-    def _is_free(self, id: str, source: str) -> bool:
-        """Whether an id is new, or belongs to a document of this file or of a file that is gone."""
-        if id not in self.stored or self.stored[id][1] == source:
+    def _is_taken(self, id: str, source: str) -> bool:
+        """Whether an id was assigned, or belongs to a document of another file that is not gone."""
+        if id in self.assigned:
             return True
-        return is_gone(self.paths.path(self.stored[id][1]))
+        owner = self.stored[id][1] if id in self.stored else source
+        return owner != source and not is_gone(self.paths.path(owner))
 
     def finish_file(
         self, file: SourceFile, problems: Sequence[ReadError], unseen: Iterable[str]

@@ -1,10 +1,11 @@
 """One file at a time, its documents read and encoded elsewhere: what a server adds to a library."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from longmatch.default.encoding import Encoding
+from longmatch.documents.unique_names import UniqueNames
 from longmatch.library.files import SourcePaths, source_file
 from longmatch.library.rows import to_table
 from longmatch.library.store import Store
@@ -21,11 +22,10 @@ def put_documents(
     """
     file = source_file(path, source_paths.source(path))
     taken = {id for id, source in _sources(writer.store) if source != file.source}
+    unique_id = UniqueNames(taken.__contains__)
     stored = []
     for encoding in encodings:
-        id = _free_id(encoding.document.id, taken)
-        taken.add(id)
-        named = replace(encoding.document, id=id, source=file.source)
+        named = replace(encoding.document, id=unique_id(encoding.document.id), source=file.source)
         stored.append(replace(encoding, sentences=replace(encoding.sentences, document=named)))
     writer.put(to_table(stored, writer.store.model.vectors))
     writer.store.put_files([file.record(problems)])
@@ -35,12 +35,3 @@ def put_documents(
 def _sources(store: Store) -> Iterator[tuple[str, str]]:
     rows = store.read(["id", "source"])
     return zip(rows["id"].to_pylist(), rows["source"].to_pylist(), strict=True)
-
-
-def _free_id(wanted: str, taken: Container[str]) -> str:
-    """The first of `wanted`, `wanted (2)` ... that no document of another file has."""
-    id, count = wanted, 1
-    while id in taken:
-        count += 1
-        id = f"{wanted} ({count})"
-    return id
