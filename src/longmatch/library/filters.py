@@ -1,6 +1,7 @@
 """Filter conditions: names in a user's condition that are not columns become lookups in the metadata."""
 
 import re
+from collections.abc import Iterator
 
 COLUMNS = frozenset({"id", "title", "language", "words", "source"})
 _KEYWORDS = frozenset(
@@ -23,7 +24,7 @@ def condition(where: str) -> str:
     "json_get_string(metadata, 'author') ILIKE '%doe%'"
     """
     tokens = _tokens(where)
-    return "".join(_rewrite(token, tokens[:i], tokens[i + 1 :]) for i, token in enumerate(tokens))
+    return "".join(map(_rewrite, tokens, _previous_tokens(tokens), _value_types(tokens)))
 
 
 def metadata_keys(where: str) -> list[str]:
@@ -54,15 +55,32 @@ def _tokens(where: str) -> list[str]:
     return [match[0] for match in _TOKEN.finditer(where)]
 
 
-def _rewrite(token: str, before: list[str], following: list[str]) -> str:
+def _previous_tokens(tokens: list[str]) -> Iterator[str]:
+    """For each token, the last one before it that is not blank."""
+    previous = ""
+    for token in tokens:
+        yield previous
+        previous = token if token.strip() else previous
+
+
+def _value_types(tokens: list[str]) -> list[str]:
+    """For each token, the type of the value that follows it, which a metadata value is compared with."""
+    types, following = [], "string"
+    for token in reversed(tokens):
+        types.append(following)
+        following = _value_type(token) or following
+    return types[::-1]
+
+
+def _rewrite(token: str, previous: str, value_type: str) -> str:
     if _is_contains(token):
         return "ILIKE" + token[len(token.rstrip()) :]
-    if token.startswith("'") and len(token) > 1 and _is_contains(next(filter(str.strip, reversed(before)), "")):
+    if token.startswith("'") and len(token) > 1 and _is_contains(previous):
         return f"'%{_LIKE_SIGNS.sub(_ESCAPED, token[1:-1])}%'"
     key = _metadata_key(token)
     if not key:
         return token
-    return f"json_get_{_value_type(following)}(metadata, '{key}')" + token[len(token.rstrip()) :]
+    return f"json_get_{value_type}(metadata, '{key}')" + token[len(token.rstrip()) :]
 
 
 def _is_contains(token: str) -> bool:
@@ -77,15 +95,10 @@ def _metadata_key(token: str) -> str:
     return name.removeprefix("metadata.")  # letters, digits, underscores and dots alone
 
 
-def _value_type(following: list[str]) -> str:
-    """The type of a metadata value, by what it is compared with."""
-    for token in following:
-        if token.startswith("'"):
-            return "string"
-        if token[0].isdigit():
-            return "float"
-        if token.strip().lower() in {"true", "false"}:
-            return "bool"
-        if token.strip().lower() in {"and", "or"}:
-            break
-    return "string"
+def _value_type(token: str) -> str | None:
+    """The type of a value; "string" at the end of a comparison, None for any other token."""
+    if token.startswith("'"):
+        return "string"
+    if token[0].isdigit():
+        return "float"
+    return {"true": "bool", "false": "bool", "and": "string", "or": "string"}.get(token.strip().lower())
