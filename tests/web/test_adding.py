@@ -1,5 +1,7 @@
 """Documents added to the library over the interface, and removed again."""
 
+import gzip
+import json
 import socket
 import threading
 import time
@@ -256,3 +258,12 @@ def test_a_second_zip_file_of_the_same_name_is_kept_beside_the_first(client, own
     added(client, zipped({"one.txt": made_up_text(7)}), "all.zip")
     assert added(client, zipped({"one.txt": made_up_text(8)}), "all.zip")["result"]["id"] == "all (2).zip#one.txt"
     assert own.add(Path(own.address) / "uploads").unchanged == 2
+
+
+def test_a_second_packed_file_of_the_same_name_can_be_read(client, own):
+    for n in (7, 8):
+        record = json.dumps({"id": f"d{n}", "text": made_up_text(n)})
+        added(client, gzip.compress(record.encode()), "all.jsonl.gz")
+    uploads = Path(own.address) / "uploads"
+    assert sorted(file.name for file in uploads.iterdir()) == ["all (2).jsonl.gz", "all.jsonl.gz"]
+    assert own.add(uploads).unchanged == 2

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 
+from longmatch.documents.read import suffix_of
 from longmatch.library.files import HASH_DIGITS
 from longmatch.library.library import Library
 from longmatch.library.store import FOLDER_LIBRARY
@@ -60,7 +61,7 @@ class AddedFiles:
 
     def _reserve(self, name: str) -> Path:
         """An empty file under a free name: nobody else can take it."""
-        stem, suffix = Path(name).stem, Path(name).suffix
+        stem, suffix = _split_suffix(name)
         count = 1
         while True:
             path = self.folder / (name if count == 1 else f"{stem} ({count}){suffix}")
@@ -120,10 +121,19 @@ def safe_name(name: str) -> str:
     >>> safe_name("..a/b: c?.pdf"), len(safe_name("ä" * 300 + ".pdf").encode()) <= NAME_BYTES
     ('a_b_ c_.pdf', True)
     """
-    plain = Path(_UNSAFE.sub("_", name).lstrip(". "))
-    stem, suffix = plain.stem, plain.suffix
+    stem, suffix = _split_suffix(_UNSAFE.sub("_", name).lstrip(". "))
     room = NAME_BYTES - len(suffix.encode("utf-8", "replace"))
     return stem.encode("utf-8", "replace")[:room].decode("utf-8", "ignore").strip() + suffix
+
+
+def _split_suffix(name: str) -> tuple[str, str]:
+    """The stem and the suffix of a file name, which may have two parts.
+
+    >>> _split_suffix("a.b.JSONL.gz"), _split_suffix("a.b.png"), _split_suffix("a")
+    (('a.b', '.JSONL.gz'), ('a.b', '.png'), ('a', ''))
+    """
+    at = len(name) - len(suffix_of(name) or Path(name).suffix)
+    return name[:at], name[at:]
 
 
 @contextmanager
