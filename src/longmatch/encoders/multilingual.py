@@ -40,7 +40,6 @@ WIDTH = 512
 POSITIONS = 258  # it has none; so many tokens of a sentence are read at once, as MiniLM does
 CHUNKS = 17  # into which the embedding table is divided: a token's is its id modulo CHUNKS
 SPANS = ((2, 0), (3, 1), (5, 2))  # tokens that a convolution sees, and how many of them stand before its own
-SPAN_WIDTH = 256
 
 Node = Any  # of OpenVINO
 Arrays = dict[str, npt.NDArray[Any]]

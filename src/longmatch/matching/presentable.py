@@ -19,7 +19,6 @@ Pair = TypeVar("Pair")
 
 _SEARCHED = 300  # of the strongest pairs
 _MIN_WORDS, _MIN_CONTENT = 6, 4  # of a sentence that says something
-_MIN_WORDS_ANYWHERE = 3  # of a passage that is not debris
 
 _MARKER = re.compile(r"(?:[•◦▪‣●○■*·–—-]\s+|\(?(?:\d{1,3}|[a-zA-Z]|[ivxlc]{1,5})[.)]\s*|\[\d{1,4}\]\s*){1,3}(?=\S)")
 _START = re.compile(r"[\"'“”‘’«„(\[]*(?:[^\W\d_]|\d)")

@@ -44,11 +44,6 @@ class Vocabulary:
         return not (halves_are_words and len(left) > 2 and len(right) > 2)
 
 
-def join_lines(lines: Sequence[Line], vocabulary: Vocabulary) -> str:
-    """The text of consecutive lines."""
-    return join_pages(lines, vocabulary)[0]
-
-
 def join_pages(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[str, list[tuple[int, int]]]:
     """The text of consecutive lines, and where in it further pages begin: character, page."""
     text, breaks = "", []
