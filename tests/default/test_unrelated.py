@@ -164,6 +164,22 @@ def test_lengths_are_taken_out_of_random_pairs() -> None:
     assert (found.mean, found.spread) == pytest.approx((-3.0, 0.3), abs=0.02)
 
 
+@pytest.mark.parametrize(("share", "left_out"), [(0.0, 0), (0.2, 80), (0.5, 200), (0.6, 0)])
+def test_versions_of_one_text_are_no_random_pairs_unless_most_pairs_are(share: float, left_out: int) -> None:
+    """Of 400 pairs, some share nine tenths of their phrases; one is in two languages, and says nothing of phrases."""
+    phrases = np.where(np.arange(400) < share * 400, 0.9, 0.01)
+    phrases[-1] = np.nan
+    words = np.where(phrases > 0.5, 0.9, 0.05)
+    lengths = np.full(400, USUAL_WORDS)
+    sample = Sample({"words": words, "phrases": phrases}, lengths, lengths, 40)
+    kept = sample.without_versions
+    assert len(kept.shorter) == len(kept.similarities["words"]) == 400 - left_out
+    if 0 < share <= 0.5:
+        level = PRIOR.unrelated(1.0, sample).levels["words"]
+        alone = Sample({"words": words[words < 0.5]}, lengths[words < 0.5], lengths[words < 0.5], 40)
+        assert level == PRIOR.unrelated(1.0, alone).levels["words"]
+
+
 def test_titles_have_one_level_both_ways() -> None:
     rng = np.random.default_rng(4)
     there, back, lengths = rng.random(40) ** 3, rng.random(40) ** 2, np.full(40, USUAL_WORDS)

@@ -28,6 +28,8 @@ MOST = 4.0  # spreads up to which each counts in full
 STAND_IN = "meaning"  # the side that is known of documents in different languages too
 LEAST_PAIRS = 6  # that say what unrelated documents have in common on a side
 SAMPLED = 32  # documents of a collection whose pairs are a sample of its random pairs
+ONE_TEXT = 0.5  # similarity of the phrases of versions of one text, which are no random pair ...
+MOST_OF_ONE_TEXT = 0.5  # ... unless more of the pairs are: then such documents always share their wording
 
 
 def on_scale(side: str, similarity: Floats) -> Floats:
@@ -139,6 +141,15 @@ class Sample:
         """Of a usual document."""
         return usual_length(np.concatenate([self.shorter, self.longer]))
 
+    @property
+    def without_versions(self) -> "Sample":
+        """Without the pairs that share most of their text: contracts of one form, drafts of one report."""
+        kept = ~(self.similarities.get("phrases", np.zeros(len(self.shorter))) >= ONE_TEXT)
+        if kept.mean() < 1 - MOST_OF_ONE_TEXT:
+            return self
+        similarities = {side: x[kept] for side, x in self.similarities.items()}
+        return replace(self, similarities=similarities, shorter=self.shorter[kept], longer=self.longer[kept])
+
     def levels(self, slopes: Mapping[str, tuple[float, float]]) -> dict[str, Level]:
         """The level of each side, the effect of lengths taken out."""
         flat = Unrelated({side: Level(0.0, 1.0) for side in self.similarities}, slopes)
@@ -180,7 +191,7 @@ class Prior:
         `vocabulary` says how far the background text has their words, from 0 to 1.
         """
         share = sample.documents / (sample.documents + PRIOR_DOCUMENTS) if sample else 0.0
-        sampled = sample.levels(self.slopes) if sample else {}
+        sampled = sample.without_versions.levels(self.slopes) if sample else {}
         usual = {side: level.blend(self.general[side], 1 - knowledge) for side, level in self.known.items()}
         likely, doubtful = (
             {side: level.blend(sampled.get(side, level), share) for side, level in levels.items()}
