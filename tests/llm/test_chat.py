@@ -6,7 +6,7 @@ import pytest
 
 from longmatch.errors import LongmatchError
 from longmatch.llm.address import ModelAddress
-from longmatch.llm.chat import Chat, ChatError, Reply
+from longmatch.llm.chat import Chat, ChatError, RejectedRequest, Reply
 from tests.llm.chat_server import Answer, ChatServer
 
 FINE = Answer("85")
@@ -61,9 +61,10 @@ def test_tries_come_to_an_end_and_the_error_quotes_nothing(server):
     assert str(error.value) == "status 500, Internal Server Error" and error.value.__cause__ is None
 
 
-def test_a_request_at_fault_is_not_repeated(server):
-    server.answers(Answer(status=400, body=SECRET.encode()))
-    with pytest.raises(ChatError, match=r"^status 400, Bad Request$"):
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_rejected_request_is_not_repeated(server, status):
+    server.answers(Answer(status=status, body=SECRET.encode()))
+    with pytest.raises(RejectedRequest, match=rf"^status {status}, [\w ]+$"):
         ask(server)
     assert len(server.requests) == 1
 

@@ -77,6 +77,23 @@ def test_a_server_that_is_down_is_one_sentence_and_not_asked_for_ever(server, ma
     assert QUERY.text not in str(error.value) and "the-key" not in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_documents_that_are_too_long_do_not_end_the_ranking(server, make, status):
+    too_long = Answer(status=status)
+    server.reply = by_document(ledger=too_long, pears=too_long, queue=too_long, snow="50")
+    matcher = make()
+    assert order(matcher) == ["ledger", "pears", "queue", "snow"]
+    assert (matcher.tally.failed, matcher.tally.asked) == (3, 4)
+
+
+def test_a_server_that_rejects_a_request_is_not_down(server, make):
+    down, too_long = Answer(status=503), Answer(status=413)
+    server.answers(down, down, too_long, down)
+    matcher = make(retries=0)
+    assert order(matcher) == [document.id for document in FOUND]
+    assert matcher.tally.failed == 4
+
+
 def test_what_was_judged_is_not_asked_again(server, make):
     server.reply = by_document(ledger="10", pears="I cannot say.", queue="95", snow="50")
     first = order(make())

@@ -11,7 +11,7 @@ from longmatch.errors import LongmatchError
 from longmatch.llm.address import KEY, MODEL, URL, ModelAddress
 
 TRANSIENT = frozenset((408, 409, 425, 429))  # and every 5xx: worth another try
-REFUSED_REQUEST = frozenset((400, 413, 422))  # this request is at fault, as one that is too long; others may pass
+REJECTED = frozenset((400, 413, 422))
 LONGEST_WAIT = 60.0  # seconds, whatever a server asks for
 LARGEST_REPLY = 4_000_000  # bytes
 
@@ -28,6 +28,10 @@ class Reply:
 
 class ChatError(Exception):
     """A question that got no reply. The message holds neither documents nor the key."""
+
+
+class RejectedRequest(ChatError):
+    """One that the server rejects, as it does a prompt that is too long; it may answer others."""
 
 
 class _Transient(ChatError):
@@ -94,8 +98,8 @@ class Chat:
         problem = f"status {status}, {responses.get(status, 'unknown')}"
         if status in TRANSIENT or status >= 500:
             raise _Transient(problem, _seconds(response.getheader("Retry-After")))
-        if status in REFUSED_REQUEST:
-            raise ChatError(problem)
+        if status in REJECTED:
+            raise RejectedRequest(problem)
         advice = {401: f"Check {KEY}", 403: f"Check {KEY}", 404: f"Check {URL} and {MODEL}"}.get(status, f"Check {URL}")
         raise LongmatchError(f"The language model at {place} cannot be asked ({problem}). {advice}.")
 

@@ -10,7 +10,7 @@ from typing import Any
 from longmatch.encoders.cache import cache_folder, replace_file
 from longmatch.errors import LongmatchError
 from longmatch.llm.answers import parse_answer
-from longmatch.llm.chat import Chat, ChatError
+from longmatch.llm.chat import Chat, ChatError, RejectedRequest
 
 FAILURES_IN_A_ROW = 3  # after which a server counts as down
 
@@ -23,7 +23,7 @@ class Tally:
     cached: int = 0  # known from before
     refused: int = 0
     unreadable: int = 0
-    failed: int = 0  # no reply, after all retries
+    failed: int = 0  # no reply after all retries, or rejected
     prompt_tokens: int = 0
     answer_tokens: int = 0
 
@@ -67,6 +67,10 @@ class Judge:
         tally.asked += 1
         try:
             reply = self.chat.ask(request)
+        except RejectedRequest:
+            tally.failed += 1
+            self._failures = 0
+            return None
         except ChatError as problem:
             tally.failed += 1
             self._failures += 1
