@@ -185,10 +185,9 @@ def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> Any
         columns.append(position[rare])
         values.append((terms.idf * terms.weights)[present][rare].astype(np.float32))
         bounds.append(bounds[-1] + int(rare.sum()))
-    weights = sp.csr_array(
-        (np.concatenate(values), np.concatenate(columns), np.array(bounds)), shape=(len(queries), len(kept))
-    )
-    cosines = sp.csr_array(weights @ segment.postings(kind))
+    places, column = np.unique(np.concatenate(columns), return_inverse=True)
+    weights = sp.csr_array((np.concatenate(values), column, np.array(bounds)), shape=(len(queries), len(places)))
+    cosines = sp.csr_array(weights @ segment.postings(kind, places))
     norms = segment[f"{kind}.norms"][cosines.indices]
     cosines.data = cosines.data / np.where(norms > 0, norms, 1.0)
     return cosines

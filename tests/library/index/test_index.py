@@ -3,12 +3,14 @@
 import json
 import shutil
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from longmatch.default.encoding import Encoding
 from longmatch.lexical.frequencies import Frequencies
@@ -181,6 +183,37 @@ def test_postings_give_the_same_cosines_in_small_and_large_segments(
     large = [segment.scores(kind, query) for segment in index.segments]
     assert np.concatenate(large) == pytest.approx(np.concatenate(small), rel=1e-5, abs=1e-6)
     assert np.concatenate(small).max() == pytest.approx(1.0, rel=1e-3)  # with the query itself
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_postings_are_those_of_the_terms_asked_for_whatever_their_number(
+    library: Library, texts: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(texts)
+    (segment,) = library._searcher().index.segments
+    parts = [segment[f"{kind}.{part}"] for part in ("weights", "documents", "starts")]
+    every = csr_array(tuple(parts), shape=(len(parts[2]) - 1, len(segment))).toarray()
+    for long_run in (0, 100):
+        monkeypatch.setattr(segment_module, "LONG_RUN", long_run)
+        for place in (np.arange(len(every)), np.array([5, 2]), np.empty(0, dtype=np.int64)):
+            found = segment.postings(kind, place)
+            assert np.array_equal(found.toarray(), every[place]) and found.indices.dtype == np.int32
+
+
+def test_postings_beyond_two_billion_have_offsets() -> None:
+    file = BytesIO()
+    write_array(file, np.array([0, 3_000_000_000]), DTYPES["words.starts"])
+    assert np.frombuffer(file.getvalue(), DTYPES["words.starts"]).tolist() == [0, 3_000_000_000]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "dtype"), [([2**31], "int32"), ([-1], "uint32"), ([70_000.0], "uint16"), ([np.nan], "int32")]
+)
+def test_a_number_that_its_column_cannot_hold_is_refused(numbers: list[float], dtype: str) -> None:
+    file = BytesIO()
+    with pytest.raises(OverflowError, match=f"do not fit into {dtype}"):
+        write_array(file, np.array(numbers), dtype)
+    assert not file.getvalue()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no file that is always full")

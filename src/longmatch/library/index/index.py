@@ -39,7 +39,7 @@ from longmatch.library.index.selection import Selection
 from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
 from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, SENTENCE_COLUMNS, DocumentRow
 
-FORMAT = 8
+FORMAT = 9
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""

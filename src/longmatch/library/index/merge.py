@@ -99,7 +99,7 @@ def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], com
         kept = (total != 0) | (not complete)
         for name, column in zip(names, (terms, total, background), strict=True):
             _write(folder, name, [column[kept]])
-        new = (written + np.cumsum(kept) - 1)[position]
+        new = (written + np.cumsum(kept) - 1).clip(min=0)[position]
         ends = np.cumsum([part.stop - part.start for part in parts])
         for path, moved in zip(positions, np.split(new, ends[:-1]), strict=True):
             with path.open("ab") as file:

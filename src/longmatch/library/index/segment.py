@@ -45,7 +45,7 @@ DTYPES = {
     **{f"{kind}.frequencies": "int32" for kind in KINDS},  # ... its document frequency ...
     **{f"{kind}.background": "uint16" for kind in KINDS},  # ... and that in the background text
     **{f"{kind}.kept": "uint64" for kind in KINDS},  # terms with postings, ascending ...
-    **{f"{kind}.starts": "int32" for kind in KINDS},  # ... and the offsets of their postings, and the end
+    **{f"{kind}.starts": "int64" for kind in KINDS},  # ... and the offsets of their postings, and the end
     **{f"{kind}.documents": "int32" for kind in KINDS},
     **{f"{kind}.weights": "float32" for kind in KINDS},  # 1 + ln tf
     **{f"{kind}.held": "uint32" for kind in KINDS},  # each document's terms, ascending: their positions in `terms`
@@ -57,6 +57,7 @@ VECTORS = ("means", "title_vectors")
 PER_DOCUMENT = (*VECTORS, "titles", "languages", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
 """Columns that are merged by stringing them together; records move when they are."""
 MANY = 10_000  # documents: from there on SciPy, which sums postings four times as fast, is worth the time to load it
+LONG_RUN = 100  # entries: longer runs are copied faster one by one than by the positions of all their entries
 
 
 @dataclass(frozen=True)
@@ -173,23 +174,39 @@ class Segment:
         if len(self) < MANY:
             mass = self._sum_postings(kind, place, weights)
         else:
-            mass = weights.astype(np.float32) @ self.postings(kind)[place]
+            mass = weights.astype(np.float32) @ self.postings(kind, place)
         return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
 
     def _sum_postings(self, kind: str, place: Ints, weights: Floats) -> Floats:
         """The sum of some terms' postings by document, each term weighted; `place` is that of each among the kept."""
-        starts = self[f"{kind}.starts"]
-        first, last = starts[place].astype(np.int64), starts[place + 1].astype(np.int64)
+        first, last = self._posting_bounds(kind, place)
         where = ranges(first, last)
         mass = self[f"{kind}.weights"][where] * np.repeat(weights, last - first)
         return np.asarray(np.bincount(self[f"{kind}.documents"][where], mass, len(self)), dtype=np.float64)
 
-    def postings(self, kind: str) -> Any:
-        """The weight of each posted term in each document: (terms, documents)."""
+    def postings(self, kind: str, place: Ints) -> Any:
+        """The weights of some terms in each document, as a sparse matrix: (terms, documents).
+
+        `place` is that of each term among the kept.
+        """
         import scipy.sparse as sp
 
-        parts = tuple(self[f"{kind}.{part}"] for part in ("weights", "documents", "starts"))
-        return sp.csr_array(parts, shape=(len(parts[2]) - 1, len(self)), copy=False)
+        first, last = self._posting_bounds(kind, place)
+        weights, documents = (_take_runs(self[f"{kind}.{part}"], first, last) for part in ("weights", "documents"))
+        offsets = offsets_of(last - first)
+        narrow = offsets.astype(sp.get_index_dtype(maxval=offsets[-1]))  # SciPy would widen the documents otherwise
+        return sp.csr_array((weights, documents, narrow), shape=(len(place), len(self)))
+
+    def _posting_bounds(self, kind: str, place: Ints) -> tuple[Ints, Ints]:
+        starts = self[f"{kind}.starts"]
+        return starts[place], starts[place + 1]
+
+
+def _take_runs(values: Array, first: Ints, last: Ints) -> Array:
+    """The values from each first up to each last, which is left out, one after another."""
+    if (last - first).sum() <= LONG_RUN * len(first):
+        return np.asarray(values[ranges(first, last)])
+    return np.concatenate([values[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)])
 
 
 def memory_map(path: Path, dtype: str) -> Array:
@@ -200,10 +217,24 @@ def memory_map(path: Path, dtype: str) -> Array:
 
 
 def write_array(file: BinaryIO, values: Array, dtype: str) -> None:
-    """Write numbers to a file. NumPy's `tofile` says nothing if the disk is full when its buffer is emptied."""
+    """Write numbers to a file; raises OverflowError for those that the type cannot hold.
+
+    NumPy's `tofile` says nothing if the disk is full when its buffer is emptied.
+    """
+    _check_range(values, dtype)
     numbers = np.ascontiguousarray(values, dtype=dtype or None)
     if numbers.size:
         file.write(numbers.data)
+
+
+def _check_range(values: Array, dtype: str) -> None:
+    """Refuse numbers that NumPy would wrap around."""
+    target = np.dtype(dtype or values.dtype)
+    if target.kind not in "iu" or not values.size or np.can_cast(values.dtype, target):
+        return
+    limits, least, most = np.iinfo(target), values.min(), values.max()
+    if not (limits.min <= least and most <= limits.max):
+        raise OverflowError(f"Numbers from {least} to {most} do not fit into {target}.")
 
 
 def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], columns: Columns) -> Segment:
