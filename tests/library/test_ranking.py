@@ -12,6 +12,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document
 from longmatch.documents.read import read_text_string
+from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from longmatch.library.search.candidates import find_candidates
 from longmatch.library.search.encode import Query
@@ -112,6 +113,13 @@ def test_few_candidates_hold_nearly_all_of_the_best(many: Library) -> None:
 def test_percentiles_count_the_documents_that_were_not_scored(many: Library) -> None:
     hits = many.rank("d000.txt", k=3)
     assert [hit.percentile for hit in hits] == pytest.approx([100 * (59 - n) / 59 for n in (1, 2, 3)])
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_fewer_results_than_one_are_refused(many: Library, k: int) -> None:
+    for rank in (many.rank, many.rank_sections):
+        with pytest.raises(LibraryError, match=r"^k is invalid: Input should be greater than or equal to 1\.$"):
+            rank("d000.txt", k)
 
 
 def test_only_documents_that_fulfil_the_condition_are_ranked(many: Library) -> None:

@@ -10,6 +10,7 @@ import longmatch as lm
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
 from longmatch.matching.hits import COLUMNS, Hit, Hits
+from longmatch.matching.same_document import SameDocument
 
 QUERY = read_text_string("The bank failed on Monday. " * 2_000, "query.txt", "The run <b>on</b> the bank")
 OTHER = read_text_string(
@@ -53,6 +54,14 @@ def test_a_document_compared_with_itself_has_no_verdict(matcher):
 def test_hits_are_a_list_and_so_is_a_slice_of_them(hits):
     assert isinstance(hits, list) and hits == list(hits) and [hit.id for hit in hits] == ["other.txt", "snow.txt"]
     assert isinstance(hits[:1], Hits) and isinstance(hits[0], Hit) and len(hits[:1]) == 1
+
+
+def test_a_slice_keeps_the_remarks():
+    same = SameDocument(OTHER, "copy")
+    hits = Hits([Hit(OTHER, 0.9, 99.0), Hit(QUERY, 0.5, 90.0)])
+    hits.stands_out, hits.left_out, hits.same = False, ("3 documents have no year.",), (same,)
+    assert len(hits.remarks) == 3
+    assert hits[:1].remarks == hits.remarks and hits[:1].same == (same,)
 
 
 def test_no_hits_show_themselves_too():

@@ -32,6 +32,12 @@ class NotALibrary(LibraryError):
     """A folder or address that is not a library."""
 
 
+def check_count(k: int) -> None:
+    """Refuse a number of results that is less than one."""
+    if k < 1:
+        raise LibraryError("k is invalid: Input should be greater than or equal to 1.")
+
+
 def unknown_query(query: object, place: object, list_ids: str = "", ids: Sequence[str] = ()) -> LibraryError:
     """The error for a query that is neither a file nor an id; `list_ids` is the command that lists the ids."""
     listing = f", list the ids ({list_ids})" if list_ids else ""

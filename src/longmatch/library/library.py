@@ -23,7 +23,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.library.common_passages import CommonPassages
 from longmatch.library.current_index import CurrentIndex
-from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, similar_id, storage_errors
+from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id, storage_errors
 from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
 from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.finding import Wanted, find_ids
@@ -410,6 +410,7 @@ class Library:
         `by` names the score. With `rerank`, another model, the best `depth` (at least k) are read and scored by it;
         `progress` is called with their number as they are, and the passages that explain a hit are still the library's.
         """
+        check_count(k)
         searcher, encoded = self._encoded(query)
         count = max(k, depth) if rerank else k
         spare = MOST_SAME if encoded.stored_id is None else 0
@@ -432,6 +433,7 @@ class Library:
         `where` is a condition as in `rank`. `stands_out` of what it returns says whether any has more to do with the
         query than unrelated documents of the library.
         """
+        check_count(k)
         searcher, encoded = self._encoded(query)
         hits = rank_sections(searcher, encoded, k, where, self._with_path)
         hits.left_out = self.left_out(where)

@@ -90,7 +90,11 @@ class Hits(list[Hit]):
     def __getitem__(self, index: slice, /) -> "Hits": ...
     def __getitem__(self, index: SupportsIndex | slice, /) -> "Hit | Hits":
         found = super().__getitem__(index)
-        return found if isinstance(found, Hit) else Hits(found)
+        return found if isinstance(found, Hit) else self._with_remarks(Hits(found))
+
+    def _with_remarks(self, hits: "Hits") -> "Hits":
+        hits.stands_out, hits.left_out, hits.same = self.stands_out, self.left_out, self.same
+        return hits
 
     def __repr__(self) -> str:
         """In one line: how many, and the best."""

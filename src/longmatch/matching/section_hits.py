@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import Any, SupportsIndex, TextIO, overload
 
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document, Section
@@ -61,6 +61,18 @@ class SectionHits(list[SectionHit]):
         super().__init__(hits)
         self.left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
         self.stands_out = stands_out  # whether the best has more to do with the question than any other document
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> SectionHit: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> "SectionHits": ...
+    def __getitem__(self, index: SupportsIndex | slice, /) -> "SectionHit | SectionHits":
+        found = super().__getitem__(index)
+        if isinstance(found, SectionHit):
+            return found
+        hits = SectionHits(found, self.stands_out)
+        hits.left_out = self.left_out
+        return hits
 
     def __repr__(self) -> str:
         """In one line: how many, and the best."""
