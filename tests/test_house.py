@@ -17,6 +17,7 @@ PRODUCT = (  # lowest first
     "ragged",
     "parallel",
     "recent",
+    "cache",
     "documents",
     "units",
     "encoders",

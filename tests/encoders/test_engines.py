@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from longmatch.cache import cache_folder, recall
 from longmatch.encoders import backbone as backbone_module
 from longmatch.encoders import openvino, selection
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.cache import cache_folder, recall
 from longmatch.encoders.hardware import fast_half_precision
 from longmatch.encoders.selection import MIN_COSINE, PRECISION_CACHE, row_cosines
 from longmatch.encoders.threads import limit_threads, thread_count, usable_cores

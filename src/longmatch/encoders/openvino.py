@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from longmatch.encoders.cache import cache_folder, replace_file
+from longmatch.cache import cache_folder, replace_file
 from longmatch.encoders.engine import Batch, EnginePrecision, Ints, Vectors, padded_batches, pipelined
 from longmatch.encoders.threads import thread_count
 

@@ -18,7 +18,7 @@ from zipfile import ZipFile
 
 from safetensors import SafetensorError
 
-from longmatch.encoders.cache import cache_folder, recall, remember
+from longmatch.cache import cache_folder, recall, remember
 from longmatch.encoders.hub import hub_file
 from longmatch.errors import LongmatchError, LongmatchWarning
 

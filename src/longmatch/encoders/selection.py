@@ -7,7 +7,7 @@ from typing import cast, get_args
 import numpy as np
 from tokenizers import Tokenizer
 
-from longmatch.encoders.cache import recall, remember
+from longmatch.cache import recall, remember
 from longmatch.encoders.engine import Engine, EngineName, EnginePrecision, Ints, Vectors
 from longmatch.encoders.hardware import fast_half_precision
 from longmatch.errors import LongmatchError

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.cache import cache_folder
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
@@ -153,8 +154,7 @@ class Library:
         """The folder of the index and the lock: the library, or for object storage one in the user's cache."""
         if self._is_local:
             return Path(self.address)
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        return cache / "longmatch" / sha256(self.address.encode()).hexdigest()[:16]
+        return cache_folder() / sha256(self.address.encode()).hexdigest()[:16]
 
     @property
     def _current_store(self) -> Store | None:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from longmatch.encoders.cache import cache_folder, replace_file
+from longmatch.cache import cache_folder, replace_file
 from longmatch.errors import LongmatchError
 from longmatch.llm.answers import parse_answer
 from longmatch.llm.chat import Chat, ChatError, RejectedRequest

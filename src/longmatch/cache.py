@@ -1,4 +1,4 @@
-"""What encoders remember between runs, in the user's cache: compiled graphs, checksums, which precisions are exact."""
+"""The user's cache: what longmatch can compute or fetch again, kept between runs."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def cache_folder() -> Path:
-    """The folder of everything below."""
+    """The folder of everything that is kept: in XDG_CACHE_HOME, or in ~/.cache."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "longmatch"
 
