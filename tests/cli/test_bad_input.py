@@ -96,5 +96,5 @@ def test_a_full_disk_is_one_sentence(folder):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2 and done.stderr.splitlines() == [
-        "longmatch: The disk is full. Make room and run the same command again: it goes on."
+        "longmatch: The disk is full. Make room and run the same command again to resume."
     ]

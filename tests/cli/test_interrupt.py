@@ -102,17 +102,14 @@ def test_an_interrupt_before_the_first_commit_says_that_nothing_is_kept(texts: P
     encoding = (tmp_path / "encoding").exists
     status, said = interrupt(index_with_slow_encoding, texts, encoding, 1, "openvino")
     assert status == 130 and documents_in(tmp_path / "library") == 0
-    again = "run the same command again and it starts from the beginning."
+    again = "run the same command again to start from the beginning."
     assert said == f"longmatch: stopped. {tmp_path / 'library'} keeps nothing yet; {again}\n"
 
 
 def test_an_interrupt_while_the_model_is_loaded_says_so_too(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(KeyboardInterrupt), index_progress():
         raise KeyboardInterrupt
-    assert (
-        "Nothing new is kept yet; run the same command again and it starts from the beginning."
-        in capsys.readouterr().err
-    )
+    assert "Nothing new is kept yet; run the same command again to start from the beginning." in capsys.readouterr().err
 
 
 def test_a_second_interrupt_lets_the_closing_commit_end(texts: Path, tmp_path: Path) -> None:

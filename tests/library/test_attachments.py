@@ -29,7 +29,7 @@ def test_an_attachment_that_kills_its_reader_takes_no_message_with_it(tmp_path: 
     monkeypatch.setattr("longmatch.library.files.read_message", _die)
     (found,) = read_files([SourceFile(path, "in.mbox", "in.mbox", "", 0, 0)])
     assert [document.id for document in found.documents] == ["in.mbox#1"]
-    assert "in.mbox#1, or a file attached to it, made its reader crash" in str(found.problems[0])
+    assert "in.mbox#1, or a file attached to it, crashed its reader" in str(found.problems[0])
 
 
 def _die(message: object) -> None:

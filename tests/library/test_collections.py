@@ -39,7 +39,7 @@ def test_messages_and_members_are_added_changed_and_removed(library: Library, tm
 def test_a_member_that_kills_its_reader_is_named_and_the_others_are_read(tmp_path: Path) -> None:
     write_zip(tmp_path / "all.zip", 1, 2)
     file = survey([tmp_path / "all.zip"], {}, SourcePaths(tmp_path)).to_read[0]
-    assert files._crashed_group(ZipGroup(file, ("sub/1.txt",))).problems[0].problem == "made its reader crash"
+    assert files._crashed_group(ZipGroup(file, ("sub/1.txt",))).problems[0].problem == "crashed its reader"
     again = files._crashed_group(ZipGroup(file, ("sub/1.txt", "sub/2.txt")))
     assert [d.id for d in again.documents] == ["all.zip#sub/1.txt", "all.zip#sub/2.txt"]
 

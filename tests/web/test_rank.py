@@ -63,12 +63,12 @@ def test_the_score_of_sdr_can_be_asked_for(client, shelf):
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"document": "report-1.md", "k": 0}, "k is not right: Input should be greater than or equal to 1."),
-        ({"document": "report-1.md", "by": "magic"}, "by is not right: Input should be 'default' or 'sdr'."),
-        ({}, "document is not right: Field required."),
+        ({"document": "report-1.md", "k": 0}, "k is invalid: Input should be greater than or equal to 1."),
+        ({"document": "report-1.md", "by": "magic"}, "by is invalid: Input should be 'default' or 'sdr'."),
+        ({}, "document is invalid: Field required."),
         (
             {"document": "report-1.md", "where": "repeat('a', 1000000000) = 'b'"},
-            "A condition compares and calls nothing, but here it calls repeat.",
+            "Conditions cannot call functions; this one calls repeat().",
         ),
     ],
 )

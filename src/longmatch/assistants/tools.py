@@ -187,7 +187,7 @@ def _condition(where: str | None) -> str | None:
     if where is None or not where.strip():
         return None
     if called := function_in(where):
-        raise LongmatchError(f"A condition compares and calls nothing, but here it calls {called}.")
+        raise LongmatchError(f"Conditions cannot call functions; this one calls {called}().")
     return where
 
 

@@ -110,7 +110,7 @@ def _run() -> None:
     except Exception as error:
         if not _is_full_disk(error):
             raise
-        sys.stderr.write("longmatch: The disk is full. Make room and run the same command again: it goes on.\n")
+        sys.stderr.write("longmatch: The disk is full. Make room and run the same command again to resume.\n")
         raise SystemExit(2) from None
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from longmatch.library.library import Library
     from longmatch.library.progress import IndexingProgress, OnProgress
 
-STOPPED_EARLY = "stopped. Nothing new is kept yet; run the same command again and it starts from the beginning."
+STOPPED_EARLY = "stopped. Nothing new is kept yet; run the same command again to start from the beginning."
 
 
 def index(
@@ -147,9 +147,20 @@ def print_added(done: "IndexingSummary", library: str) -> None:
     counts |= {"removed": len(done.removed), "unreadable": len(done.unreadable)}
     typer.echo(f"{library}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items() if count))
     if done.vanished:
-        typer.echo(
-            f"{len(done.vanished):,} have no file any more (--prune removes them): " + ", ".join(done.vanished[:10])
-        )
+        typer.echo(vanished(done.vanished))
+
+
+def vanished(ids: Sequence[str]) -> str:
+    """Count documents whose file is gone, and name the first ten.
+
+    >>> vanished(["a.md"])
+    '1 document no longer has a file (--prune removes it): a.md'
+    >>> vanished(["a.md", "b.md"])
+    '2 documents no longer have a file (--prune removes them): a.md, b.md'
+    """
+    one = len(ids) == 1
+    counted = "1 document no longer has" if one else f"{len(ids):,} documents no longer have"
+    return f"{counted} a file (--prune removes {'it' if one else 'them'}): {', '.join(ids[:10])}"
 
 
 def passed_over(files: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 INTERRUPTED = 130  # exit status: 128 and the number of SIGINT
 STANDARD_ERROR = 2
-PATIENCE = b"longmatch: still keeping what was encoded; Ctrl-C once more leaves at once.\n"
+PATIENCE = b"longmatch: still saving; press Ctrl-C again to quit immediately.\n"
 
 
 @contextmanager

@@ -41,8 +41,8 @@ def show(
     bibtex: Annotated[
         str | None, typer.Option(help="Write a bibliography to this file, or `-` for standard output.", metavar="FILE")
     ] = None,
-    ris: Annotated[str | None, typer.Option(help="The same for reference managers.", metavar="FILE")] = None,
-    csv: Annotated[str | None, typer.Option(help="The same for spreadsheets.", metavar="FILE")] = None,
+    ris: Annotated[str | None, typer.Option(help="Write a RIS file for reference managers.", metavar="FILE")] = None,
+    csv: Annotated[str | None, typer.Option(help="Write a table for spreadsheets.", metavar="FILE")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the documents of a library, or show the structure of one; or export them as a bibliography."""

@@ -62,16 +62,16 @@ class IndexingStopped(KeyboardInterrupt):
     """Ctrl-C while a library was indexed, and what it keeps.
 
     >>> str(IndexingStopped("papers", 30, 36))
-    'stopped. papers keeps 36 documents, 6 of them new; run the same command again and it goes on.'
+    'stopped. papers keeps 36 documents, 6 of them new; run the same command again to resume.'
     >>> str(IndexingStopped("papers", 30, 30))
-    'stopped. papers keeps 30 documents, none of them new; run the same command again and it starts from the beginning.'
+    'stopped. papers keeps 30 documents, none of them new; run the same command again to start from the beginning.'
     """
 
     def __init__(self, address: str, before: int, after: int) -> None:
         new = max(0, after - before)
         kept = f"{count(after, 'document')}, {new:,} of them new" if new else _nothing_new(after)
-        again = "it goes on" if new else "it starts from the beginning"
-        super().__init__(f"stopped. {address} keeps {kept}; run the same command again and {again}.")
+        again = "resume" if new else "start from the beginning"
+        super().__init__(f"stopped. {address} keeps {kept}; run the same command again to {again}.")
         self.documents, self.new = after, new
 
 

@@ -444,4 +444,4 @@ def _crashed(file: SourceFile) -> SingleRead:
 
 def crash(path: object) -> ReadError:
     """What is said of a file whose reader died."""
-    return ReadError(path, "made its reader crash", "It is damaged in a way no reader survives; leave it out.")
+    return ReadError(path, "crashed its reader", "The file is probably damaged; leave it out.")

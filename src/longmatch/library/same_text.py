@@ -19,11 +19,11 @@ def same_text_remarks(searcher: Searcher, added: Sequence[str]) -> list[str]:
     """Sentences on the documents added whose text another document of the library holds, or a version of it."""
     if len(added) > MOST_CHECKED:
         return []
-    told: set[frozenset[str]] = set()
+    reported: set[frozenset[str]] = set()
     sentences = []
     for id, other in _same(searcher, added):
-        if frozenset((id, other.id)) not in told:
-            told.add(frozenset((id, other.id)))
+        if frozenset((id, other.id)) not in reported:
+            reported.add(frozenset((id, other.id)))
             sentences.append(f"{id} {RELATIONS[other.relation]} {other.id}.")
     more = len(sentences) - LISTED
     others = f"{more:,} more {'is' if more == 1 else 'are'} in the library twice; longmatch pairs lists them."

@@ -81,8 +81,8 @@ class Hits(list[Hit]):
     @property
     def remarks(self) -> list[str]:
         """What to know before reading them: where the query is, that none may belong with it, what was left out."""
-        told = same_remarks(self.same) + ranking_remarks((hit.probability for hit in self), self.stands_out)
-        return [*told, *self.left_out]
+        ranking = ranking_remarks((hit.probability for hit in self), self.stands_out)
+        return [*same_remarks(self.same), *ranking, *self.left_out]
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Hit: ...

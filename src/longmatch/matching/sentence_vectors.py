@@ -98,12 +98,12 @@ class _DocumentProgress:
         self.seen += count
         if self.on_tokens:
             self.on_tokens(count)
-        self._tell(self.count * self.seen // self.total)
+        self._report(self.count * self.seen // self.total)
 
     def finish(self) -> None:
-        self._tell(self.count)
+        self._report(self.count)
 
-    def _tell(self, documents: int) -> None:
+    def _report(self, documents: int) -> None:
         if self.report and documents > self.reported:
             self.report(documents - self.reported)
             self.reported = documents

@@ -87,13 +87,13 @@ def in_words(errors: Sequence[Any]) -> str:
     """The first complaint about a request's values, as a sentence.
 
     >>> in_words([{"loc": ("query", "k"), "msg": "Input should be less than or equal to 200"}])
-    'k is not right: Input should be less than or equal to 200.'
+    'k is invalid: Input should be less than or equal to 200.'
     """
     if not errors:
-        return "The request is not right."
+        return "Invalid request."
     first = errors[0]
     place = ".".join(str(part) for part in first.get("loc", ())[1:]) or "The request"
-    return f"{place} is not right: {str(first.get('msg', 'it is not understood')).rstrip('.')}."
+    return f"{place} is invalid: {str(first.get('msg', 'it is not understood')).rstrip('.')}."
 
 
 def _answer(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:

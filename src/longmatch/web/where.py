@@ -15,5 +15,5 @@ def checked(where: str | None) -> str | None:
     if where is None or not where.strip():
         return None
     if called := function_in(where):
-        raise Problem(422, f"A condition compares and calls nothing, but here it calls {called}.")
+        raise Problem(422, f"Conditions cannot call functions; this one calls {called}().")
     return where

@@ -92,7 +92,7 @@ class Matrix:
         return np.clip(np.nan_to_num(np.asarray(self.grid.scores, dtype=np.float64)), 0.0, 1.0)
 
     @cached_property
-    def _telling(self) -> npt.NDArray[np.float64]:
+    def _scale_scores(self) -> npt.NDArray[np.float64]:
         """The scores that set the scale: all, but the diagonal within one document."""
         apart = self.within and len(self.scores) > 1
         return self.scores[np.eye(len(self.scores)) == 0] if apart else self.scores
@@ -100,12 +100,12 @@ class Matrix:
     @cached_property
     def top(self) -> float:
         """The score of the darkest shade."""
-        return max(LEAST_TOP, float(self._telling.max(initial=0.0)))
+        return max(LEAST_TOP, float(self._scale_scores.max(initial=0.0)))
 
     @cached_property
     def bottom(self) -> float:
         """The score of the lightest shade: above 0 where all sections are alike, so that differences stay visible."""
-        return max(0.0, min(float(self._telling.min(initial=1.0)), self.top - LEAST_RANGE))
+        return max(0.0, min(float(self._scale_scores.min(initial=1.0)), self.top - LEAST_RANGE))
 
     @cached_property
     def shares(self) -> npt.NDArray[np.float64]:

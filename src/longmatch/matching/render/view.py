@@ -223,8 +223,8 @@ class MatchView:
         return self.match.terms[:TERMS]
 
     @property
-    def untold(self) -> float:
-        """The share of the shared words and phrases that are not."""
+    def share_not_shown(self) -> float:
+        """The share of the shared words and phrases that are not shown."""
         return max(0.0, 1.0 - sum(term.share for term in self.terms))
 
     @property

@@ -16,7 +16,7 @@ READ = 20_000  # characters of a document
 
 def weightiest(clusters: Sequence[Sequence[Document]], background: Frequencies) -> list[list[str]]:
     """For each cluster, given by some of its documents, the words that tell it from the others, weightiest first."""
-    counted = [[Counter(_telling(document)) for document in documents] for documents in clusters]
+    counted = [[Counter(_content_words(document)) for document in documents] for documents in clusters]
     hashed = [_hashes(words) for documents in counted for words in documents]
     blend = Blend(Frequencies.of(hashed), background)
     everywhere: dict[str, float] = defaultdict(float)
@@ -53,7 +53,7 @@ def _best(documents: Sequence[Counter[str]], blend: Blend, everywhere: Mapping[s
     return chosen
 
 
-def _telling(document: Document) -> list[str]:
+def _content_words(document: Document) -> list[str]:
     words = content_words(document.readable[:READ])
     return [word for word in words if word.isalpha() and (len(word) > 2 or ord(word[0]) > 0x2FFF)]
 

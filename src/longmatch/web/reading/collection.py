@@ -62,7 +62,7 @@ def read_collection_apart(content: bytes, name: str, limits: Limits) -> ReadColl
             member = f"{shown}#{begun[-1]}" if begun[-1] else shown
             read.problems.append(str(crash).replace(shown, member, 1))
         else:
-            read.problems.append(f"{shown} made its reader crash {MOST_CRASHES} times; the rest of it was not read.")
+            read.problems.append(f"{shown} crashed its reader {MOST_CRASHES} times; the rest of it was not read.")
     if not read.documents:
         raise Problem(422, read.problems[0] if read.problems else f"{shown} holds no document that can be read.")
     return read

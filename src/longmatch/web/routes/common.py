@@ -24,9 +24,9 @@ def mistakes(*statuses: int) -> Answers:
         404: "There is no such document, upload or job.",
         409: "The library has it already.",
         413: "It is too large.",
-        415: "It is of a kind that is not read.",
-        422: "A value is not right.",
-        429: "Too much waits already.",
+        415: "Unsupported file format.",
+        422: "A value is invalid.",
+        429: "Too many requests are waiting.",
         503: "The server is stopping, or another process is changing the library.",
         507: "The disk is full.",
     }
