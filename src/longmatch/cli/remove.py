@@ -9,7 +9,7 @@ def remove(
     library: Annotated[str, typer.Argument(help="The library.")],
     ids: Annotated[list[str], typer.Argument(help="Ids of the documents to remove.", metavar="ID...")],
 ) -> None:
-    """Remove documents from a library; their files stay as they are."""
+    """Remove documents from a library. Their files stay as they are, and `index` adds them again: move those aside."""
     from longmatch.cli.progress import warn
     from longmatch.library.library import Library
     from longmatch.library.store import locate_library

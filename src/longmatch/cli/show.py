@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from longmatch.cli.answer import STANDARD_OUTPUT
@@ -142,7 +142,7 @@ def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: 
             typer.echo(sentence)
         return
     known = [name for name in ("author", "year") if any(row["metadata"].get(name) for row in listed)]
-    table = Table("id", "title", *known, "language", "words")
+    table = Table(Column("id", overflow="fold"), "title", *known, "language", "words")
     for row in listed:
         cells = [row["id"], row["title"], *(row["metadata"].get(name) or "" for name in known), row["language"]]
         table.add_row(*(Text(printable(str(cell))) for cell in cells), f"{row['words']:,}")

@@ -41,9 +41,11 @@ export function chooser(address, signal, { size = 24, label = "Search this colle
     else if (shown < total) foot.replaceChildren(h("button", { type: "button", class: "button quiet", onclick: () => load(true) }, `Show more (${number(total - shown)} left)`));
     else foot.replaceChildren();
   }
+  const facts = ({ id, title, words, language: code }) =>
+    [title && title !== id ? id : "", count(words, "word"), language(code)].filter(Boolean).join(" · ");
   const row = (document) => h("li", {}, h("a", { class: "document", href: address(document) },
     h("span", { class: "document-title", dir: "auto" }, document.title || document.id),
-    h("span", { class: "facts" }, `${count(document.words, "word")} · ${language(document.language)}`)));
+    h("span", { class: "facts" }, facts(document))));
 
   let wait;
   field.addEventListener("input", () => {
