@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from longmatch.documents.document import Document
+from longmatch.documents.language import COMMON_WORDS
 from longmatch.lexical.form import content_words
 from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.terms import Counts, hash_word
@@ -55,7 +56,12 @@ def _best(documents: Sequence[Counter[str]], blend: Blend, everywhere: Mapping[s
 
 def _content_words(document: Document) -> list[str]:
     words = content_words(document.readable[:READ])
-    return [word for word in words if word.isalpha() and (len(word) > 2 or ord(word[0]) > 0x2FFF)]
+    return [word for word in words if word.isalpha() and word not in COMMON_WORDS and _is_long_enough(word)]
+
+
+def _is_long_enough(word: str) -> bool:
+    """Two letters say nothing, two Chinese characters do."""
+    return len(word) > 2 or ord(word[0]) > 0x2FFF
 
 
 def _hashes(words: Counter[str]) -> Counts:
