@@ -1,5 +1,7 @@
 """Two contracts that share nothing but standard clauses."""
 
+from dataclasses import replace
+
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
@@ -107,3 +109,15 @@ def test_versions_of_a_contract_belong_together_without_a_caution(compared: dict
     assert match.relation == "version" and match.probability is not None and match.probability > 0.99
     assert match.probability_of_rest is None and remarks(match) == []
     assert verdict(match) == "The two almost certainly belong together"
+
+
+@pytest.mark.parametrize(
+    ("rest", "said"),
+    [(0.4, "80% with the wording they share, 40% without"), (0.75, "80%"), (0.99, "80%")],
+)
+def test_both_probabilities_are_stated_where_the_shared_wording_changes_the_verdict(
+    compared: dict[str, Match], rest: float, said: str
+) -> None:
+    match = replace(compared["strangers"], probability=0.8, judge_rest=lambda reuse: rest)
+    assert stated_probability(match) == said
+    assert verdict(match) == "The two probably belong together"

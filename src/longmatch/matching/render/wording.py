@@ -105,14 +105,14 @@ def shares_wording_alone(match: Match) -> bool:
 
 def stated_probability(match: Match) -> str:
     """The probability that two documents belong together, with and without the passages that stand in both where
-    that makes the difference; empty where the model states none.
+    that changes the verdict; empty where the model states none.
     """
     if match.probability is None or not can_tell(match):
         return ""
-    whole = chance(match.probability)
-    if match.probability_of_rest is None or not shares_wording_alone(match):
+    whole, rest = chance(match.probability), match.probability_of_rest
+    if rest is None or rest >= match.probability or likelihood(rest) == likelihood(match.probability):
         return whole
-    return f"{whole} with the wording they share, {chance(match.probability_of_rest)} without"
+    return f"{whole} with the wording they share, {chance(rest)} without"
 
 
 def caution(match: Match) -> str:
