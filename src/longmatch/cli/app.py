@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from contextlib import suppress
 from errno import ENOSPC
 from importlib.metadata import version
 from io import TextIOWrapper
@@ -81,8 +82,9 @@ def main() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # threads must not spin beside another busy process
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads spin, and products here are small
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-    if isinstance(sys.stdout, TextIOWrapper):  # a file name or a terminal may lack what is printed
-        sys.stdout.reconfigure(errors="replace")
+    if isinstance(sys.stdout, TextIOWrapper):
+        with suppress(OSError):  # a terminal that was opened as a file
+            sys.stdout.reconfigure(errors="replace")  # file names may hold what cannot be printed
     with warnings.catch_warnings():
         _say_warnings()
         _run()

@@ -1,5 +1,6 @@
 """Search in a real browser: from a file, a text or a document to the documents that belong with it."""
 
+import re
 import time
 
 import pytest
@@ -34,7 +35,7 @@ def test_the_collection_is_sorted_by_length(visit, examples):
     longest = f"{max(document.words for document in examples.values()):,} words"
     page.wait_for_function("(words) => document.querySelector('.document').textContent.includes(words)", arg=longest)
     facts = page.locator(".document .facts").all_text_contents()
-    words = [int(line.split()[0].replace(",", "")) for line in facts]
+    words = [int(re.search(r"([\d,]+) words", line)[1].replace(",", "")) for line in facts]
     assert words == sorted(words, reverse=True)
 
 
