@@ -93,6 +93,19 @@ def test_several_folders_and_drops_compute_each_changed_group_once(tmp_path: Pat
     assert [row["model"] for row in stored.groups["set.test"].rows] == ["bm25", "tfidf"]
 
 
+def test_all_rows_are_computed_again_if_asked(tmp_path: Path) -> None:
+    stored = StoredResults({}, [])
+    stored.merge(save(tmp_path / "out", run("tfidf"), run("colde", 1)))
+    group = stored.groups["set.test"]
+    wanted = json.dumps(group.rows)
+    for row in group.rows:
+        row["measures"]["F1"] = 0.0  # as by an older rule
+    stored.merge()
+    assert json.dumps(stored.groups["set.test"].rows) != wanted
+    stored.merge(recompute=True)
+    assert json.dumps(stored.groups["set.test"].rows) == wanted
+
+
 def test_answers_to_other_questions_are_refused(tmp_path: Path) -> None:
     stored = StoredResults({}, [])
     stored.merge(save(tmp_path / "a", run("tfidf")))

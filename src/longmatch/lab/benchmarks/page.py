@@ -21,12 +21,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Write docs/benchmarks.md and docs/results from the stored results.")
     parser.add_argument("folders", nargs="*", type=Path, help="folders written by longmatch evaluate, to be merged")
     parser.add_argument("--drop", nargs="+", default=[], help="SET/MODEL patterns of rows that were measured wrongly")
+    parser.add_argument("--recompute", action="store_true", help="compute all rows, as after a change of the tests")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of stored results")
     parser.add_argument("--to", type=Path, default=Path("docs"), help="the folder of the pages")
     options = parser.parse_args(arguments)
     stored = StoredResults.load(options.results)
-    if options.folders or options.drop:
-        stored.merge(*options.folders, drop=options.drop)
+    if options.folders or options.drop or options.recompute:
+        stored.merge(*options.folders, drop=options.drop, recompute=options.recompute)
         stored.save(options.results)
     pages = write_pages(stored)
     (options.to / "results").mkdir(parents=True, exist_ok=True)

@@ -134,11 +134,12 @@ class StoredResults:
         lines = ",\n".join(compact_json(entry) for entry in self.provenance)
         (folder / PROVENANCE).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
-    def merge(self, *folders: Path, drop: Sequence[str] = ()) -> None:
+    def merge(self, *folders: Path, drop: Sequence[str] = (), recompute: bool = False) -> None:
         """Add the runs of folders written by `longmatch evaluate`, and remove the rows whose SET/MODEL matches `drop`
-        because they were measured wrongly; then compute the rows of every group that changed, once.
+        because they were measured wrongly; then compute the rows of every group that changed, once, or of all.
         """
         changed = {name for folder in folders for name in self._add_runs(folder)} | self._remove(drop)
+        changed |= set(self.groups) if recompute else set()
         self.groups = _in_order(self.groups.values())
         for name in sorted(changed):
             self.groups[name].compute_rows()
