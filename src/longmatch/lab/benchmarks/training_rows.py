@@ -62,6 +62,7 @@ MAIN_ROWS: Rows = {
     "cross": ("cross", {}),
     "cross-fresh": ("cross", FRESH),
     "cross-mean": ("cross", {"readout": "mean", "swap": True}),
+    "cross-pooler": ("cross", {"swap": True}),
     "bert-pli": ("bert-pli", {}),
     "match-ignition": ("match-ignition", {}),
     "opt-match": ("opt-match", {}),
@@ -114,18 +115,34 @@ EPOCHS: Rows = {  # SMITH by the length of its pre-training
         (f"smith-{epochs}-epochs", ("smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"})),
     )
 }
+WHOLE = {"patience": None}  # no early stopping
 SST_STUDIES: Rows = {
-    **{f"sst-{epochs}-epochs": ("sst", ADAPTIVE | {"epochs": epochs}) for epochs in (3, 10, 20)},
-    **{f"cross-{epochs}-epochs": ("cross", FRESH | {"epochs": epochs}) for epochs in (3, 10, 20)},
+    **{f"sst-{epochs}-epochs": ("sst", ADAPTIVE | WHOLE | {"epochs": epochs}) for epochs in (3, 10, 20)},
+    **{f"cross-{epochs}-epochs": ("cross", FRESH | WHOLE | {"epochs": epochs}) for epochs in (3, 10, 20)},
     **{f"cross-head-{times}x": ("cross", FRESH | {"head_learning_rate": times * 5e-5}) for times in (1, 50)},
     **{f"sst-sentences-{count}": ("sst", {"sentences": count}) for count in (20, 80, 200)},  # SST's figure 5
     **{f"sst-size-{size}": ("sst", {"size": size}) for size in (3, 12, 24)},  # SST's figure 6
+    **{  # SST's figure 7
+        f"sst-{sampling}-range-{width}": (
+            "sst",
+            ADAPTIVE | WHOLE | {"sampling": sampling, "view_range": width, "epochs": 10},
+        )
+        for sampling in ("soft", "uniform")
+        for width in (10, 20, 30, 40)
+    },
     **{
         name: row
-        for weight in (0.1, 10)  # SST's figure 9: lambda, with DMoN's own loss
+        for weight in (0.1, 1, 10)  # SST's figure 9: lambda, with DMoN's own loss and without
+        for suffix, modularity in (("", 1.0), ("-plain", 0.0))
         for name, row in (
-            (f"sst-clusters-lambda-{weight}", ("sst-clusters", {"separation": weight, "modularity": 1.0})),
-            (f"sst-lambda-{weight}", ("sst", ADAPTIVE | {"clusters": f"@sst-clusters-lambda-{weight}"})),
+            (
+                f"sst-clusters-lambda-{weight}{suffix}",
+                ("sst-clusters", {"separation": weight, "modularity": modularity}),
+            ),
+            (
+                f"sst-lambda-{weight}{suffix}",
+                ("sst", ADAPTIVE | {"clusters": f"@sst-clusters-lambda-{weight}{suffix}"}),
+            ),
         )
     },
 }

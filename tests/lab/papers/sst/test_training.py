@@ -106,6 +106,14 @@ def test_without_temporal_aggregation_every_epoch_reads_the_first_view(recipe):
     assert torch.equal(found.draw(step).rows.text.ids, found.layout.lay_out(pairs, [0]).text.ids)
 
 
+def test_with_a_view_range_epochs_read_reordered_views_and_validation_the_views_as_drawn(recipe):
+    found, plain = recipe({"epochs": 4}, view_range=8), recipe({"epochs": 4})
+    assert (found.training_layout.selection.width, found.training_layout.selection.epochs) == (8, 4)
+    read = [drawn(found, epoch * found.steps_per_epoch) for epoch in range(4)]
+    assert all(rows != drawn(plain, epoch * plain.steps_per_epoch) for epoch, rows in enumerate(read))
+    assert found.validate(found.model.eval()) == plain.validate(plain.model.eval())
+
+
 @pytest.mark.slow
 def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe):
     found = recipe(attention=True, views=2)
@@ -206,6 +214,9 @@ def test_a_cluster_network_of_another_size_is_refused_with_what_to_add(recipe, n
         ({"views": 0}, "The setting views is 0"),
         ({"sentences": 0}, "The setting sentences is 0"),
         ({"size": 0.0}, "The setting size is 0.0"),
+        ({"view_range": 0}, "The setting view_range is 0"),
+        ({"view_range": 41}, "view_range, at most 40"),
+        ({"view_range": 10, "temporal": False}, "leave it out without temporal aggregation"),
     ],
 )
 def test_settings_no_model_can_have_are_refused_in_a_sentence(wrong, sentence):

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
-from longmatch.lab.baselines.cross.batch import CrossBatch, Pair
+from longmatch.lab.baselines.cross.batch import CrossBatch, Pair, PairLayout
 from longmatch.lab.baselines.cross.config import Readout
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.scoring import layout_for, margins, match_probabilities, read
@@ -100,11 +100,16 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
         """The selection of sentences to read."""
         return Opening()
 
+    @property
+    def training_layout(self) -> PairLayout:
+        """How training pairs are laid out: as all others, unless a subclass reads other views in training."""
+        return self.layout
+
     def draw(self, step: int) -> LabelledRows:
         """The pairs of a step, in the view of its epoch."""
         chosen = self._batch_rows(step)
         pairs = self._swapped(self._tokens(self.pairs, chosen), step)
-        rows = self.layout.lay_out(pairs, self._views(step), self.model.joined_views)
+        rows = self.training_layout.lay_out(pairs, self._views(step), self.model.joined_views)
         return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
 
     def _swapped(self, pairs: Iterator[Pair], step: int) -> Iterator[Pair]:

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, islice
+from math import ceil
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -10,6 +12,7 @@ import torch
 
 from longmatch.encoders.backbone import Vectors
 from longmatch.errors import LongmatchError
+from longmatch.lab.baselines.cross.batch import PairLayout
 from longmatch.lab.baselines.cross.config import ViewPooling
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
@@ -20,11 +23,14 @@ from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import CLUSTERS, direct_clustering
 from longmatch.lab.papers.sst.selection import BATCH_PAIRS, CACHED_PAIRS, Clustering, NetworkClustering, SubtopicViews
 from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
+from longmatch.lab.papers.sst.view_pool import POOL, ReorderedViews
 from longmatch.lab.papers.sst.views import SamplingMethod
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.schedule import RunSchedule
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.validation import validation_rows
+from longmatch.lab.words.token_words import TokenWords
 from longmatch.units import Tokens
 
 
@@ -45,15 +51,22 @@ class SstSettings(CrossSettings):
     pool: ViewPooling = "by-task"  # of their scores: max to classify and mean to rank; or one for both
     temporal: bool = True  # each epoch reads another view; false: every epoch the first
     attention: bool = False  # every epoch reads the same views together and combines them by attention
+    view_range: int | None = None  # train on the first so many of 40 views, the most representative first (figure 7)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_least(self, sentences=1, views=1)
+        at_least(self, sentences=1, views=1, view_range=1)
         above_zero(self, "size")
         if (self.clustering == "adaptive") != (self.clusters is not None):
             raise LongmatchError(
                 "Adaptive clustering needs a trained network: longmatch train sst-clusters --data DIR --out FOLDER, "
                 "then --set clustering=adaptive --set clusters=FOLDER."
+            )
+
+        if self.view_range is not None and not (self.view_range <= POOL and self.temporal and not self.attention):
+            raise LongmatchError(
+                f"The setting view_range, at most {POOL}, says which view each epoch reads; "
+                "leave it out without temporal aggregation."
             )
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
@@ -88,6 +101,17 @@ class SstRecipe(CrossRecipe):
 
     def _selection(self) -> SubtopicViews:
         return self._subtopic_views(direct_clustering(self.tokenizer, self.model.config))
+
+    @cached_property
+    def training_layout(self) -> PairLayout:
+        """With `view_range` the views of each pair are reordered (section 5.4); validation reads them as drawn."""
+        if self.options.view_range is None:
+            return self.layout
+        words = TokenWords.of(self.tokenizer.backend_tokenizer)
+        schedule = RunSchedule.of(self.settings, self.steps_per_epoch, processes=1)
+        epochs = ceil(schedule.steps * schedule.batches_per_step / self.steps_per_epoch)
+        views = ReorderedViews(self.layout.selection, words, self.options.view_range, epochs)
+        return replace(self.layout, selection=views)
 
     def _subtopic_views(self, clustering: Clustering) -> SubtopicViews:
         return SubtopicViews(clustering, self.options.sampling, self.options.sentences)
