@@ -1,7 +1,9 @@
 """Views of a pair of documents: sentences of each, sampled by subtopic (SST section 3.3, equations 7 to 9)."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -89,16 +91,18 @@ def _roulette(rng: np.random.Generator, labels: Ints, distributions: list[Floats
     """
     count = len(distributions[0]) if distributions else 0
     shuffled = rng.permutation(len(labels))
-    members = [shuffled[labels[shuffled] == cluster].tolist() for cluster in range(count)]
-    left = np.array([len(m) for m in members], dtype=np.int64)
+    ordered = shuffled[np.argsort(labels[shuffled], kind="stable")].tolist()
+    left = np.bincount(labels, minlength=count)
+    ends = left.cumsum().tolist()
+    members = [ordered[first:last] for first, last in pairwise([0, *ends])]
     for weights in distributions:
-        wheel = np.cumsum(weights * (left > 0))
+        wheel = np.cumsum(weights * (left > 0)).tolist()
         while count and wheel[-1] > 0:
-            cluster = int(np.searchsorted(wheel, rng.random() * wheel[-1], side="right"))
-            yield int(members[cluster].pop())
+            cluster = bisect_right(wheel, rng.random() * wheel[-1])
+            yield members[cluster].pop()
             left[cluster] -= 1
             if not left[cluster]:
-                wheel = np.cumsum(weights * (left > 0))
+                wheel = np.cumsum(weights * (left > 0)).tolist()
 
 
 def _consecutive(
