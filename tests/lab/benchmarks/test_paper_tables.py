@@ -4,6 +4,7 @@ import pytest
 
 from longmatch.lab.benchmarks.colde_robustness import study_points
 from longmatch.lab.benchmarks.colde_rows import STUDIES, colde_rows
+from longmatch.lab.benchmarks.near_rows import near_rows, near_studies
 from longmatch.lab.benchmarks.paper_tables import PaperTable, pooled_row
 from longmatch.lab.benchmarks.smith_rows import SMITH_TABLES
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
@@ -71,3 +72,14 @@ def test_every_point_of_coldes_studies_is_stored(published: StoredResults) -> No
     stored = {each.model for each in published.groups["acl.test"].runs if each.trained == 1}
     points = {(setting, value): names for setting, study in STUDIES.items() for value, names in study.items()}
     assert [point for point, names in points.items() if not stored & set(names)] == []
+
+
+def test_every_row_on_near_pairs_is_stored_but_those_not_trained_yet(published: StoredResults) -> None:
+    stored = {each.model for each in published.groups["acl-near.test"].runs}
+    tables = near_studies() | {"Near pairs": near_rows()}
+    missing = [f"{title}: {label}" for title, rows in tables.items() for label in rows if not stored & set(rows[label])]
+    assert missing == [
+        "Sentences of a document (figure 5): 200",
+        "Sentences of a subtopic (figure 6): 3",
+        "Sentences of a subtopic (figure 6): 12",
+    ]

@@ -16,7 +16,8 @@ import numpy as np
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.colde_rows import Names
-from longmatch.lab.benchmarks.paper_tables import chosen, markdown_line, near_rows, pooled_row, rounded_p
+from longmatch.lab.benchmarks.near_rows import near_rows, near_studies
+from longmatch.lab.benchmarks.paper_tables import chosen, markdown_line, pooled_row, rounded_p
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import PairPredictions, parse
@@ -24,8 +25,9 @@ from longmatch.lab.evaluation.measures.query_result import Ints
 from longmatch.lab.evaluation.result_rows import Comparer, ResultRow
 from longmatch.lab.evaluation.runs import ModelRun
 
-MODELS = ("cross-encoder", "SST, direct, soft", "SST, adaptive", "Match-Ignition", "OPT-Match", "BERT-PLI", "CIG")
-SHOWN: Mapping[str, Names] = chosen(near_rows(), [*MODELS, "default"])
+LONG = "SST, 20 epochs"
+MODELS = ("cross-encoder", "SST, direct, soft", LONG, "Match-Ignition", "OPT-Match", "BERT-PLI", "CIG")
+SHOWN: Mapping[str, Names] = chosen({**near_rows(), **near_studies()["SST after 20 epochs"]}, [*MODELS, "default"])
 PARTS = 4
 MEASURE = "roc_auc"  # unlike average precision it does not depend on the share of matches
 

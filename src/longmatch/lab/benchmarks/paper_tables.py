@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from longmatch.lab.benchmarks.colde_rows import Names, colde_rows, colde_studies, readouts
+from longmatch.lab.benchmarks.near_rows import near_rows, near_studies
 from longmatch.lab.benchmarks.smith_rows import SMITH_TABLES
 from longmatch.lab.benchmarks.stored_results import ResultGroup, StoredResults
 from longmatch.lab.evaluation.measures import parse
@@ -112,49 +113,6 @@ def chosen(rows: Mapping[str, Names], labels: Sequence[str]) -> dict[str, Names]
     return {label: rows[label] for label in labels}
 
 
-def near_rows() -> dict[str, Names]:
-    """Models that read both documents together, on near pairs: trained with the documents exchanged at random.
-
-    CIG's score is symmetric, so it needs no exchange. BERT-PLI, which reads three times as much, has half the epochs.
-    """
-    swapped, sst = "readout=fresh swap=True", "readout=fresh{} sentences=120 swap=True{}"
-    network = "clustering=adaptive clusters=sst-clusters"  # trained with DMoN's own loss too
-
-    def trained(settings: str) -> Names:
-        """The same row on acl (6 epochs) and on papers (4)."""
-        return [settings.format(f"epochs={epochs}") for epochs in (6, 4)]
-
-    def of_sst(clustering: str = "{}", inside: str = "", after: str = "") -> Names:
-        return trained(f"sst {clustering} {sst.format(inside, after)}")
-
-    return {
-        "cross-encoder": trained(f"cross {{}} {swapped}"),
-        "cross-encoder, mean of states": trained("cross {} readout=mean swap=True"),
-        "SST, direct, soft": of_sst(),
-        "SST, direct, hard": of_sst(inside=" sampling=hard"),
-        "SST, random sentences": of_sst(inside=" sampling=random"),
-        "SST, adaptive": [*of_sst(f"{network} {{}}"), *of_sst(f"{network}-modularity {{}}")],
-        "SST, adaptive, uniform": of_sst(f"{network} {{}}", " sampling=uniform"),
-        "SST, adaptive, attention over views": of_sst(f"attention=True {network} {{}}"),
-        "SST, adaptive, not temporal": of_sst(f"{network} {{}}", after=" temporal=False"),
-        "SST, adaptive, one view": of_sst(f"{network} {{}}", after=" views=1"),
-        "SST, adaptive, negative": of_sst(f"{network} {{}}", " sampling=negative"),
-        "SST's dual encoder": trained("sst-dual {} sentences=120"),
-        "Match-Ignition": trained(f"match-ignition {{}} {swapped}"),
-        "OPT-Match": trained(f"opt-match {{}} {swapped}"),
-        "BERT-PLI": [f"bert-pli epochs={epochs} {swapped}" for epochs in (3, 2)],
-        "CIG": trained("cig {}"),
-        "CIG, similarities alone": trained("cig {} siamese=False"),
-        "TF-IDF": ["tfidf"],
-        "phrases": ["phrases"],
-        "RPRS": ["rprs"],
-        "default": ["default"],
-        "cross-encoder, in order": ["cross epochs=6", "cross epochs=2"],
-        "BERT-PLI, in order": trained("bert-pli {}"),
-        "SST, in order": ["sst epochs=3 sentences=120", "sst epochs=2 sentences=120"],
-    }
-
-
 PAIRS = {"precision": "P", "recall": "R", "F1": "F1", "accuracy": "accuracy", "average_precision": "AP"}
 READ = {"F1": "F1", "average_precision": "AP", "nDCG@10": "nDCG@10"}
 RANKING = {name: name for name in ("MPR", "MRR", "HR@10", "nDCG@10")}
@@ -181,6 +139,10 @@ TABLES = {
     "near": [
         PaperTable("Near pairs", PAIRS | {"roc_auc": "AUC"}, ("F1", "average_precision"), near_rows()),
         PaperTable("SST's parts", PARTS, ("F1", "average_precision"), chosen(near_rows(), SST_PARTS)),
+        *(
+            PaperTable(title, PARTS, ("F1", "average_precision", "roc_auc"), rows)
+            for title, rows in near_studies().items()
+        ),
     ],
     "smith": [PaperTable(title, CLASSES, ("F1", "average_precision"), rows) for title, rows in SMITH_TABLES.items()],
     "sdr": [

@@ -74,6 +74,12 @@ WORDS = {  # settings of what a model is
     "document_pooling=mean": "mean of blocks",
     "clustering=adaptive": "adaptive clusters",
     "clusters=sst-clusters": "",
+    "clusters=sst-clusters-modularity": "DMoN's own loss",
+    **{f"clusters=sst-clusters-lambda-{weight}": f"lambda {weight}, DMoN's own loss" for weight in ("0.1", "1", "10")},
+    **{f"clusters=sst-clusters-lambda-{weight}-plain": f"lambda {weight}" for weight in ("0.1", "1", "10")},
+    "readout=fresh": "fresh pooler",
+    "readout=mean": "mean of states",
+    "swap=True": "either order",
     "clusters=sst-clusters-no-agreement": "without agreement loss",
     "clusters=sst-clusters-no-separation": "without separation loss",
     "clusters=sst-clusters-no-losses": "without either loss",
@@ -92,9 +98,23 @@ ABLATIONS = (
 )
 TRAINING = (  # settings of how a model was trained
     *("dropout", "steps", "epochs", "learning_rate", "schedule", "weight_decay", "pairs", "documents", "negatives"),
-    *("reachable", "hard_negatives", "sentences", "opening", "max_tokens", "score_by", "loss_temperature"),
+    *(
+        "patience",
+        "head_learning_rate",
+        "reachable",
+        "hard_negatives",
+        "sentences",
+        "opening",
+        "max_tokens",
+        "score_by",
+        "loss_temperature",
+    ),
 )
-STUDIED = {"colde": ("documents", "max_tokens", "sections")}  # settings that a model's studies vary
+STUDIED = {  # settings that a model's studies vary
+    "colde": ("documents", "max_tokens", "sections"),
+    "sst": ("size", "view_range", "patience"),
+    "cross": ("head_learning_rate", "patience"),
+}
 WORDING = {
     "steps": "{} steps",
     "epochs": "{} epochs",
@@ -104,7 +124,11 @@ WORDING = {
     "sections": "{} sections",
     "sampling": "{} sampling",
     "schedule": "{} schedule",
+    "sentences": "{} sentences",
     "combine": "combined by {}",
+    "patience": "no early stopping",
+    "size": "{} sentences per subtopic",
+    "view_range": "the first {} of 40 views",
 }
 
 

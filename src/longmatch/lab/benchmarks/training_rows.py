@@ -128,7 +128,7 @@ SST_STUDIES: Rows = {
             ADAPTIVE | WHOLE | {"sampling": sampling, "view_range": width, "epochs": 10},
         )
         for sampling in ("soft", "uniform")
-        for width in (10, 20, 30, 40)
+        for width in (10, 20, 40)
     },
     **{
         name: row
