@@ -33,6 +33,21 @@ def rerank(
     return [Ranked(i, float(scores[i]), 100.0 * (lower + int((scores < scores[i]).sum())) / total) for i in order]
 
 
+def average_ranks(one: Scores, other: Scores) -> Scores:
+    """The mean of the ranks by two scores, the lowest score 0; equal scores share the mean of their ranks.
+
+    >>> average_ranks(np.array([0.1, 0.9, 0.5]), np.array([30.0, 20.0, 20.0])).tolist()
+    [1.0, 1.25, 0.75]
+    """
+
+    def ranks(scores: Scores) -> Scores:
+        _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+        ranked: Scores = (counts.cumsum() - (counts + 1) / 2)[place]
+        return ranked
+
+    return (ranks(one) + ranks(other)) / 2
+
+
 def scores_with(
     matcher: Matcher, query: Document, documents: Sequence[Document], progress: Progress | None = None
 ) -> Scores:

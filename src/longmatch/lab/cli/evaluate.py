@@ -1,7 +1,7 @@
 """`longmatch evaluate`: models x data sets, with significance tests, intervals and plots."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -38,9 +38,21 @@ def evaluate(
     rerank_depth: Annotated[
         int,
         typer.Option(
-            min=1, help="Rerank bm25's best N documents with models that read both documents together.", metavar="N"
+            min=1,
+            help="Rerank the first stage's best N documents with models that read both documents together.",
+            metavar="N",
         ),
     ] = 40,
+    first_stage: Annotated[
+        Literal["bm25", "default"], typer.Option(help="What finds the documents that such models rerank.")
+    ] = "bm25",
+    combine_ranks: Annotated[
+        bool,
+        typer.Option(
+            "--combine-ranks",
+            help="Order them by the mean of the first stage's rank and the model's, not by the latter.",
+        ),
+    ] = False,
     study: Annotated[
         list[str] | None,
         typer.Option(
@@ -74,6 +86,8 @@ def evaluate(
         fidelity=fidelity,
         shuffle_sections=shuffle_sections,
         rerank_depth=rerank_depth,
+        first_stage=first_stage,
+        combine_ranks=combine_ranks,
         studies=study or (),
         processes=processes or half_the_cores(),
         show_progress=progress,

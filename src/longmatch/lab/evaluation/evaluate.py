@@ -4,7 +4,7 @@ import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from longmatch.lab.evaluation.model_spec import ModelSpec, portable_path, portab
 from longmatch.lab.evaluation.protocols import PROTOCOLS, ActiveProtocols, Protocol
 from longmatch.lab.evaluation.result_rows import ResultRow
 from longmatch.lab.evaluation.run_model import EvaluationSetup, ShowProgress, run_model
+from longmatch.lab.evaluation.scoring.pairs import FirstStage, Reranking
 from longmatch.lab.evaluation.studies import Study, parse_studies
 from longmatch.llm.matcher import LlmMatcher
 from longmatch.loading import FIXED, load
@@ -46,6 +47,8 @@ def evaluate(
     fidelity: int = 0,
     shuffle_sections: bool = False,
     rerank_depth: int = DEPTH,
+    first_stage: FirstStage = "bm25",
+    combine_ranks: bool = False,
     studies: Sequence[str] = (),
     processes: int = 1,
     show_progress: ShowProgress | None = None,
@@ -69,7 +72,11 @@ def evaluate(
         limit_queries: evaluate on a random sample of this many queries.
         fidelity: measure explanations on this many related pairs.
         shuffle_sections: evaluate also with every document's sections in random order.
-        rerank_depth: how many of bm25's best documents are reranked by models that read both documents together.
+        rerank_depth: how many of the first stage's best documents are reranked by models that read both documents
+            together.
+        first_stage: `bm25` or `default`.
+        combine_ranks: order these documents by the mean of the first stage's rank and the model's, not by the model's
+            alone.
         studies: `colde:sections=2,3,4`: train and evaluate a model for each value of a setting.
         processes: that read documents; more than one need a script with `if __name__ == "__main__"`.
         show_progress: opens a progress display; see `ShowProgress`.
@@ -112,7 +119,7 @@ def evaluate(
         limit=limit_queries,
         fidelity=fidelity,
         shuffle_sections=shuffle_sections,
-        rerank_depth=rerank_depth,
+        reranking=Reranking(rerank_depth, first_stage, combine_ranks),
         studies=parse_studies(studies),
         processes=processes,
         show_progress=show_progress,
@@ -136,7 +143,7 @@ class Evaluation:
     limit: int | None = None
     fidelity: int = 0  # pairs to measure explanations on
     shuffle_sections: bool = False  # evaluate also with every document's sections in random order
-    rerank_depth: int = DEPTH  # for models that read both documents together
+    reranking: Reranking = field(default_factory=Reranking)  # for models that read both documents together
     studies: Sequence[Study] = ()
     processes: int = 1  # that read documents
     show_progress: ShowProgress | None = None
@@ -198,9 +205,11 @@ class Evaluation:
             "--seed": self.seed or None,
             "--limit-queries": self.limit,
             "--fidelity": self.fidelity or None,
-            "--rerank-depth": self.rerank_depth if self.rerank_depth != DEPTH else None,
+            "--rerank-depth": self.reranking.depth if self.reranking.depth != DEPTH else None,
+            "--first-stage": self.reranking.first if self.reranking.first != "bm25" else None,
         }
         words += [str(word) for option in options.items() if option[1] is not None for word in option]
+        words += ["--combine-ranks"] if self.reranking.combined else []
         words += ["--shuffle-sections"] if self.shuffle_sections else []
         words += [word for study in self.studies for word in ("--study", str(study))]
         return shlex.join([*words, "--out", portable_path(self.out)])
@@ -219,7 +228,7 @@ class Evaluation:
 
     def _setup(self, corpus: Corpus) -> EvaluationSetup:
         protocols = self._protocols(corpus.folder)
-        return EvaluationSetup(corpus, self.split, protocols, self.limit, self.seed, self.rerank_depth)
+        return EvaluationSetup(corpus, self.split, protocols, self.limit, self.seed, self.reranking)
 
     def _corpora(self, folder: DataFolder) -> Iterator[Corpus]:
         """The set as it is and, if requested, with shuffled sections."""

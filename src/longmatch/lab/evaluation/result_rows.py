@@ -69,6 +69,11 @@ class ResultRow:
         return depth
 
     @property
+    def first_stage(self) -> str:
+        """What found these documents."""
+        return str(self.run.facts.get("model", {}).get("first", FIRST_STAGE))
+
+    @property
     def seconds_per_document(self) -> float:
         """Encoding time."""
         return float(np.mean([run.encoding_seconds / max(1, run.documents) for run in self.runs]))

@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,12 +16,12 @@ from longmatch.lab.evaluation.protocols import ActiveProtocols, EvaluationTask, 
 from longmatch.lab.evaluation.provenance import provenance
 from longmatch.lab.evaluation.runs import ModelRun, pair_results, run_path
 from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.digests import code_digest
 from longmatch.lab.store.store import LayerStore
 from longmatch.llm.matcher import LlmMatcher
 from longmatch.matching.matcher import Matcher, Progress
-from longmatch.matching.reranking import DEPTH
 
 PROTOCOL_FACTS = ("ranking", "pairs")  # a run of both protocols also serves where one is needed
 
@@ -42,7 +42,7 @@ class EvaluationSetup:
     protocols: ActiveProtocols
     limit: int | None
     seed: int
-    depth: int = DEPTH  # of reranking, for models that read both documents together
+    reranking: Reranking = field(default_factory=Reranking)  # for models that read both documents together
 
     def facts(self, scorer: Scorer) -> dict[str, Any]:
         """Everything a model's results depend on."""
@@ -63,7 +63,9 @@ def run_model(
 ) -> None:
     """Score one model and save the run under `out`, unless an up-to-date one exists."""
     corpus, name = setup.corpus, spec.name(setup.corpus.name)
-    scorer = scorer_of(matcher, setup.depth if setup.protocols.ranking else 0)
+    scorer = scorer_of(matcher, setup.reranking if setup.protocols.ranking else Reranking(0))
+    if isinstance(scorer, PairScorer):
+        name = f"{name} {scorer.reranking.label}".rstrip()
     facts = setup.facts(scorer)
     path = run_path(out, corpus.name, name, setup.split, setup.limit, spec.seed)
     if path.exists() and _is_current(ModelRun.load(path).facts, facts):

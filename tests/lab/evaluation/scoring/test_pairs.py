@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from longmatch.lab.evaluation.evaluate import Evaluation, evaluate
 from longmatch.lab.evaluation.fidelity import fidelity
 from longmatch.lab.evaluation.protocols import EvaluationTask, score_task
 from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.lab.evaluation.scoring.pairs import PairScorer
+from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import SstMatcher
 from longmatch.lab.store.store import LayerStore
@@ -55,8 +56,8 @@ def save_cross(matcher: CrossMatcher, tmp_path: Path) -> Callable[[], Path]:
     return save
 
 
-def opened(matcher: CrossMatcher, corpus: Corpus, out: Path, depth: int) -> PairScorer:
-    scorer = scorer_of(matcher, depth)
+def opened(matcher: CrossMatcher, corpus: Corpus, out: Path, depth: int, **reranking: Any) -> PairScorer:
+    scorer = scorer_of(matcher, Reranking(depth, **reranking))
     assert isinstance(scorer, PairScorer)
     scorer.open(LayerStore.of(out, corpus.source).build(scorer.layers), corpus)
     return scorer
@@ -99,6 +100,32 @@ def test_a_ranking_takes_the_mean_of_the_views_and_a_pair_the_largest(
     np.testing.assert_allclose(ranked[pool], matcher.score_pairs(pairs, for_ranking=True), atol=1e-5)
     np.testing.assert_allclose(told, matcher.score_pairs(pairs), atol=1e-5)
     assert (told > ranked[pool]).all()
+
+
+def test_the_best_by_the_default_can_be_reranked_and_both_ranks_combined(
+    matcher: CrossMatcher, example_corpus: Corpus, tmp_path: Path
+) -> None:
+    corpus, numbers, depth = example_corpus, [0, 5, 20], 7
+    alone = dict(opened(matcher, corpus, tmp_path, depth, first="default").scores(numbers))
+    both = dict(opened(matcher, corpus, tmp_path, depth, first="default", combined=True).scores(numbers))
+    for number, first in zip(numbers, scores_of("default", corpus, tmp_path, numbers), strict=True):
+        others = [n for n in range(len(corpus)) if n != number]
+        pool = sorted(others, key=lambda n: (-first[n], -corpus.order[n]))[:depth]
+        assert set(np.flatnonzero(np.isfinite(alone[number]))) == set(np.flatnonzero(np.isfinite(both[number])))
+        assert set(np.flatnonzero(np.isfinite(alone[number]))) == set(pool)
+        ranks = [[sum(scores[m] < scores[n] for m in pool) for n in pool] for scores in (first, alone[number])]
+        np.testing.assert_allclose(both[number][pool], np.mean(ranks, axis=0))  # no two scores are equal
+
+
+def test_rows_of_another_first_stage_have_a_name_of_their_own(
+    make_data: Make, save_cross: Callable[[], Path], tmp_path: Path
+) -> None:
+    folder, model, out = make_data(qrels=QRELS, pairs=PAIRS), str(save_cross()), tmp_path / "out"
+    evaluate([folder], [model], out=out, rerank_depth=2)
+    evaluate([folder], [model], out=out, rerank_depth=2, first_stage="default", combine_ranks=True)
+    rows = {row["model"] for row in json.loads((out / "results.json").read_text(encoding="utf-8"))}
+    assert {"cross", "cross combined=True first=default"} < rows
+    assert "cross combined=True first=default : reranks default's best 2" in (out / "results.md").read_text("utf-8")
 
 
 def test_only_a_querys_own_pool_is_ranked_anew(make_data: Make, matcher: CrossMatcher, tmp_path: Path) -> None:
@@ -161,7 +188,8 @@ def test_a_row_depends_on_the_networks_weights_and_settings_and_on_nothing_that_
 
 
 def test_the_command_names_the_depth_where_it_is_not_the_usual_one() -> None:
-    assert "--rerank-depth 7" in Evaluation([Path("a")], [], Path("b"), rerank_depth=7).command
+    changed = Evaluation([Path("a")], [], Path("b"), reranking=Reranking(7, "default", combined=True)).command
+    assert "--rerank-depth 7 --first-stage default --combine-ranks" in changed
     assert "--rerank-depth" not in Evaluation([Path("a")], [], Path("b")).command
 
 

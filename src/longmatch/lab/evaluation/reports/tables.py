@@ -74,11 +74,13 @@ class ResultTable:
 
     @property
     def _reranked(self) -> str:
-        """Names the rows that rerank bm25's results."""
+        """Names the rows that rerank a first stage's results."""
         if not any(isinstance(parse(name), RankingMeasure) for name in self.measures):
             return ""
         return "".join(
-            f" {row.model} : reranks bm25's best {row.depth} and finds no others." for row in self.rows if row.depth
+            f" {row.model} : reranks {row.first_stage}'s best {row.depth} and finds no others."
+            for row in self.rows
+            if row.depth
         )
 
     @property

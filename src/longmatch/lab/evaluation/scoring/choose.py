@@ -9,7 +9,7 @@ from longmatch.lab.evaluation.encodings.vectors import VectorEncoder
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
 from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
 from longmatch.lab.evaluation.scoring.lexical import LdaScorer, LexicalScorer
-from longmatch.lab.evaluation.scoring.pairs import PairScorer
+from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
 from longmatch.lab.evaluation.scoring.rprs import RprsScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.evaluation.scoring.sentences import CentredMeanScorer, CentredSdrScorer, PooledScorer, SdrScorer
@@ -17,7 +17,6 @@ from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.lexical.matcher import LexicalMatcher
 from longmatch.matching.matcher import Matcher
 from longmatch.matching.pair_matcher import PairMatcher
-from longmatch.matching.reranking import DEPTH
 from longmatch.sdr.matcher import SdrMatcher
 
 SCORERS: dict[type[Matcher], type[Scorer]] = {
@@ -32,13 +31,13 @@ SCORERS: dict[type[Matcher], type[Scorer]] = {
 }
 
 
-def scorer_of(matcher: Matcher, depth: int = DEPTH) -> Scorer:
+def scorer_of(matcher: Matcher, reranking: Reranking | None = None) -> Scorer:
     """A scorer over stored encodings where the matcher has any, else one in memory.
 
-    A model that reads both documents together reranks the `depth` best of a first stage.
+    A model that reads both documents together reranks the best of a first stage.
     """
     if isinstance(matcher, PairMatcher):
-        return PairScorer(matcher, depth)
+        return PairScorer(matcher, reranking)
     scorer = SCORERS.get(type(matcher), VectorScorer if isinstance(matcher, VectorEncoder) else InMemoryScorer)
     if isinstance(matcher, SdrMatcher) and matcher.symmetric:
         scorer = InMemoryScorer

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from longmatch.lab.evaluation.code_paths import LEXICAL_CODE, class_folders
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.vectors import network_facts
 from longmatch.lab.evaluation.measures.query_result import Floats, Ints
+from longmatch.lab.evaluation.scoring.default import DefaultScorer
 from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.matchers import TokenPairMatcher
@@ -20,13 +22,41 @@ from longmatch.lab.store.files import StoredLayer
 from longmatch.lab.store.layer import Layer
 from longmatch.lab.store.tokens import TokenLayer, restore_tokens
 from longmatch.lexical.matcher import bm25_matcher
+from longmatch.loading import load
 from longmatch.matching.pair_matcher import PairMatcher
-from longmatch.matching.reranking import DEPTH
+from longmatch.matching.reranking import DEPTH, average_ranks
 from longmatch.units import Tokens
+
+FirstStage = Literal["bm25", "default"]
+
+
+@dataclass(frozen=True)
+class Reranking:
+    """Which documents of a query a model reads together with it, and how they are ordered."""
+
+    depth: int = DEPTH  # the best of the first stage
+    first: FirstStage = "bm25"
+    combined: bool = False  # by the mean of the first stage's rank and the model's, not by the model's alone
+
+    @property
+    def label(self) -> str:
+        """What sets a row apart from one that reranks BM25's documents by the model alone.
+
+        >>> Reranking(20, "default", combined=True).label
+        'combined=True first=default'
+        """
+        named = {"combined=True": self.combined, f"first={self.first}": self.first != "bm25"}
+        return " ".join(name for name, shown in named.items() if shown)
+
+    def first_scorer(self) -> Scorer:
+        """The scorer of the first stage."""
+        if self.first == "bm25":
+            return LexicalScorer(bm25_matcher())
+        return DefaultScorer(load(self.first))
 
 
 class PairScorer(Scorer):
-    """Scores BM25's best `depth` documents of a query's pool; all others score minus infinity.
+    """Scores the first stage's best documents of a query's pool; all others score minus infinity.
 
     With a depth of 0 it scores pairs alone, and a model that reads tokens needs nothing of the first stage.
     """
@@ -34,13 +64,15 @@ class PairScorer(Scorer):
     matcher: PairMatcher
     block = 4
 
-    def __init__(self, matcher: PairMatcher, depth: int = DEPTH) -> None:
+    def __init__(self, matcher: PairMatcher, reranking: Reranking | None = None) -> None:
         super().__init__(matcher)
-        self.depth, self._first = depth, LexicalScorer(bm25_matcher())
-        self._needs_first = depth > 0 or not isinstance(matcher, TokenPairMatcher)
+        self.reranking = reranking or Reranking()
+        self._first = self.reranking.first_scorer()
+        self._needs_first = self.reranking.depth > 0 or not isinstance(matcher, TokenPairMatcher)
         self._documents: dict[int, Document] = {}
         self._tokens: dict[int, Tokens] = {}
         self._pools: dict[int, Ints] = {}
+        self._first_scores: dict[int, Floats] = {}  # of the documents in the pools
 
     @property
     def layers(self) -> Sequence[Layer]:
@@ -56,25 +88,36 @@ class PairScorer(Scorer):
         networks = [network_facts(network) for network in self.matcher.networks]
         described = [type(self.matcher).__name__, str(getattr(self.matcher, "precision", "")), networks]
         digest = sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:16]
-        return {"matcher": digest, "first": "bm25", "depth": self.depth}
+        described_first = dict(self._first.facts) if self.reranking.first != "bm25" else {}
+        combined = {"combined": True} if self.reranking.combined else {}
+        return {
+            "matcher": digest,
+            "first": self.reranking.first,
+            "depth": self.reranking.depth,
+            **described_first,
+            **combined,
+        }
 
     @property
     def code(self) -> Sequence[str]:
         """The folders of the matcher and its base classes, and the first stage's."""
-        return (*class_folders(self.matcher), "lab/matchers.py", *LEXICAL_CODE)
+        first = LEXICAL_CODE if self.reranking.first == "bm25" else self._first.code
+        return (*class_folders(self.matcher), "lab/matchers.py", *first)
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Open the first stage; documents are read once it is known which."""
         self._corpus, self._stored = corpus, stored[-1]
         self.unhandled = dict(self._stored.unhandled)
         if self._needs_first:
-            self._first.open(stored, corpus)
+            self._first.open(stored[: len(self._first.layers)], corpus)
             self.unhandled |= self._first.unhandled
 
     def scores(self, numbers: Sequence[int]) -> Iterator[tuple[int, Floats | None]]:
         """The first stage for all queries, so that documents are read once; then the pairs."""
-        first = ((number, scores) for number, scores in self._first.scores(numbers) if scores is not None)
-        self._pools = {number: self._best(number, scores) for number, scores in first}
+        for number, scores in self._first.scores(numbers):
+            if scores is not None:
+                self._pools[number] = self._best(number, scores)
+                self._first_scores[number] = scores[self._pools[number]]
         self._read({*self._pools, *(int(n) for pool in self._pools.values() for n in pool)})
         yield from super().scores(numbers)
 
@@ -84,7 +127,10 @@ class PairScorer(Scorer):
         block = []
         for number in numbers:
             scores = np.full(len(self._corpus), -np.inf)
-            scores[self._pools[number]] = pool_scores[number]
+            own = pool_scores[number]
+            if self.reranking.combined:
+                own = np.where(own > -np.inf, average_ranks(own, self._first_scores[number]), own)
+            scores[self._pools[number]] = own
             block.append(scores)
         return block
 
@@ -115,7 +161,7 @@ class PairScorer(Scorer):
         corpus = self._corpus
         pool = np.array([corpus.number[id] for id in corpus.folder.pool(corpus.ids[number])], dtype=np.int64)
         pool = pool[scores[pool] > -np.inf]
-        return pool[np.lexsort((-corpus.order[pool], -scores[pool]))[: self.depth]]
+        return pool[np.lexsort((-corpus.order[pool], -scores[pool]))[: self.reranking.depth]]
 
     def _read(self, numbers: Iterable[int]) -> None:
         """Keep these documents in memory, and no others."""
