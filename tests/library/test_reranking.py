@@ -70,6 +70,20 @@ def test_hits_have_the_second_models_scores_best_first(made: Library, model: Pai
     assert hits[0].percentile == pytest.approx(100 * (len(made) - 2) / (len(made) - 1))
 
 
+def test_combined_both_orders_count_alike_and_a_score_is_the_share_that_ranks_lower(
+    made: Library, model: PairMatcher
+) -> None:
+    first = [hit.document for hit in made.rank(QUERY, k=20)]
+    scores = model.score_pairs([(made.show(QUERY), document) for document in first]).tolist()
+    own = [sum(other < score for other in scores) for score in scores]  # no two are equal
+    mean = {d.id: (19 - place + rank) / 2 / 19 for place, (d, rank) in enumerate(zip(first, own, strict=True))}
+    hits = made.rank(QUERY, k=20, rerank=model, depth=20, combine=True)
+    assert [hit.id for hit in hits] == sorted(mean, key=lambda id: (-mean[id], id))
+    assert [hit.score for hit in hits] == pytest.approx([mean[hit.id] for hit in hits])
+    alone = made.rank(QUERY, k=20, rerank=model, depth=20)
+    assert [hit.id for hit in hits] not in ([hit.id for hit in alone], [document.id for document in first])
+
+
 def test_hits_carry_the_first_stages_passages(made: Library, model: PairMatcher) -> None:
     first = {hit.id: hit for hit in made.rank(QUERY, k=20)}
     for hit in made.rank(QUERY, k=4, rerank=model, depth=20):
@@ -113,6 +127,11 @@ def test_the_command_takes_a_models_folder(place: Path) -> None:
     assert {hit["id"] for hit in found["hits"]} <= {hit["id"] for hit in plain["hits"]}
     assert [hit["score"] for hit in found["hits"]] == sorted((hit["score"] for hit in found["hits"]), reverse=True)
     assert all(hit["passages"] for hit in found["hits"])
+    both = json.loads(run.invoke(app, ["rank", QUERY, library, *asked, "--combine"]).stdout)
+    assert (found["combined"], both["combined"]) == (False, True)
+    assert {hit["score"] for hit in both["hits"]} <= {half / 16 for half in range(17)}
+    alone = run.invoke(app, ["rank", QUERY, library, "--combine"])
+    assert str(alone.exception) == "--combine is for two models: add --rerank MODEL."
 
 
 def test_the_command_ranks_anew_in_memory_too(place: Path, tmp_path: Path) -> None:
@@ -122,6 +141,8 @@ def test_the_command_ranks_anew_in_memory_too(place: Path, tmp_path: Path) -> No
     asked = ["rank", str(tmp_path / "query.txt"), str(tmp_path / "some.jsonl"), "--json", "-k", "2"]
     found = json.loads(CliRunner().invoke(app, [*asked, "--rerank", str(place / "model")]).stdout)
     assert len(found["hits"]) == 2 and found["hits"][0]["percentile"] == pytest.approx(100 * 10 / 11, abs=0.01)
+    both = json.loads(CliRunner().invoke(app, [*asked, "--rerank", str(place / "model"), "--combine"]).stdout)
+    assert all(hit["score"] in {half / 20 for half in range(21)} for hit in both["hits"])
 
 
 def test_a_model_that_is_not_there_is_said_before_anything_is_read(place: Path) -> None:

@@ -36,12 +36,12 @@ class Answer:
 
         print_ranking(self.hits, Console(), self.hits.remarks)
 
-    def print_json(self, rerank: str | None, remarks: Sequence[str] = ()) -> None:
-        """Print for programs; `rerank` is the model that read the best results."""
+    def print_json(self, rerank: str | None, combined: bool = False, remarks: Sequence[str] = ()) -> None:
+        """Print for programs; `rerank` is the model that read the best results, `combined` whether both ranks count."""
         found = {
             "query": {"id": self.query.id, "title": self.query.title, "words": self.query.words},
             "model": self.model,
-            **({"rerank": rerank} if rerank else {}),
+            **({"rerank": rerank, "combined": combined} if rerank else {}),
             "documents": self.documents,
             "remarks": [*remarks, *self.hits.remarks],
             "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],

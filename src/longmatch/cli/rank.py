@@ -59,6 +59,12 @@ def rank(
         ),
     ] = None,
     rerank_depth: Annotated[int, typer.Option(min=1, help="Number of results that --rerank reads.")] = 40,
+    combine: Annotated[
+        bool,
+        typer.Option(
+            "--combine", help="Order them by the mean of their rank and the other model's, not by the latter."
+        ),
+    ] = False,
     each: Annotated[
         bool, typer.Option("--each", help="QUERY is a folder or a file of many; print one line of JSON per document.")
     ] = False,
@@ -75,6 +81,8 @@ def rank(
         raise LongmatchError(
             "--by section ranks with the default model. Leave out --each, --rerank, --ray and --model."
         )
+    if combine and not rerank:
+        raise LongmatchError("--combine is for two models: add --rerank MODEL.")
     if each:
         if rerank or csv or text is not None:
             raise LongmatchError(
@@ -95,12 +103,13 @@ def rank(
     library, unreadable = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is not None:
         asked = typed or query
-        answer = search(library, asked, k, where, "sdr" if model == "sdr" else "default", second, rerank_depth)
+        by_model: By = "sdr" if model == "sdr" else "default"
+        answer = search(library, asked, k, where, by_model, second, rerank_depth, combine)
         answer.unreadable.extend(unreadable)
     else:
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
-        answer = rank_in_memory(typed or query, Path(folder), k, model, second, rerank_depth)
+        answer = rank_in_memory(typed or query, Path(folder), k, model, second, rerank_depth, combine)
     report(second)
     is_empty = not answer.hits and not answer.hits.same
     nothing = no_match(library, folder, where) if library is not None and where and is_empty else ""
@@ -108,7 +117,7 @@ def rank(
     if csv:
         answer.write_csv(csv)
     if as_json:
-        answer.print_json(rerank, [*remarks, *([nothing] if nothing else [])])
+        answer.print_json(rerank, combine, [*remarks, *([nothing] if nothing else [])])
     elif nothing:
         for sentence in (nothing, *answer.hits.left_out):
             typer.echo(sentence)
@@ -139,15 +148,22 @@ def typed_query(query: str, text: str | None) -> Document | None:
 
 
 def search(
-    library: "Library", query: str | Document, k: int, where: str | None, by: "By", second: "Matcher | None", depth: int
+    library: "Library",
+    query: str | Document,
+    k: int,
+    where: str | None,
+    by: "By",
+    second: "Matcher | None",
+    depth: int,
+    combine: bool,
 ) -> Answer:
-    """Rank the documents of a library; rerank the best `depth` with a second model."""
+    """Rank the documents of a library; rerank the best `depth` with a second model, or with both."""
     with progress("reading"):
         document = query if isinstance(query, Document) else library.resolve(query)
     total = min(max(k, depth), len(library)) if second else None
     with progress(f"searching, then reading with {second.name}" if second else "searching", total) as advance:
         named = query if isinstance(query, str) and query in library else document
-        hits = library.rank(named, k, where, by, rerank=second, depth=depth, progress=advance)
+        hits = library.rank(named, k, where, by, rerank=second, depth=depth, combine=combine, progress=advance)
     return Answer(document, hits, len(library), by, [])
 
 

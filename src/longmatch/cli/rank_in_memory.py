@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 
 def rank_in_memory(
-    query: str | Document, folder: Path, k: int, model: str, second: "Matcher | None" = None, depth: int = 0
+    query: str | Document,
+    folder: Path,
+    k: int,
+    model: str,
+    second: "Matcher | None" = None,
+    depth: int = 0,
+    combine: bool = False,
 ) -> Answer:
-    """Read, encode and rank; rerank the best `depth` with a second model."""
+    """Read, encode and rank; rerank the best `depth` with a second model, or with both."""
     from longmatch.library.store import is_library
 
     if is_library(folder):
@@ -33,7 +39,7 @@ def rank_in_memory(
         hits = matcher.rank(query_document, documents, max(k, depth) if second else k, advance)
     report(matcher)
     if second:
-        hits = rerank_hits(second, query_document, hits, k, documents)
+        hits = rerank_hits(second, query_document, hits, k, documents, combine)
     problems = [(error.path, str(error)) for error in unreadable]
     return Answer(query_document, hits, len(documents), matcher.name, problems)
 
@@ -57,7 +63,7 @@ def _document_with_id(id: str, documents: list[Document], folder: Path) -> Docum
 
 
 def rerank_hits(
-    matcher: "Matcher", query_document: Document, hits: "Hits", k: int, documents: list[Document]
+    matcher: "Matcher", query_document: Document, hits: "Hits", k: int, documents: list[Document], combine: bool
 ) -> "Hits":
     """Rerank the hits with another model."""
     from longmatch.matching.hits import Hits
@@ -66,7 +72,7 @@ def rerank_hits(
 
     others = sum(not is_same(document, query_document) for document in documents)
     with progress(f"reading with {matcher.name}", total=len(hits)) as advance:
-        found = rerank(matcher, query_document, [hit.document for hit in hits], k, others, advance)
+        found = rerank(matcher, query_document, [hit.document for hit in hits], k, others, advance, combine=combine)
     return Hits(replace(hits[one.place], score=one.score, percentile=one.percentile) for one in found)
 
 

@@ -401,6 +401,7 @@ class Library:
         *,
         rerank: Matcher | None = None,
         depth: int = DEPTH,
+        combine: bool = False,
         progress: Progress | None = None,
     ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out.
@@ -409,6 +410,7 @@ class Library:
         returned. `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019".
         `by` names the score. With `rerank`, another model, the best `depth` (at least k) are read and scored by it;
         `progress` is called with their number as they are, and the passages that explain a hit are still the library's.
+        `combine` orders them by the mean of the library's rank and the model's.
         """
         check_count(k)
         searcher, encoded = self._encoded(query)
@@ -419,7 +421,7 @@ class Library:
         if spare:
             ranking = ranking.without({one.id for one in same}, count)
         if rerank:
-            ranking = ranking.reranked(rerank, k, progress)
+            ranking = ranking.reranked(rerank, k, progress, combine=combine)
         hits = ranking.hits(self._with_path)
         hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
         if by == "default" and not rerank and encoded.is_question:

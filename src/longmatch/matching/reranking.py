@@ -21,13 +21,23 @@ class Ranked(NamedTuple):
 
 
 def rerank(
-    matcher: Matcher, query: Document, found: Sequence[Document], k: int, total: int, progress: Progress | None = None
+    matcher: Matcher,
+    query: Document,
+    found: Sequence[Document],
+    k: int,
+    total: int,
+    progress: Progress | None = None,
+    *,
+    combine: bool = False,
 ) -> list[Ranked]:
     """The k best of the documents found, best first; ties break by id.
 
-    Of a collection of `total` documents those that were not found count as lower.
+    Of a collection of `total` documents those that were not found count as lower. With `combine` the order in which
+    they were found counts as much as the model's: a score is the share of the others that rank lower, the mean of both.
     """
     scores = scores_with(matcher, query, found, progress)
+    if combine:
+        scores = average_ranks(scores, -np.arange(len(found), dtype=np.float64)) / max(1, len(found) - 1)
     order = sorted(range(len(found)), key=lambda i: (-scores[i], found[i].id))[:k]
     lower = total - len(found)
     return [Ranked(i, float(scores[i]), 100.0 * (lower + int((scores < scores[i]).sum())) / total) for i in order]

@@ -49,6 +49,7 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
         asked.by,
         rerank=second,
         depth=asked.depth,
+        combine=asked.combine,
         progress=job.advance if second and job else None,
     )
     rows = state.catalogue.rows()

@@ -247,6 +247,7 @@ class RankRequest(BaseModel):
         default=None, max_length=200, description="A model that reads the best once more; see /models."
     )
     depth: int = Field(default=40, ge=1, le=200, description="How many of the best that model reads.")
+    combine: bool = Field(default=False, description="Order them by the mean of the library's rank and that model's.")
 
 
 class Added(Answer):

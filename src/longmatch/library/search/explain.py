@@ -51,8 +51,10 @@ class Ranking:
             probabilities=None if likely is None else likely[kept],
         )
 
-    def reranked(self, matcher: Matcher, k: int, progress: Progress | None = None) -> "Ranking":
-        """The k best by the score of another model, which reads the texts; probabilities and passages stay."""
+    def reranked(
+        self, matcher: Matcher, k: int, progress: Progress | None = None, *, combine: bool = False
+    ) -> "Ranking":
+        """The k best by another model, which reads the texts, or by both; probabilities and passages stay."""
         query = self.query.encoding.document
         documents = [candidate.document for candidate in self.candidates]
         for document in (query, *documents):
@@ -61,7 +63,7 @@ class Ranking:
                     f"The library holds no text of {document.id}, so {matcher.name} cannot read it. "
                     "Remove it and index its file again, or rank without a second model."
                 )
-        best = rerank(matcher, query, documents, k, self.total, progress)
+        best = rerank(matcher, query, documents, k, self.total, progress, combine=combine)
         likely = self.probabilities
         return replace(
             self,
