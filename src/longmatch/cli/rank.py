@@ -61,9 +61,7 @@ def rank(
     rerank_depth: Annotated[int, typer.Option(min=1, help="Number of results that --rerank reads.")] = 40,
     combine: Annotated[
         bool,
-        typer.Option(
-            "--combine", help="Order them by the mean of their rank and the other model's, not by the latter."
-        ),
+        typer.Option("--combine", help="Order them by the mean of both models' ranks, not by the other model alone."),
     ] = False,
     each: Annotated[
         bool, typer.Option("--each", help="QUERY is a folder or a file of many; print one line of JSON per document.")

@@ -80,8 +80,12 @@ def rounded_p(p: float) -> str:
 
 
 def markdown_line(cells: Sequence[str]) -> str:
-    """A row of a table."""
-    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+    """A row of a table.
+
+    >>> markdown_line(["a", "", "", "1"])
+    '| a | | | 1 |'
+    """
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
 
 
 def sdr_rows() -> dict[str, Names]:

@@ -54,7 +54,7 @@ def lines(group: ResultGroup, models: Mapping[str, Names] = SHOWN) -> list[str]:
             tested = [comparer.compare(added, other, parse(measure)).p for other in (alone, model)]
             cells += [f"{100 * row.measures[measure]:.1f}" for row in (model, added)] + [*map(rounded_p, tested)]
         rows.append(markdown_line([label, *cells, str(max(1, len(model.seeds)))]))
-    return [*(row.replace("|  |", "| |") for row in rows), ""]
+    return [*rows, ""]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -50,7 +50,7 @@ def evaluate(
         bool,
         typer.Option(
             "--combine-ranks",
-            help="Order them by the mean of the first stage's rank and the model's, not by the latter.",
+            help="Order them by the mean of the first stage's rank and the model's, not by the model's alone.",
         ),
     ] = False,
     study: Annotated[

@@ -18,7 +18,7 @@ from longmatch.lab.evaluation.model_spec import ModelSpec, portable_path, portab
 from longmatch.lab.evaluation.protocols import PROTOCOLS, ActiveProtocols, Protocol
 from longmatch.lab.evaluation.result_rows import ResultRow
 from longmatch.lab.evaluation.run_model import EvaluationSetup, ShowProgress, run_model
-from longmatch.lab.evaluation.scoring.pairs import FirstStage, Reranking
+from longmatch.lab.evaluation.scoring.pairs import FIRST_STAGES, FirstStage, Reranking
 from longmatch.lab.evaluation.studies import Study, parse_studies
 from longmatch.llm.matcher import LlmMatcher
 from longmatch.loading import FIXED, load
@@ -105,6 +105,8 @@ def evaluate(
         raise LongmatchError(f"There is no split {split}. Name one of {', '.join(SPLITS)}.")
     if protocol not in PROTOCOLS:
         raise LongmatchError(f"There is no protocol {protocol}. Name one of {', '.join(PROTOCOLS)}.")
+    if first_stage not in FIRST_STAGES:
+        raise LongmatchError(f"There is no first stage {first_stage}. Name one of {', '.join(FIRST_STAGES)}.")
     names = measures if isinstance(measures, str) else ",".join(measures or ())
     path = Path(out)
     path.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.encoders.tokenizer import open_tokenizer
@@ -126,6 +127,20 @@ def test_rows_of_another_first_stage_have_a_name_of_their_own(
     rows = {row["model"] for row in json.loads((out / "results.json").read_text(encoding="utf-8"))}
     assert {"cross", "cross combined=True first=default"} < rows
     assert "cross combined=True first=default : reranks default's best 2" in (out / "results.md").read_text("utf-8")
+
+
+def test_a_first_stage_that_does_not_exist_is_named_before_anything_is_read(make_data: Make, tmp_path: Path) -> None:
+    with pytest.raises(LongmatchError, match=r"no first stage sdr\. Name one of bm25, default\."):
+        evaluate([make_data(qrels=QRELS)], ["tfidf"], out=tmp_path / "out", first_stage="sdr")  # type: ignore[arg-type]
+
+
+def test_a_scorer_asked_twice_reads_the_documents_of_the_second_time_alone(
+    matcher: CrossMatcher, example_corpus: Corpus, tmp_path: Path
+) -> None:
+    scorer = opened(matcher, example_corpus, tmp_path, 2)
+    list(scorer.scores([0, 5, 20]))
+    list(scorer.scores([7]))
+    assert len(scorer._documents) == 3 and 7 in scorer._documents
 
 
 def test_only_a_querys_own_pool_is_ranked_anew(make_data: Make, matcher: CrossMatcher, tmp_path: Path) -> None:

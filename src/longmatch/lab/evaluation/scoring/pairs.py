@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from longmatch.matching.reranking import DEPTH, average_ranks
 from longmatch.units import Tokens
 
 FirstStage = Literal["bm25", "default"]
+FIRST_STAGES: tuple[FirstStage, ...] = get_args(FirstStage)
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,10 @@ class PairScorer(Scorer):
         networks = [network_facts(network) for network in self.matcher.networks]
         described = [type(self.matcher).__name__, str(getattr(self.matcher, "precision", "")), networks]
         digest = sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()[:16]
-        described_first = dict(self._first.facts) if self.reranking.first != "bm25" else {}
-        combined = {"combined": True} if self.reranking.combined else {}
-        return {
-            "matcher": digest,
-            "first": self.reranking.first,
-            "depth": self.reranking.depth,
-            **described_first,
-            **combined,
-        }
+        facts = {"matcher": digest, "first": self.reranking.first, "depth": self.reranking.depth}
+        if self.reranking.first != "bm25":
+            facts["first_facts"] = dict(self._first.facts)
+        return facts | ({"combined": True} if self.reranking.combined else {})
 
     @property
     def code(self) -> Sequence[str]:
@@ -114,6 +110,7 @@ class PairScorer(Scorer):
 
     def scores(self, numbers: Sequence[int]) -> Iterator[tuple[int, Floats | None]]:
         """The first stage for all queries, so that documents are read once; then the pairs."""
+        self._pools, self._first_scores = {}, {}
         for number, scores in self._first.scores(numbers):
             if scores is not None:
                 self._pools[number] = self._best(number, scores)
