@@ -46,6 +46,7 @@ LABORATORY = (  # lowest first, all above the product
     "lab.papers",
     "lab.evaluation",
     "lab.default",
+    "lab.reranking",
     "lab.adapting",
     "lab.benchmarks",
     "lab.cli",

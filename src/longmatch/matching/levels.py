@@ -102,10 +102,10 @@ def group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Array, b_off
 
 def directed_group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Array, b_offsets: Array) -> Array:
     """How well the sentences of each group of a find partners in each group of b: (groups of a, groups of b)."""
-    return segment_mean(_corrected_group_best(a, b, b_offsets), a_offsets)
+    return segment_mean(best_in_groups(a, b, b_offsets), a_offsets)
 
 
-def _corrected_group_best(a: SentenceVectors, b: SentenceVectors, b_offsets: Array) -> Array:
+def best_in_groups(a: SentenceVectors, b: SentenceVectors, b_offsets: Array) -> Array:
     """For each sentence of a, the best it finds in each group of b, corrected for chance: (sentences a, groups b)."""
     xp = array_namespace(a.vectors)
     best = [segment_max(cosines, b_offsets).T for _, cosines in _slices(a, b)]

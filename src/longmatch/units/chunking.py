@@ -66,8 +66,8 @@ def piece_ends(tokens: Tokens, start: int, end: int, limit: int) -> list[int]:
     ends = []
     while end - start > limit:
         stop = start + limit
-        word_starts = np.flatnonzero(tokens.word_starts[stop - limit // 4 : stop + 1])
-        stop = stop - limit // 4 + int(word_starts[-1]) if len(word_starts) else stop
+        word_start = int(tokens.last_word_start[stop])
+        stop = word_start if word_start >= stop - limit // 4 else stop
         ends.append(stop)
         start = stop
     if end > start:

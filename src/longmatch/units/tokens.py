@@ -1,6 +1,7 @@
 """The tokens of a document, with the position of each in its text."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -27,6 +28,11 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def last_word_start(self) -> Ints:
+        """The first token of the word that each token belongs to, -1 before the first word: (tokens,)."""
+        return np.maximum.accumulate(np.where(self.word_starts, np.arange(len(self)), -1))
 
     def truncated(self, count: int | None) -> "Tokens":
         """The first `count` tokens, all if None; the last sentence may become shorter."""

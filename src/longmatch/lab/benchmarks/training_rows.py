@@ -107,9 +107,9 @@ LENGTHS: Rows = {  # SMITH's figure 4
         ("smash", "smash", {}, "opening", 1),
     )
 }
-EPOCHS: Rows = {  # SMITH by the length of its pre-training
+EPOCHS: dict[str, tuple[str, Mapping[str, Any]]] = {  # SMITH by the length of its pre-training
     name: row
-    for epochs in (1, 4)
+    for epochs in (1, 4, 48)
     for name, row in (
         (f"smith-pretrain-{epochs}-epochs", ("smith-pretrain", {"epochs": epochs})),
         (f"smith-{epochs}-epochs", ("smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"})),
@@ -145,6 +145,11 @@ SST_STUDIES: Rows = {
             ),
         )
     },
+}
+EPOCHS |= {  # the longest, on words alone, and with the first block as the document
+    "smith-pretrain-wp-48-epochs": ("smith-pretrain", {"epochs": 48, "masked_blocks": 0}),
+    "smith-wp-48-epochs": ("smith", MEAN | {"pretrained": "@smith-pretrain-wp-48-epochs"}),
+    "smith-first-48-epochs": ("smith", {"pretrained": "@smith-pretrain-48-epochs"}),
 }
 STUDIES: Rows = {**COLDE_STUDIES, **LENGTHS, **EPOCHS, **SST_STUDIES}
 ROWS: Rows = {**MAIN_ROWS, **STUDIES}

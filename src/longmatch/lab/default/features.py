@@ -61,7 +61,7 @@ class SideScorer(DefaultScorer):
         background = replace(shipped, vectors=torch.from_numpy(shipped.vectors).to(vectors.device))
         return replace(encoding, sentence_vectors=SentenceVectors(vectors, background.expectations(vectors)))
 
-    def each(self, numbers: Sequence[int]) -> Iterator[tuple[int, SideValues]]:
+    def each(self, numbers: Sequence[int], sides: Sequence[str] = NAMES) -> Iterator[tuple[int, SideValues]]:
         """For the documents of these numbers, the value with every document of the corpus by side.
 
         `lengths` are the documents' numbers of words.
@@ -75,7 +75,7 @@ class SideScorer(DefaultScorer):
                 collection = self._collection(index)
                 lengths = np.array([e.words for e in collection.encodings], dtype=np.float64)
                 for query, parts in zip(queries, slices, strict=True):
-                    parts.append({**collection.similarities(query, NAMES), "lengths": lengths})
+                    parts.append({**collection.similarities(query, sides), "lengths": lengths})
             for number, parts in zip(block, slices, strict=True):
                 yield number, _concatenate(parts)
 
