@@ -55,13 +55,13 @@ def test_a_trained_model_brings_what_no_word_says_belongs_together_to_the_top(
     other = " OR ".join(f"id LIKE 'w{THEMES + theme}-%'" for theme in range(THEMES))  # all in the other wording
     found = []
     for theme in range(THEMES):
-        hits = made.rank(name_of(theme, 0), k=8, where=other, rerank=model, depth=48)
+        hits = made.rank(name_of(theme, 0), k=8, where=other, rerank=model, depth=48, combine=False)
         found += [hit.id.startswith(f"w{THEMES + theme}-") for hit in hits]
     assert sum(found) / len(found) > 0.85  # a third by chance
 
 
-def test_hits_have_the_second_models_scores_best_first(made: Library, model: PairMatcher) -> None:
-    hits = made.rank(QUERY, k=5, rerank=model, depth=20)
+def test_without_combining_hits_have_the_second_models_scores_best_first(made: Library, model: PairMatcher) -> None:
+    hits = made.rank(QUERY, k=5, rerank=model, depth=20, combine=False)
     first = [hit.document for hit in made.rank(QUERY, k=20)]
     scores = model.score_pairs([(made.show(QUERY), document) for document in first])
     best = sorted(zip((-scores).tolist(), (d.id for d in first), strict=True))[:5]
@@ -70,17 +70,15 @@ def test_hits_have_the_second_models_scores_best_first(made: Library, model: Pai
     assert hits[0].percentile == pytest.approx(100 * (len(made) - 2) / (len(made) - 1))
 
 
-def test_combined_both_orders_count_alike_and_a_score_is_the_share_that_ranks_lower(
-    made: Library, model: PairMatcher
-) -> None:
+def test_both_orders_count_alike_and_a_score_is_the_share_that_ranks_lower(made: Library, model: PairMatcher) -> None:
     first = [hit.document for hit in made.rank(QUERY, k=20)]
     scores = model.score_pairs([(made.show(QUERY), document) for document in first]).tolist()
     own = [sum(other < score for other in scores) for score in scores]  # no two are equal
     mean = {d.id: (19 - place + rank) / 2 / 19 for place, (d, rank) in enumerate(zip(first, own, strict=True))}
-    hits = made.rank(QUERY, k=20, rerank=model, depth=20, combine=True)
+    hits = made.rank(QUERY, k=20, rerank=model, depth=20)
     assert [hit.id for hit in hits] == sorted(mean, key=lambda id: (-mean[id], id))
     assert [hit.score for hit in hits] == pytest.approx([mean[hit.id] for hit in hits])
-    alone = made.rank(QUERY, k=20, rerank=model, depth=20)
+    alone = made.rank(QUERY, k=20, rerank=model, depth=20, combine=False)
     assert [hit.id for hit in hits] not in ([hit.id for hit in alone], [document.id for document in first])
 
 
@@ -127,11 +125,13 @@ def test_the_command_takes_a_models_folder(place: Path) -> None:
     assert {hit["id"] for hit in found["hits"]} <= {hit["id"] for hit in plain["hits"]}
     assert [hit["score"] for hit in found["hits"]] == sorted((hit["score"] for hit in found["hits"]), reverse=True)
     assert all(hit["passages"] for hit in found["hits"])
-    both = json.loads(run.invoke(app, ["rank", QUERY, library, *asked, "--combine"]).stdout)
-    assert (found["combined"], both["combined"]) == (False, True)
-    assert {hit["score"] for hit in both["hits"]} <= {half / 16 for half in range(17)}
-    alone = run.invoke(app, ["rank", QUERY, library, "--combine"])
-    assert str(alone.exception) == "--combine is for two models: add --rerank MODEL."
+    assert {hit["score"] for hit in found["hits"]} <= {half / 16 for half in range(17)}
+    alone = json.loads(run.invoke(app, ["rank", QUERY, library, *asked, "--no-combine"]).stdout)
+    assert (found["combined"], alone["combined"]) == (True, False)
+    assert not {hit["score"] for hit in alone["hits"]} <= {half / 16 for half in range(17)}
+    for option in ("--combine", "--no-combine"):
+        single = run.invoke(app, ["rank", QUERY, library, option])
+        assert str(single.exception) == "--combine and --no-combine are for two models: add --rerank MODEL."
 
 
 def test_the_command_ranks_anew_in_memory_too(place: Path, tmp_path: Path) -> None:
@@ -139,9 +139,10 @@ def test_the_command_ranks_anew_in_memory_too(place: Path, tmp_path: Path) -> No
     (tmp_path / "some.jsonl").write_text("\n".join(lines[1:12]) + "\n")
     (tmp_path / "query.txt").write_text(json.loads(lines[0])["text"])
     asked = ["rank", str(tmp_path / "query.txt"), str(tmp_path / "some.jsonl"), "--json", "-k", "2"]
-    found = json.loads(CliRunner().invoke(app, [*asked, "--rerank", str(place / "model")]).stdout)
+    second = [*asked, "--rerank", str(place / "model")]
+    found = json.loads(CliRunner().invoke(app, [*second, "--no-combine"]).stdout)
     assert len(found["hits"]) == 2 and found["hits"][0]["percentile"] == pytest.approx(100 * 10 / 11, abs=0.01)
-    both = json.loads(CliRunner().invoke(app, [*asked, "--rerank", str(place / "model"), "--combine"]).stdout)
+    both = json.loads(CliRunner().invoke(app, second).stdout)
     assert all(hit["score"] in {half / 20 for half in range(21)} for hit in both["hits"])
 
 

@@ -114,7 +114,7 @@ def test_a_job_for_an_upload_counts_what_it_encodes(client):
     assert len(counted) > 3 and counted == sorted(counted) and counted[-1][0] == counted[-1][1]
 
 
-@pytest.mark.parametrize("combine", [False, True])
+@pytest.mark.parametrize("combine", [None, False, True])
 def test_a_job_that_reads_again_has_the_scores_of_that_model_or_of_both(client, shelf, combine):
     asked = {"document": "report-1.md", "k": 3, "rerank": "tfidf", "depth": 6, "combine": combine}
     ended = waited(client, client.post(f"{API}/rank", json=asked).json()["job"])

@@ -60,9 +60,13 @@ def rank(
     ] = None,
     rerank_depth: Annotated[int, typer.Option(min=1, help="Number of results that --rerank reads.")] = 40,
     combine: Annotated[
-        bool,
-        typer.Option("--combine", help="Order them by the mean of both models' ranks, not by the other model alone."),
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--combine/--no-combine",
+            help="Order them by the mean of both ranks (the default), or by that model alone (llm's default).",
+            show_default=False,
+        ),
+    ] = None,
     each: Annotated[
         bool, typer.Option("--each", help="QUERY is a folder or a file of many; print one line of JSON per document.")
     ] = False,
@@ -79,8 +83,8 @@ def rank(
         raise LongmatchError(
             "--by section ranks with the default model. Leave out --each, --rerank, --ray and --model."
         )
-    if combine and not rerank:
-        raise LongmatchError("--combine is for two models: add --rerank MODEL.")
+    if combine is not None and not rerank:
+        raise LongmatchError("--combine and --no-combine are for two models: add --rerank MODEL.")
     if each:
         if rerank or csv or text is not None:
             raise LongmatchError(
@@ -98,6 +102,8 @@ def rank(
         rank_sections(typed or query, folder, k, where, as_json, csv)
         return
     second = load_model(rerank) if rerank else None
+    if second and combine is None:
+        combine = second.counts_with_first
     library, unreadable = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is not None:
         asked = typed or query
@@ -115,7 +121,7 @@ def rank(
     if csv:
         answer.write_csv(csv)
     if as_json:
-        answer.print_json(rerank, combine, [*remarks, *([nothing] if nothing else [])])
+        answer.print_json(rerank, bool(combine), [*remarks, *([nothing] if nothing else [])])
     elif nothing:
         for sentence in (nothing, *answer.hits.left_out):
             typer.echo(sentence)
@@ -153,7 +159,7 @@ def search(
     by: "By",
     second: "Matcher | None",
     depth: int,
-    combine: bool,
+    combine: bool | None,
 ) -> Answer:
     """Rank the documents of a library; rerank the best `depth` with a second model, or with both."""
     with progress("reading"):

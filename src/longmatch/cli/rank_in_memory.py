@@ -21,9 +21,9 @@ def rank_in_memory(
     model: str,
     second: "Matcher | None" = None,
     depth: int = 0,
-    combine: bool = False,
+    combine: bool | None = None,
 ) -> Answer:
-    """Read, encode and rank; rerank the best `depth` with a second model, or with both."""
+    """Read, encode and rank; order the best `depth` by a second model too, or by it alone."""
     from longmatch.library.store import is_library
 
     if is_library(folder):
@@ -63,7 +63,7 @@ def _document_with_id(id: str, documents: list[Document], folder: Path) -> Docum
 
 
 def rerank_hits(
-    matcher: "Matcher", query_document: Document, hits: "Hits", k: int, documents: list[Document], combine: bool
+    matcher: "Matcher", query_document: Document, hits: "Hits", k: int, documents: list[Document], combine: bool | None
 ) -> "Hits":
     """Rerank the hits with another model."""
     from longmatch.matching.hits import Hits

@@ -401,16 +401,16 @@ class Library:
         *,
         rerank: Matcher | None = None,
         depth: int = DEPTH,
-        combine: bool = False,
+        combine: bool | None = None,
         progress: Progress | None = None,
     ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
         Of a query from elsewhere, copies and versions in the library are left out too, and named by `same` of what is
         returned. `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019".
-        `by` names the score. With `rerank`, another model, the best `depth` (at least k) are read and scored by it;
-        `progress` is called with their number as they are, and the passages that explain a hit are still the library's.
-        `combine` orders them by the mean of the library's rank and the model's.
+        `by` names the score. With `rerank`, another model, the best `depth` (at least k) are read by it, and ordered by
+        the mean of the library's rank and its own, or with `combine=False` by its score alone, as a language model's
+        are. `progress` is called with their number as they are read; passages that explain a hit are the library's.
         """
         check_count(k)
         searcher, encoded = self._encoded(query)

@@ -37,6 +37,7 @@ class LlmMatcher(PairMatcher):
     """
 
     name = "llm"
+    counts_with_first = False
     threshold = THRESHOLD
 
     def __init__(

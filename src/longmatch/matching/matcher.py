@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ class Matcher(ABC):
     """Anything that scores a pair of documents."""
 
     name: str
+    counts_with_first: ClassVar[bool] = (
+        True  # where it reranks, by default its ranks and the first model's are averaged
+    )
 
     @abstractmethod
     def compare(self, a: Document, b: Document) -> Match:

@@ -247,7 +247,11 @@ class RankRequest(BaseModel):
         default=None, max_length=200, description="A model that reads the best once more; see /models."
     )
     depth: int = Field(default=40, ge=1, le=200, description="How many of the best that model reads.")
-    combine: bool = Field(default=False, description="Order them by the mean of the library's rank and that model's.")
+    combine: bool | None = Field(
+        default=None,
+        description="Order them by the mean of the library's rank and that model's, the default for all but language "
+        "models, or by that model alone.",
+    )
 
 
 class Added(Answer):

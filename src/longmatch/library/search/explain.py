@@ -52,9 +52,9 @@ class Ranking:
         )
 
     def reranked(
-        self, matcher: Matcher, k: int, progress: Progress | None = None, *, combine: bool = False
+        self, matcher: Matcher, k: int, progress: Progress | None = None, *, combine: bool | None = None
     ) -> "Ranking":
-        """The k best by another model, which reads the texts, or by both; probabilities and passages stay."""
+        """The k best by both, or by another model alone, which reads the texts; probabilities and passages stay."""
         query = self.query.encoding.document
         documents = [candidate.document for candidate in self.candidates]
         for document in (query, *documents):
