@@ -25,9 +25,7 @@ class Matcher(ABC):
     """Anything that scores a pair of documents."""
 
     name: str
-    counts_with_first: ClassVar[bool] = (
-        True  # where it reranks, by default its ranks and the first model's are averaged
-    )
+    counts_with_first: ClassVar[bool] = True  # reranking, its ranks and the first model's are averaged by default
 
     @abstractmethod
     def compare(self, a: Document, b: Document) -> Match:

@@ -31,3 +31,12 @@ def test_the_lists_of_a_split_are_those_of_all_its_queries_together_or_of_as_man
     together = scorer.find(EvaluationTask.of(corpus, "test", pairs=False), corpus)
     for name, value in vars(together).items():
         assert np.array_equal(value, getattr(found["test"], name)), name
+
+
+def test_a_split_without_queries_and_a_query_without_text_have_no_list(
+    make_data: Callable[..., Path], tmp_path: Path
+) -> None:
+    qrels = [("test", "nothing", "ships", 1), ("train", "boats", "ships", 1)]
+    folder = make_data(TEXTS | {"nothing": "\u2003"}, qrels=qrels)
+    found = dict(find_lists(folder, tmp_path / "layers", {"train": None, "validation": None, "test": None}))
+    assert {split: len(lists) for split, lists in found.items()} == {"train": 1}

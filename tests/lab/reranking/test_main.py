@@ -56,7 +56,7 @@ def test_lists_are_made_read_by_models_and_studied(
     assert np.isfinite(scores).tolist() == [True, True, False, False] * 2
 
     settings = [f"--set={each}" for each in ("steps=1", "queries=2", "validations=1", "head_learning_rate=0.1")]
-    main(["network", str(data), out, "--label", "net", "--taught", "one", "--judged", "two", *settings, *alone])
+    main(["network", str(data), out, "--label", "net", "--train-on", "one", "--test-on", "two", *settings, *alone])
     assert Path(out, "networks", "net.safetensors").exists()
     added = np.load(Path(out, "scores", "added-net", "two.npy"))
     assert added.shape == (8,)

@@ -12,7 +12,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.evaluation.significance import Comparison
 from longmatch.lab.reranking import rerankers
 from longmatch.lab.reranking.candidates import CandidateLists
-from longmatch.lab.reranking.study import LEARNT, study, table
+from longmatch.lab.reranking.study import LEARNT, ON_ALL, study, table
 from tests.lab.reranking.made_lists import drawn, made_lists
 
 
@@ -92,17 +92,17 @@ def test_differences_and_p_are_those_of_a_hand_computation(tmp_path: Path) -> No
     assert rows["ideal order"].difference == pytest.approx(reached - np.mean(plain))
 
 
-def test_a_row_is_taught_on_the_other_sets_alone_unless_it_says_so(tmp_path: Path) -> None:
+def test_a_row_is_trained_on_the_other_sets_alone_unless_it_says_so(tmp_path: Path) -> None:
     for name, deciding in (("one", "title"), ("two", "phrases")):
         write(tmp_path, name, drawn(deciding, queries=30, seed=1), drawn(deciding, queries=30))
     result = study(tmp_path, depth=30)
     assert list(result) == ["one", "two"]
     for rows in result.values():
-        assert list(rows) == ["default", *(row + end for row in LEARNT for end in ("", "; taught")), "ideal order"]
+        assert list(rows) == ["default", *(row + end for row in LEARNT for end in ("", ON_ALL)), "ideal order"]
         for row in LEARNT:
             assert rows[row].difference < 0.1
-            assert rows[f"{row}; taught"].difference > 0.3
-            assert rows[f"{row}; taught"].p < 0.01
+            assert rows[row + ON_ALL].difference > 0.3
+            assert rows[row + ON_ALL].p < 0.01
 
 
 def test_a_kind_of_evidence_is_used_in_the_rows_that_name_it(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_documents_that_a_model_did_not_read_stay_behind_those_it_read(tmp_path:
 
 
 @pytest.mark.usefixtures("few_trees")
-def test_a_set_with_test_lists_alone_is_not_judged(tmp_path: Path) -> None:
+def test_a_set_with_test_lists_alone_is_left_out(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write(tmp_path, name, drawn("words", queries=6))
     drawn("words", queries=6).write(tmp_path / "three-test.npz")

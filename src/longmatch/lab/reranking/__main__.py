@@ -2,7 +2,7 @@
 
     python -m longmatch.lab.reranking lists DATA OUT [--sets acl ...] [--splits train validation test]
     python -m longmatch.lab.reranking score DATA OUT --model LABEL=FOLDER [--sets acl ...] [--depth 40]
-    python -m longmatch.lab.reranking network DATA OUT --label LABEL --taught acl papers ... [--judged wiki ...]
+    python -m longmatch.lab.reranking network DATA OUT --label LABEL --train-on acl papers ... [--test-on wiki ...]
     python -m longmatch.lab.reranking study OUT [--depths 20 40 100]
 
 `lists` writes the best documents of the default for each query, with all its evidence, to OUT/SET-SPLIT.npz; encodings
@@ -62,7 +62,7 @@ def score(options: argparse.Namespace) -> None:
 
 
 def train_network(options: argparse.Namespace) -> None:
-    """A network from the lists of some sets, judged on those of others."""
+    """A network trained on the lists of some sets and tested on those of others."""
     import torch
     from safetensors.torch import save_file
 
@@ -79,13 +79,13 @@ def train_network(options: argparse.Namespace) -> None:
     def sets(names: Sequence[str], split: str) -> dict[str, SetLists]:
         return {name: _set_lists(options, name, split, backbone) for name in names}
 
-    training = NetworkTraining(cross, specials, sets(options.taught, "train"), settings)
-    reached = training.run(sets(options.taught, "validation"))
+    training = NetworkTraining(cross, specials, sets(options.train_on, "train"), settings)
+    reached = training.run(sets(options.train_on, "validation"))
     print(f"{options.label}: nDCG@10 on validation queries {[round(100 * each, 2) for each in reached]}", flush=True)
     halved = {name: weight.half() for name, weight in training.model.state_dict().items()}
     (options.out / "networks").mkdir(parents=True, exist_ok=True)
     save_file(halved, options.out / "networks" / f"{options.label}.safetensors")
-    for name, of in sets(options.judged or options.taught, "test").items():
+    for name, of in sets(options.test_on or options.train_on, "test").items():
         added, candidates = np.full(len(of.lists.documents), -np.inf), of.candidates[:, : options.depth]
         listed = candidates >= 0
         added[candidates[listed]] = training.added(of, options.depth)[listed]
@@ -135,8 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for step in (scores, network):
         step.add_argument("--depth", type=int, default=MOST, help="documents of each query that it reads")
     network.add_argument("--label", required=True)
-    network.add_argument("--taught", nargs="+", required=True)
-    network.add_argument("--judged", nargs="+", help="the sets it was taught on by default")
+    network.add_argument("--train-on", nargs="+", required=True)
+    network.add_argument("--test-on", nargs="+", help="by default the sets it was trained on")
     network.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
     tables.add_argument("--depths", nargs="+", type=int, default=list(DEPTHS))
     options = parser.parse_args(arguments)

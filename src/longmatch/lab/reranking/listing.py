@@ -28,9 +28,13 @@ def find_lists(
     """The lists of some splits of a collection, of at most so many queries each; encodings are kept in `layers`."""
     corpus = Corpus(DataFolder(folder))
     scorer = CandidateScorer(HybridMatcher(Backbone.load(), shipped_statistics()))
-    LayerStore.of(layers, corpus.source, processes).build(scorer.layers)
+    stored = LayerStore.of(layers, corpus.source, processes).build(scorer.layers)
+    unhandled = {number for layer in stored for number in layer.unhandled}
     tasks = {split: EvaluationTask.of(corpus, split, pairs=False, limit=limit) for split, limit in limits.items()}
-    parts = {split: _parts(task.numbers(corpus)) for split, task in tasks.items()}
+    parts = {
+        split: _parts([number for number in task.numbers(corpus) if number not in unhandled])
+        for split, task in tasks.items()
+    }
     work = [(tasks[split], part) for split, of_split in parts.items() for part in of_split]
     found = parallel_map(_find, work, processes, chunk=1, setup=partial(_open, folder, layers))
     for split, of_split in parts.items():

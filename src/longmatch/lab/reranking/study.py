@@ -1,4 +1,4 @@
-"""What a second look gains on each set's test queries, where it was taught on the set and where it was not."""
+"""What a second look gains on each set's test queries, trained on the other sets or on all of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +16,7 @@ from longmatch.lab.reranking.rerankers import BestDocuments, averaged_ranks, cho
 
 DEPTHS = (20, 40, 100)
 ADDED = "added-"
+ON_ALL = ", trained on all sets"
 Fit = Callable[[Sequence[BestDocuments]], Callable[[BestDocuments], Tensor]]
 LEARNT: Mapping[str, tuple[Fit, Sequence[str]]] = {
     "regression on the sides": (choose_regression, (*NAMES, *LENGTHS)),
@@ -36,21 +37,21 @@ def study(folder: Path, depth: int) -> dict[str, dict[str, Comparison]]:
     names = [name for name in test if name in train]
     if len(names) < 2:
         raise LongmatchError(f"{folder} holds the lists of fewer than two sets. Make those first: lists DATA {folder}.")
-    judged = {name: BestDocuments.of(test[name], depth) for name in names}
-    plain = {name: best.ndcg(best.scores) for name, best in judged.items()}
+    tested = {name: BestDocuments.of(test[name], depth) for name in names}
+    plain = {name: best.ndcg(best.scores) for name, best in tested.items()}
     result: dict[str, dict[str, Comparison]] = {
         name: {"default": Comparison(float(each.mean()), 1.0)} for name, each in plain.items()
     }
     for row, (fit, kinds) in LEARNT.items():
-        taught = {name: BestDocuments.of(train[name], depth, kinds) for name in names}
-        everywhere = fit(list(taught.values()))
+        training = {name: BestDocuments.of(train[name], depth, kinds) for name in names}
+        everywhere = fit(list(training.values()))
         for name in names:
             here = BestDocuments.of(test[name], depth, kinds)
-            elsewhere = fit([each for other, each in taught.items() if other != name])
+            elsewhere = fit([each for other, each in training.items() if other != name])
             result[name][row] = compare_queries(here.ndcg(elsewhere(here)), plain[name])
-            result[name][f"{row}; taught"] = compare_queries(here.ndcg(everywhere(here)), plain[name])
+            result[name][f"{row}{ON_ALL}"] = compare_queries(here.ndcg(everywhere(here)), plain[name])
     for name in names:
-        best = judged[name]
+        best = tested[name]
         for label, values in stored_scores(folder, name).items():
             for row, scores in _orders(best, test[name], values, depth, label):
                 result[name][row] = compare_queries(best.ndcg(scores), plain[name])
