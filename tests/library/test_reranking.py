@@ -128,6 +128,8 @@ def test_the_command_takes_a_models_folder(place: Path) -> None:
     assert {hit["score"] for hit in found["hits"]} <= {half / 16 for half in range(17)}
     alone = json.loads(run.invoke(app, ["rank", QUERY, library, *asked, "--no-combine"]).stdout)
     assert (found["combined"], alone["combined"]) == (True, False)
+    assert any(remark.startswith("Ordered by ") for remark in found["remarks"])
+    assert not any(remark.startswith("Ordered by") for remark in alone["remarks"])
     assert not {hit["score"] for hit in alone["hits"]} <= {half / 16 for half in range(17)}
     for option in ("--combine", "--no-combine"):
         single = run.invoke(app, ["rank", QUERY, library, option])

@@ -185,6 +185,16 @@ def language_remarks(languages: Iterable[str], known: Collection[str] | None) ->
     return [f"The model was trained on {trained_on}: documents in {_listed(foreign)} {matched}."]
 
 
+def ordered_by_both(first: str, second: str) -> str:
+    """What a score is where two models order documents together.
+
+    >>> ordered_by_both("default", "cross")
+    'Ordered by default and cross together: a score is the share of these documents that rank lower, the mean of both.'
+    """
+    ordered = f"Ordered by {first} and {second} together"
+    return f"{ordered}: a score is the share of these documents that rank lower, the mean of both."
+
+
 def left_out(key: str, lacking: int, documents: int) -> str:
     """One sentence on documents that a condition cannot judge.
 
