@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.lab.baselines.cross.batch import CrossBatch
+from longmatch.lab.baselines.cross.config import Readout
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.scoring import read
 from longmatch.lab.evaluation.encodings.layers import scoring_device
@@ -37,7 +38,7 @@ class NetworkSettings:
     queries: int = 16  # of a step
     answers: int = 3  # of a query, at most
     documents: int = 12  # of a query, answers included
-    depth: int = 40  # that the other documents are drawn from, and that is reranked in validation
+    depth: int = 40  # that documents are drawn from, and that is reranked in validation
     learning_rate: float = 3e-5
     head_learning_rate: float = 1e-3
     warmup: float = 0.1
@@ -45,6 +46,8 @@ class NetworkSettings:
     validation_queries: int = 40  # of a set, at most
     seed: int = 0
     with_evidence: bool = True
+    backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
+    readout: Readout = "fresh"  # `pooler` where the backbone's own was trained, as a cross-encoder's is
 
 
 class AddedScore(nn.Module):
@@ -91,10 +94,7 @@ class NetworkTraining:
         spread = torch.stack([each.best.evidence[each.best.listed].std(0) for each in train.values()]).mean(0)
         self.device = scoring_device()
         self.model = AddedScore(cross, len(spread), spread.clamp(min=1e-3)).to(self.device)
-        self._usable = {
-            name: np.flatnonzero((each.best.grades > 0).any(1) & (each.best.grades[:, : settings.depth] == 0).any(1))
-            for name, each in train.items()
-        }
+        self._usable = {name: np.flatnonzero(each.best.can_teach(settings.depth)) for name, each in train.items()}
 
     def run(self, validation: Mapping[str, SetLists]) -> list[float]:
         """Train; the weights of the best validation are kept. Gives nDCG@10 of all validations, step 0 first."""
@@ -154,11 +154,14 @@ class NetworkTraining:
         return listwise_loss(padded, lists(answers, batch_first=True).to(self.device), listed.to(self.device))
 
     def _draw(self, grades: Ints, listed: np.ndarray, rng: np.random.Generator) -> Ints:
-        """Some answers of a query, and other documents beside them."""
-        right = rng.permutation(np.flatnonzero(grades > 0))[: self.settings.answers]
-        others = np.flatnonzero(listed & (grades == 0))
-        others = rng.permutation(others[others < self.settings.depth])[: self.settings.documents - len(right)]
-        return np.concatenate([right, others])
+        """Some answers of a query and other documents, all of the first `depth`.
+
+        Were answers drawn from further down than the others, a low score by the default would tell them apart.
+        """
+        depth, most = self.settings.depth, self.settings.answers
+        right = rng.permutation(np.flatnonzero(grades[:depth] > 0))[:most]
+        others = rng.permutation(np.flatnonzero(listed[:depth] & (grades[:depth] == 0)))
+        return np.concatenate([right, others[: self.settings.documents - len(right)]])
 
     def _added(self, rows: Sequence[tuple[Ints, Ints]], evidence: Tensor) -> Tensor:
         batch = CrossBatch.of(rows, self.specials).to(self.device)

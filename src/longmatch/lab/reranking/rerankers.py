@@ -56,6 +56,11 @@ class BestDocuments:
         """Which documents are relevant: (queries, depth)."""
         return torch.from_numpy(self.grades > 0)
 
+    def can_teach(self, depth: int) -> npt.NDArray[np.bool_]:
+        """Which queries have an answer and another document among their first `depth`: (queries,)."""
+        answers, listed = self.grades[:, :depth] > 0, self.listed.numpy()[:, :depth]
+        return answers.any(1) & (listed & ~answers).any(1)
+
     def loss(self, scores: Tensor) -> Tensor:
         """The listwise loss of some scores."""
         return listwise_loss(scores, self.answers, self.listed)
