@@ -52,14 +52,17 @@ def test_lists_are_made_read_by_models_and_studied(
     assert lists.grades[lists.places == 0].tolist() == [1, 1]
 
     main(["score", str(data), out, "--model", f"tiny={trained}", "--sets", "one", "--depth", "2", *alone])
-    scores = np.load(Path(out, "scores", "tiny", "one.npy"))
+    scores = np.load(Path(out, "scores", "tiny", "one-test.npy"))
     assert np.isfinite(scores).tolist() == [True, True, False, False] * 2
 
     settings = [f"--set={each}" for each in ("steps=1", "queries=2", "validations=1", "head_learning_rate=0.1")]
-    main(["network", str(data), out, "--label", "net", "--train-on", "one", "--test-on", "two", *settings, *alone])
+    reading = ["--read", "test", "validation"]
+    names = ["--train-on", "one", "--test-on", "two"]
+    main(["network", str(data), out, "--label", "net", *names, *reading, *settings, *alone])
     assert Path(out, "networks", "net.safetensors").exists()
-    added = np.load(Path(out, "scores", "added-net", "two.npy"))
+    added = np.load(Path(out, "scores", "added-net", "two-test.npy"))
     assert added.shape == (8,)
+    assert Path(out, "scores", "added-net", "two-validation.npy").exists()
 
     capsys.readouterr()
     main(["study", out, "--depths", "2", "4"])
@@ -69,6 +72,10 @@ def test_lists_are_made_read_by_models_and_studied(
     rows = {line.split("|")[1].strip(): line for line in second.splitlines()}
     assert rows["tiny alone"].endswith("|  |")  # of the set `one` alone
     assert rows["net alone"].startswith("| net alone |  |")
+
+    main(["study", out, "--depths", "4", "--split", "validation"])
+    of_validation = capsys.readouterr().out
+    assert "net alone" in of_validation and "tiny alone" not in of_validation
 
 
 def test_a_model_that_does_not_read_two_documents_together_is_refused(data: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def write(folder: Path, name: str, test: CandidateLists, train: CandidateLists |
 
 def write_scores(folder: Path, label: str, name: str, scores: Sequence[float]) -> None:
     (folder / "scores" / label).mkdir(parents=True, exist_ok=True)
-    np.save(folder / "scores" / label / f"{name}.npy", np.array(scores, dtype=np.float32))
+    np.save(folder / "scores" / label / f"{name}-test.npy", np.array(scores, dtype=np.float32))
 
 
 def dcg(grades: Sequence[int]) -> float:

@@ -3,11 +3,12 @@
     python -m longmatch.lab.reranking lists DATA OUT [--sets acl ...] [--splits train validation test]
     python -m longmatch.lab.reranking score DATA OUT --model LABEL=FOLDER [--sets acl ...] [--depth 40]
     python -m longmatch.lab.reranking network DATA OUT --label LABEL --train-on acl papers ... [--test-on wiki ...]
-    python -m longmatch.lab.reranking study OUT [--depths 20 40 100]
+    python -m longmatch.lab.reranking study OUT [--depths 20 40 100] [--split validation]
 
 `lists` writes the best documents of the default for each query, with all its evidence, to OUT/SET-SPLIT.npz; encodings
 are kept in OUT/layers. `score` has the test lists read by a trained pair model, `network` trains a network on the lists
-of some sets and has it read the test lists of others; both write to OUT/scores. `study` prints what each gains.
+of some sets and has it read the test lists of others (`--read`: those of other splits too, to choose between networks);
+both write to OUT/scores/LABEL/SET-SPLIT.npy. `study` prints what each gains.
 """
 
 import argparse
@@ -57,8 +58,9 @@ def score(options: argparse.Namespace) -> None:
         for name in options.sets:
             corpus = Corpus(DataFolder(options.data / name))
             (tokens,) = _store(options, corpus).build([TokenLayer(matcher.tokenizer.backend_tokenizer)])
-            lists = CandidateLists.read(options.out / f"{name}-test.npz")
-            _write(options.out, label, name, pair_scores(matcher, lists, tokens, options.depth))
+            for split in options.read:
+                lists = CandidateLists.read(options.out / f"{name}-{split}.npz")
+                _write(options.out, label, f"{name}-{split}", pair_scores(matcher, lists, tokens, options.depth))
 
 
 def train_network(options: argparse.Namespace) -> None:
@@ -76,7 +78,7 @@ def train_network(options: argparse.Namespace) -> None:
     cross = CrossModel.from_backbone(settings.backbone, readout=settings.readout)
     tokenizer, own = (open_tokenizer(locate(name)) for name in (None, settings.backbone))
     if own.get_vocab() != tokenizer.get_vocab():
-        raise LongmatchError(f"{settings.backbone} has another vocabulary than {DEFAULT_NAME}, whose tokens it would read.")
+        raise LongmatchError(f"{settings.backbone} does not share the vocabulary of {DEFAULT_NAME}. Name another.")
     specials = special_tokens(tokenizer, DEFAULT_NAME)
 
     def sets(names: Sequence[str], split: str) -> dict[str, SetLists]:
@@ -88,11 +90,12 @@ def train_network(options: argparse.Namespace) -> None:
     halved = {name: weight.half() for name, weight in training.model.state_dict().items()}
     (options.out / "networks").mkdir(parents=True, exist_ok=True)
     save_file(halved, options.out / "networks" / f"{options.label}.safetensors")
-    for name, of in sets(options.test_on or options.train_on, "test").items():
-        added, candidates = np.full(len(of.lists.documents), -np.inf), of.candidates[:, : options.depth]
-        listed = candidates >= 0
-        added[candidates[listed]] = training.added(of, options.depth)[listed]
-        _write(options.out, f"{ADDED}{options.label}", name, added)
+    for split in options.read:
+        for name, of in sets(options.test_on or options.train_on, split).items():
+            added, candidates = np.full(len(of.lists.documents), -np.inf), of.candidates[:, : options.depth]
+            listed = candidates >= 0
+            added[candidates[listed]] = training.added(of, options.depth)[listed]
+            _write(options.out, f"{ADDED}{options.label}", f"{name}-{split}", added)
 
 
 def _set_lists(options: argparse.Namespace, name: str, split: str, backbone: Backbone) -> SetLists:
@@ -104,7 +107,7 @@ def _set_lists(options: argparse.Namespace, name: str, split: str, backbone: Bac
 def print_study(options: argparse.Namespace) -> None:
     """A table for each depth."""
     for depth in options.depths:
-        print(table(study(options.out, depth), depth), flush=True)
+        print(table(study(options.out, depth, options.split), depth), flush=True)
 
 
 def _store(options: argparse.Namespace, corpus: Corpus) -> LayerStore:
@@ -137,11 +140,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scores.add_argument("--model", action="append", required=True, metavar="LABEL=FOLDER")
     for step in (scores, network):
         step.add_argument("--depth", type=int, default=MOST, help="documents of each query that it reads")
+        step.add_argument("--read", nargs="+", choices=SPLITS, default=["test"], help="splits whose lists it reads")
     network.add_argument("--label", required=True)
     network.add_argument("--train-on", nargs="+", required=True)
     network.add_argument("--test-on", nargs="+", help="by default the sets it was trained on")
     network.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
     tables.add_argument("--depths", nargs="+", type=int, default=list(DEPTHS))
+    tables.add_argument("--split", choices=SPLITS, default="test", help="whose queries are compared")
     options = parser.parse_args(arguments)
     options.run(options)
 

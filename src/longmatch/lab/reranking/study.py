@@ -9,6 +9,7 @@ from torch import Tensor
 
 from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
+from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.significance import Comparison, compare_queries
 from longmatch.lab.reranking.candidates import EVIDENCE, LENGTHS, CandidateLists
@@ -31,9 +32,9 @@ def read_lists(folder: Path, split: str) -> dict[str, CandidateLists]:
     return {path.name.removesuffix(ending): CandidateLists.read(path) for path in sorted(folder.glob(f"*{ending}"))}
 
 
-def study(folder: Path, depth: int) -> dict[str, dict[str, Comparison]]:
+def study(folder: Path, depth: int, split: Split = "test") -> dict[str, dict[str, Comparison]]:
     """By set and row, the difference from the default's nDCG@10; the row `default` has that itself."""
-    train, test = read_lists(folder, "train"), read_lists(folder, "test")
+    train, test = read_lists(folder, "train"), read_lists(folder, split)
     names = [name for name in test if name in train]
     if len(names) < 2:
         raise LongmatchError(f"{folder} holds the lists of fewer than two sets. Make those first: lists DATA {folder}.")
@@ -52,7 +53,7 @@ def study(folder: Path, depth: int) -> dict[str, dict[str, Comparison]]:
             result[name][f"{row}{ON_ALL}"] = compare_queries(here.ndcg(everywhere(here)), plain[name])
     for name in names:
         best = tested[name]
-        for label, values in stored_scores(folder, name).items():
+        for label, values in stored_scores(folder, f"{name}-{split}").items():
             for row, scores in _orders(best, test[name], values, depth, label):
                 result[name][row] = compare_queries(best.ndcg(scores), plain[name])
         ideal = best.ndcg(torch.from_numpy(best.grades).float())
@@ -61,7 +62,7 @@ def study(folder: Path, depth: int) -> dict[str, dict[str, Comparison]]:
 
 
 def stored_scores(folder: Path, name: str) -> dict[str, Floats]:
-    """By label, the scores of a set's test candidates: FOLDER/scores/LABEL/SET.npy.
+    """By label, the scores of the candidates of SET-SPLIT: FOLDER/scores/LABEL/SET-SPLIT.npy.
 
     Labels that begin with ADDED are what a network adds to the default's score.
     """
