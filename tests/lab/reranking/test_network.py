@@ -182,6 +182,20 @@ def test_a_list_of_a_step_has_answers_and_other_documents_from_the_first_ones_al
     assert {int(place) for places in drawn_places for place in places} == {0, 1, 2, 3, 4, 5}
 
 
+def test_without_the_defaults_score_a_networks_own_order_is_that_of_the_texts(training, texts: CandidateTexts) -> None:
+    lists = drawn(0)
+    steep = replace(lists, scores=np.tile(-100.0 * np.arange(LISTED, dtype=np.float32), QUERIES))  # hard to overturn
+    losses = {}
+    for beside in (True, False):
+        made = with_random_weights(training(steep, with_default=beside, depth=LISTED))
+        made.model.eval()
+        with torch.no_grad():
+            losses[beside] = made._loss(["0"] * 8, np.random.default_rng(1)).item()
+    assert losses[False] < 10 < losses[True]
+    made, of = training(steep, with_default=False), SetLists.of(steep, texts)
+    assert made.validate({"test": of}) == pytest.approx(of.best.ndcg(of.best.scores).mean())  # all are equal at first
+
+
 def test_every_set_counts_alike_in_validation(training, texts: CandidateTexts) -> None:
     made = training(validation_queries=3)
     sets = {name: SetLists.of(drawn(seed), texts) for name, seed in (("one", 1), ("two", 2))}

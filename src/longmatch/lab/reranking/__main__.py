@@ -95,7 +95,8 @@ def train_network(options: argparse.Namespace) -> None:
             added, candidates = np.full(len(of.lists.documents), -np.inf), of.candidates[:, : options.depth]
             listed = candidates >= 0
             added[candidates[listed]] = training.added(of, options.depth)[listed]
-            _write(options.out, f"{ADDED}{options.label}", f"{name}-{split}", added)
+            label = f"{ADDED if settings.with_default else ''}{options.label}"
+            _write(options.out, label, f"{name}-{split}", added)
 
 
 def _set_lists(options: argparse.Namespace, name: str, split: str, backbone: Backbone) -> SetLists:

@@ -2,10 +2,10 @@
 
     score = default + w [text; evidence],    w = 0 at first
 
-where `text` is a cross-encoder's vector of both texts and `evidence` what a regression sees. It learns by the listwise
-loss from the training queries of some sets, each counting alike. Documents are ordered by the mean of their ranks by
-this score and by the default. The step with the best nDCG@10 on the sets' validation queries is kept, and step 0, the
-default's own order, is one of them.
+where `text` is a cross-encoder's vector of both texts and `evidence` what a regression sees; either evidence or the
+default's score may be left out. It learns by the listwise loss from the training queries of some sets, each counting
+alike. Documents are ordered by the mean of their ranks by this score and by the default. The step with the best nDCG@10
+on the sets' validation queries is kept, and step 0, the default's own order, is one of them.
 """
 
 import math
@@ -46,6 +46,7 @@ class NetworkSettings:
     validation_queries: int = 40  # of a set, at most
     seed: int = 0
     with_evidence: bool = True
+    with_default: bool = True  # false: its score is not the default's and more, but one of its own
     backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
     readout: Readout = "fresh"  # `pooler` where the backbone's own was trained, as a cross-encoder's is
 
@@ -150,8 +151,12 @@ class NetworkTraining:
         lists = nn.utils.rnn.pad_sequence
         listed = lists([torch.ones(len(each), dtype=torch.bool) for each in scores], batch_first=True)
         padded = torch.zeros(listed.shape, device=self.device)
-        padded[listed.to(self.device)] = added + torch.cat(scores).to(self.device)
+        padded[listed.to(self.device)] = self.own(added, torch.cat(scores).to(self.device))
         return listwise_loss(padded, lists(answers, batch_first=True).to(self.device), listed.to(self.device))
+
+    def own(self, added: Tensor, first: Tensor) -> Tensor:
+        """The network's own scores, from what it adds and the default's."""
+        return first + added if self.settings.with_default else added
 
     def _draw(self, grades: Ints, listed: np.ndarray, rng: np.random.Generator) -> Ints:
         """Some answers of a query and other documents, all of the first `depth`.
@@ -190,6 +195,6 @@ class NetworkTraining:
         depth, most, means = self.settings.depth, self.settings.validation_queries, []
         for of in validation.values():
             first = of.best.scores[:, :depth]
-            order = averaged_ranks(first + torch.from_numpy(self.added(of, depth, most)).float(), first)
+            order = averaged_ranks(self.own(torch.from_numpy(self.added(of, depth, most)).float(), first), first)
             means.append(of.best.ndcg(order)[:most].mean())
         return float(np.mean(means))
