@@ -42,10 +42,18 @@ SMITH_TABLES: Mapping[str, Rows] = {
         "SMITH-WP+SP, first block": [FIRST_BLOCK],
     },
     "By length of pre-training": {
+        "32 epochs": pretrained("32-epochs"),
         "16 epochs": pretrained(),
         "4 epochs": pretrained("4-epochs"),
         "1 epoch": pretrained("1-epochs"),
         "none": [NOT_PRETRAINED],
+        "words alone, 32 epochs": pretrained("wp-32-epochs"),
+        "words alone, 16 epochs": pretrained("wp"),
+    },
+    "By layers": {
+        "6 layers": pretrained(),
+        "4 layers": pretrained("4-layers"),
+        "2 layers": pretrained("2-layers"),
     },
     "On MiniLM": {
         "SMITH on MiniLM": [ON_MINILM.format(16)],

@@ -109,7 +109,7 @@ LENGTHS: Rows = {  # SMITH's figure 4
 }
 EPOCHS: dict[str, tuple[str, Mapping[str, Any]]] = {  # SMITH by the length of its pre-training
     name: row
-    for epochs in (1, 4, 48)
+    for epochs in (1, 4, 32)
     for name, row in (
         (f"smith-pretrain-{epochs}-epochs", ("smith-pretrain", {"epochs": epochs})),
         (f"smith-{epochs}-epochs", ("smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"})),
@@ -146,10 +146,9 @@ SST_STUDIES: Rows = {
         )
     },
 }
-EPOCHS |= {  # the longest, on words alone, and with the first block as the document
-    "smith-pretrain-wp-48-epochs": ("smith-pretrain", {"epochs": 48, "masked_blocks": 0}),
-    "smith-wp-48-epochs": ("smith", MEAN | {"pretrained": "@smith-pretrain-wp-48-epochs"}),
-    "smith-first-48-epochs": ("smith", {"pretrained": "@smith-pretrain-48-epochs"}),
+EPOCHS |= {  # the longest, on words alone
+    "smith-pretrain-wp-32-epochs": ("smith-pretrain", {"epochs": 32, "masked_blocks": 0}),
+    "smith-wp-32-epochs": ("smith", MEAN | {"pretrained": "@smith-pretrain-wp-32-epochs"}),
 }
 STUDIES: Rows = {**COLDE_STUDIES, **LENGTHS, **EPOCHS, **SST_STUDIES}
 ROWS: Rows = {**MAIN_ROWS, **STUDIES}
