@@ -55,7 +55,7 @@ def test_differences_and_p_are_those_of_a_hand_computation(tmp_path: Path) -> No
     read = np.random.default_rng(3).normal(size=24).round(2)
     write_scores(tmp_path, "cross", "one", read.tolist())
     write_scores(tmp_path, "added-net", "one", (5 * read).tolist())
-    rows = study(tmp_path, depth=3)["one"]
+    rows = study(tmp_path, depth=3, weights=(0.2,))["one"]
 
     def gains(order) -> list[float]:
         found = []
@@ -80,6 +80,7 @@ def test_differences_and_p_are_those_of_a_hand_computation(tmp_path: Path) -> No
         "cross and default": lambda own: falling([rank + 2 - place for place, rank in enumerate(ranks(own))]),
         "net alone": lambda own: falling(summed(own)),
         "net and default": lambda own: falling([rank + 2 - place for place, rank in enumerate(ranks(summed(own)))]),
+        "default + 0.2 net": lambda own: falling([value - place for place, value in enumerate(own)]),
     }
     for row, order in orders.items():
         differences = [new - old for new, old in zip(gains(order), plain, strict=True)]

@@ -3,7 +3,7 @@
     python -m longmatch.lab.reranking lists DATA OUT [--sets acl ...] [--splits train validation test]
     python -m longmatch.lab.reranking score DATA OUT --model LABEL=FOLDER [--sets acl ...] [--depth 40]
     python -m longmatch.lab.reranking network DATA OUT --label LABEL --train-on acl papers ... [--test-on wiki ...]
-    python -m longmatch.lab.reranking study OUT [--depths 20 40 100] [--split validation]
+    python -m longmatch.lab.reranking study OUT [--depths 20 40 100] [--split validation] [--weights 0.2]
 
 `lists` writes the best documents of the default for each query, with all its evidence, to OUT/SET-SPLIT.npz; encodings
 are kept in OUT/layers. `score` has the test lists read by a trained pair model, `network` trains a network on the lists
@@ -108,7 +108,7 @@ def _set_lists(options: argparse.Namespace, name: str, split: str, backbone: Bac
 def print_study(options: argparse.Namespace) -> None:
     """A table for each depth."""
     for depth in options.depths:
-        print(table(study(options.out, depth, options.split), depth), flush=True)
+        print(table(study(options.out, depth, options.split, options.weights), depth), flush=True)
 
 
 def _store(options: argparse.Namespace, corpus: Corpus) -> LayerStore:
@@ -148,6 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     network.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
     tables.add_argument("--depths", nargs="+", type=int, default=list(DEPTHS))
     tables.add_argument("--split", choices=SPLITS, default="test", help="whose queries are compared")
+    tables.add_argument(
+        "--weights", nargs="+", type=float, default=[], help="of what a network adds to the default's score; 1 apart"
+    )
     options = parser.parse_args(arguments)
     options.run(options)
 

@@ -59,7 +59,7 @@ class BestDocuments:
     def can_teach(self, depth: int) -> npt.NDArray[np.bool_]:
         """Which queries have an answer and another document among their first `depth`: (queries,)."""
         answers, listed = self.grades[:, :depth] > 0, self.listed.numpy()[:, :depth]
-        return answers.any(1) & (listed & ~answers).any(1)
+        return np.asarray(answers.any(1) & (listed & ~answers).any(1))
 
     def loss(self, scores: Tensor) -> Tensor:
         """The listwise loss of some scores."""

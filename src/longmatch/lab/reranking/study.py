@@ -10,7 +10,7 @@ from torch import Tensor
 from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import Split
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures.query_result import Floats, Ints
 from longmatch.lab.evaluation.significance import Comparison, compare_queries
 from longmatch.lab.reranking.candidates import EVIDENCE, LENGTHS, CandidateLists
 from longmatch.lab.reranking.rerankers import BestDocuments, averaged_ranks, choose_regression, fit_boosting
@@ -32,8 +32,13 @@ def read_lists(folder: Path, split: str) -> dict[str, CandidateLists]:
     return {path.name.removesuffix(ending): CandidateLists.read(path) for path in sorted(folder.glob(f"*{ending}"))}
 
 
-def study(folder: Path, depth: int, split: Split = "test") -> dict[str, dict[str, Comparison]]:
-    """By set and row, the difference from the default's nDCG@10; the row `default` has that itself."""
+def study(
+    folder: Path, depth: int, split: Split = "test", weights: Sequence[float] = ()
+) -> dict[str, dict[str, Comparison]]:
+    """By set and row, the difference from the default's nDCG@10; the row `default` has that itself.
+
+    weights: what a network adds to the default's score is also added times each of these.
+    """
     train, test = read_lists(folder, "train"), read_lists(folder, split)
     names = [name for name in test if name in train]
     if len(names) < 2:
@@ -54,7 +59,7 @@ def study(folder: Path, depth: int, split: Split = "test") -> dict[str, dict[str
     for name in names:
         best = tested[name]
         for label, values in stored_scores(folder, f"{name}-{split}").items():
-            for row, scores in _orders(best, test[name], values, depth, label):
+            for row, scores in _orders(best, test[name].padded(depth), values, label, weights):
                 result[name][row] = compare_queries(best.ndcg(scores), plain[name])
         ideal = best.ndcg(torch.from_numpy(best.grades).float())
         result[name]["ideal order"] = compare_queries(ideal, plain[name])
@@ -71,14 +76,16 @@ def stored_scores(folder: Path, name: str) -> dict[str, Floats]:
 
 
 def _orders(
-    best: BestDocuments, lists: CandidateLists, values: Floats, depth: int, label: str
+    best: BestDocuments, places: Ints, values: Floats, label: str, weights: Sequence[float]
 ) -> list[tuple[str, Tensor]]:
-    """By a model's scores, and by the mean of its ranks and the default's."""
-    places, first = lists.padded(depth), best.scores.double()
-    own = torch.from_numpy(np.where(places >= 0, values[places], -np.inf))
-    if label.startswith(ADDED):
-        label, own = label.removeprefix(ADDED), torch.where(best.listed, first + own, first)
-    return [(f"{label} alone", own), (f"{label} and default", averaged_ranks(own, first))]
+    """By a model's scores, by the mean of its ranks and the default's, and with a share of what it adds to that."""
+    first, own = best.scores.double(), torch.from_numpy(np.where(places >= 0, values[places], -np.inf))
+    if not label.startswith(ADDED):
+        return [(f"{label} alone", own), (f"{label} and default", averaged_ranks(own, first))]
+    label, added = label.removeprefix(ADDED), own
+    own, *weighted = (torch.where(best.listed, first + weight * added, first) for weight in (1, *weights))
+    lighter = [(f"default + {weight:g} {label}", order) for weight, order in zip(weights, weighted, strict=True)]
+    return [(f"{label} alone", own), (f"{label} and default", averaged_ranks(own, first)), *lighter]
 
 
 def table(result: Mapping[str, Mapping[str, Comparison]], depth: int) -> str:
