@@ -114,14 +114,10 @@ def rank(
         if where:
             raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
         answer = rank_in_memory(typed or query, Path(folder), k, model, second, rerank_depth, combine)
-    from longmatch.matching.render.wording import ordered_by_both
-
     report(second)
     is_empty = not answer.hits and not answer.hits.same
     nothing = no_match(library, folder, where) if library is not None and where and is_empty else ""
     remarks = library.language_remarks(answer.query.language) if library is not None else []
-    if second and combine:
-        remarks = [*remarks, ordered_by_both(answer.model, second.name)]
     if csv:
         answer.write_csv(csv)
     if as_json:

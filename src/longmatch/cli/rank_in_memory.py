@@ -39,7 +39,7 @@ def rank_in_memory(
         hits = matcher.rank(query_document, documents, max(k, depth) if second else k, advance)
     report(matcher)
     if second:
-        hits = rerank_hits(second, query_document, hits, k, documents, combine)
+        hits = rerank_hits(second, query_document, hits, k, documents, matcher.name if combine else None)
     problems = [(error.path, str(error)) for error in unreadable]
     return Answer(query_document, hits, len(documents), matcher.name, problems)
 
@@ -63,17 +63,22 @@ def _document_with_id(id: str, documents: list[Document], folder: Path) -> Docum
 
 
 def rerank_hits(
-    matcher: "Matcher", query_document: Document, hits: "Hits", k: int, documents: list[Document], combine: bool | None
+    matcher: "Matcher", query_document: Document, hits: "Hits", k: int, documents: list[Document], first: str | None
 ) -> "Hits":
-    """Rerank the hits with another model."""
+    """Rerank the hits with another model; the order by `first`, which found them, counts too unless it is None."""
+    import numpy as np
+
     from longmatch.matching.hits import Hits
     from longmatch.matching.matcher import is_same
     from longmatch.matching.reranking import rerank
 
     others = sum(not is_same(document, query_document) for document in documents)
+    found, scores = [hit.document for hit in hits], np.array([hit.score for hit in hits]) if first else None
     with progress(f"reading with {matcher.name}", total=len(hits)) as advance:
-        found = rerank(matcher, query_document, [hit.document for hit in hits], k, others, advance, combine=combine)
-    return Hits(replace(hits[one.place], score=one.score, percentile=one.percentile) for one in found)
+        best = rerank(matcher, query_document, found, k, others, advance, first=scores)
+    reranked = Hits(replace(hits[one.place], score=one.score, percentile=one.percentile) for one in best)
+    reranked.ordered_by = (first, matcher.name) if first else None
+    return reranked
 
 
 def read_collection(folder: Path) -> tuple[list[Document], list[ReadError]]:

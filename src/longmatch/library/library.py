@@ -409,8 +409,9 @@ class Library:
         Of a query from elsewhere, copies and versions in the library are left out too, and named by `same` of what is
         returned. `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019".
         `by` names the score. With `rerank`, another model, the best `depth` (at least k) are read by it, and ordered by
-        the mean of the library's rank and its own, or with `combine=False` by its score alone, as a language model's
-        are. `progress` is called with their number as they are read; passages that explain a hit are the library's.
+        the mean of the library's rank and its own; scores stay the library's. With `combine=False`, and by default with
+        a language model, order and scores are its own. `progress` is called with their number as they are read;
+        passages that explain a hit are the library's.
         """
         check_count(k)
         searcher, encoded = self._encoded(query)
@@ -420,9 +421,11 @@ class Library:
         same = same_documents(encoded.encoding, ranking.candidates) if spare else []
         if spare:
             ranking = ranking.without({one.id for one in same}, count)
+        combine = rerank is not None and (rerank.counts_with_first if combine is None else combine)
         if rerank:
             ranking = ranking.reranked(rerank, k, progress, combine=combine)
         hits = ranking.hits(self._with_path)
+        hits.ordered_by = (by, rerank.name) if rerank and combine else None
         hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
         if by == "default" and not rerank and encoded.is_question:
             hits.stands_out = rank_sections(searcher, encoded, 1, where).stands_out

@@ -7,7 +7,7 @@ from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment
-from longmatch.matching.render.wording import likelihood, ranking_remarks
+from longmatch.matching.render.wording import likelihood, ordered_by_both, ranking_remarks
 from longmatch.matching.same_document import SameDocument, same_remarks
 from longmatch.matching.spreadsheet import write_csv
 
@@ -77,12 +77,14 @@ class Hits(list[Hit]):
     stands_out: bool | None = None  # for a question, whether any document has more to do with it than the others
     left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
     same: tuple[SameDocument, ...] = ()  # entries of the library that are the query itself; they are no hits
+    ordered_by: tuple[str, str] | None = None  # two models whose orders are averaged; the scores are the first one's
 
     @property
     def remarks(self) -> list[str]:
-        """What to know before reading them: where the query is, that none may belong with it, what was left out."""
+        """What to know before reading them: where the query is, who ordered them, that none may belong with it."""
+        together = [ordered_by_both(*self.ordered_by)] if self and self.ordered_by else []
         ranking = ranking_remarks((hit.probability for hit in self), self.stands_out)
-        return [*same_remarks(self.same), *ranking, *self.left_out]
+        return [*same_remarks(self.same), *together, *ranking, *self.left_out]
 
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Hit: ...
@@ -93,7 +95,8 @@ class Hits(list[Hit]):
         return found if isinstance(found, Hit) else self._with_remarks(Hits(found))
 
     def _with_remarks(self, hits: "Hits") -> "Hits":
-        hits.stands_out, hits.left_out, hits.same = self.stands_out, self.left_out, self.same
+        hits.stands_out, hits.left_out = self.stands_out, self.left_out
+        hits.same, hits.ordered_by = self.same, self.ordered_by
         return hits
 
     def __repr__(self) -> str:

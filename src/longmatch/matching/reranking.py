@@ -28,18 +28,17 @@ def rerank(
     total: int,
     progress: Progress | None = None,
     *,
-    combine: bool | None = None,
+    first: Scores | None = None,
 ) -> list[Ranked]:
     """The k best of the documents found, best first; ties break by id.
 
-    Of a collection of `total` documents those that were not found count as lower. With `combine` the order in which
-    they were found counts as much as the model's: a score is the share of the others that rank lower, the mean of both.
-    By default it does, unless the model is a language model.
+    Of a collection of `total` documents those that were not found count as lower. With `first`, the scores by which
+    they were found, the order that they are in counts as much as the model's, and their scores stay these.
     """
-    scores = scores_with(matcher, query, found, progress)
-    if matcher.counts_with_first if combine is None else combine:
-        scores = average_ranks(scores, -np.arange(len(found), dtype=np.float64)) / max(1, len(found) - 1)
-    order = sorted(range(len(found)), key=lambda i: (-scores[i], found[i].id))[:k]
+    own = scores_with(matcher, query, found, progress)
+    places = np.arange(len(found), dtype=np.float64)
+    scores, better = (own, own) if first is None else (first, average_ranks(own, -places))
+    order = sorted(range(len(found)), key=lambda i: (-better[i], found[i].id))[:k]
     lower = total - len(found)
     return [Ranked(i, float(scores[i]), 100.0 * (lower + int((scores < scores[i]).sum())) / total) for i in order]
 

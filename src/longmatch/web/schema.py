@@ -250,7 +250,7 @@ class RankRequest(BaseModel):
     combine: bool | None = Field(
         default=None,
         description="Order them by the mean of the library's rank and that model's, the default for all but language "
-        "models, or by that model alone.",
+        "models, or by that model alone. Scores are the library's where both count.",
     )
 
 

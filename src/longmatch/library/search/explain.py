@@ -51,10 +51,11 @@ class Ranking:
             probabilities=None if likely is None else likely[kept],
         )
 
-    def reranked(
-        self, matcher: Matcher, k: int, progress: Progress | None = None, *, combine: bool | None = None
-    ) -> "Ranking":
-        """The k best by both, or by another model alone, which reads the texts; probabilities and passages stay."""
+    def reranked(self, matcher: Matcher, k: int, progress: Progress | None = None, *, combine: bool) -> "Ranking":
+        """The k best by both, or by another model alone, which reads the texts; probabilities and passages stay.
+
+        Scores stay too where both orders count; where the other model decides alone, they are its own.
+        """
         query = self.query.encoding.document
         documents = [candidate.document for candidate in self.candidates]
         for document in (query, *documents):
@@ -63,7 +64,7 @@ class Ranking:
                     f"The library holds no text of {document.id}, so {matcher.name} cannot read it. "
                     "Remove it and index its file again, or rank without a second model."
                 )
-        best = rerank(matcher, query, documents, k, self.total, progress, combine=combine)
+        best = rerank(matcher, query, documents, k, self.total, progress, first=self.scores if combine else None)
         likely = self.probabilities
         return replace(
             self,

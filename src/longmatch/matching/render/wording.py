@@ -186,13 +186,12 @@ def language_remarks(languages: Iterable[str], known: Collection[str] | None) ->
 
 
 def ordered_by_both(first: str, second: str) -> str:
-    """What a score is where two models order documents together.
+    """Why documents that two models order together do not come by falling score.
 
     >>> ordered_by_both("default", "cross")
-    'Ordered by default and cross together: a score is the share of these documents that rank lower, the mean of both.'
+    'Ordered by default and cross together; the scores are those of default.'
     """
-    ordered = f"Ordered by {first} and {second} together"
-    return f"{ordered}: a score is the share of these documents that rank lower, the mean of both."
+    return f"Ordered by {first} and {second} together; the scores are those of {first}."
 
 
 def left_out(key: str, lacking: int, documents: int) -> str:

@@ -133,7 +133,7 @@ def test_by_task_the_largest_view_tells_a_match_and_the_mean_ranks(tiny_bert, pa
     matcher, (query, other) = tiny_matcher(tiny_bert, DrawnMatcher, views=3, pool="by-task"), pair
     assert matcher.compare(query, other).score == pytest.approx(scores("max"), abs=1e-5)
     assert matcher.rank(query, [other])[0].score == pytest.approx(scores("mean"), abs=1e-5)
-    assert rerank(matcher, query, [other], 1, 1, combine=False)[0].score == pytest.approx(scores("mean"), abs=1e-5)
+    assert rerank(matcher, query, [other], 1, 1)[0].score == pytest.approx(scores("mean"), abs=1e-5)
 
 
 def test_the_same_seed_gives_the_same_score_and_another_seed_another(tiny_bert, pair):
