@@ -95,7 +95,10 @@ class Way:
 def turns_of(data: Path, documents: int, turns: int, backbone: Backbone) -> list[Turn]:
     """So many documents, spread over the data folder and dealt out to the turns."""
     chosen = spread_documents(data, documents)
-    return [_turn(chosen[i::turns], backbone) for i in range(turns)]
+    found = [_turn(chosen[i::turns], backbone) for i in range(turns)]
+    if not all(turn.passages for turn in found):
+        raise SystemExit("A turn has no text. Name more --documents, or fewer --turns.")
+    return found
 
 
 def _turn(documents: list[Document], backbone: Backbone) -> Turn:

@@ -83,6 +83,12 @@ def test_the_same_call_gives_the_same_vectors(way, texts):
     assert np.array_equal(way.encode_texts(some), way.encode_texts(some))
 
 
+@pytest.mark.parametrize("precision", ["float32", "float16", "mixed"])
+def test_vectors_are_of_unit_length_in_half_precision_too(precision, texts):
+    found = Backbone.load(device="cpu", precision=precision).encode_texts(texts[::10])
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+
+
 def test_what_is_chosen_follows_the_processor(way):
     assert way.runtime == f"{HALF or 'float32'}, openvino on cpu"
 

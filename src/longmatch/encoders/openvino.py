@@ -8,6 +8,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from longmatch.cache import cache_folder, replace_file
 from longmatch.encoders.engine import Batch, EnginePrecision, Ints, Vectors, padded_batches, pipelined
 from longmatch.encoders.threads import thread_count
@@ -52,6 +54,8 @@ class OpenvinoEngine:
                 request.wait()
                 vectors: Vectors = request.get_output_tensor(0).data.copy()
                 free.append(request)
+                if self.precision == "float16":  # some processors divide by the length in half precision too
+                    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
                 return vectors
 
             return wait

@@ -34,8 +34,8 @@ def _pooled(op: Any, states: Node, is_token: Node, pooling: str) -> Node:
         inside = op.unsqueeze(op.convert(is_token, bool), _axis(op, 2))
         return op.reduce_max(op.select(inside, states, op.constant(LOWEST)), _axis(op, 1))
     count = op.reduce_sum(is_token, _axis(op, 1), True)
-    share = op.unsqueeze(is_token / op.maximum(count, op.constant(np.float32(1))), _axis(op, 1))
-    return op.squeeze(op.matmul(share, states, False, False), _axis(op, 1))
+    share = op.unsqueeze(is_token / op.maximum(count, op.constant(np.float32(1))), _axis(op, 2))
+    return op.reduce_sum(op.multiply(states, share), _axis(op, 1))  # a product of matrices rounds them to bfloat16
 
 
 def _axis(op: Any, number: int) -> Node:

@@ -1,6 +1,7 @@
 """From the best candidates to the hits a user sees."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -40,10 +41,10 @@ def test_reranked_documents_keep_their_probabilities(ranking: Ranking) -> None:
     backwards = replace(
         ranking, candidates=ranking.candidates[::-1], probabilities=np.array(PROBABILITIES[::-1])
     )  # whichever order tfidf prefers, it changes one of the two
-    for given in (ranking, backwards):
-        hits = given.reranked(tfidf_matcher(), k=3).hits(lambda document: document)
+    for given, combine in product((ranking, backwards), (True, False)):
+        hits = given.reranked(tfidf_matcher(), k=3, combine=combine).hits(lambda document: document)
         assert len(hits) == 3 and [hit.probability for hit in hits] == [likely[hit.id] for hit in hits]
-    bare = replace(ranking, probabilities=None).reranked(tfidf_matcher(), k=3)
+    bare = replace(ranking, probabilities=None).reranked(tfidf_matcher(), k=3, combine=False)
     assert bare.probabilities is None
 
 
