@@ -115,12 +115,15 @@ def test_a_job_for_an_upload_counts_what_it_encodes(client):
 
 
 @pytest.mark.parametrize("combine", [None, False, True])
-def test_a_job_that_reads_again_has_the_scores_of_that_model_or_of_both(client, shelf, combine):
+def test_a_job_that_reads_again_has_the_scores_of_that_model_or_where_both_order_the_librarys(client, shelf, combine):
     asked = {"document": "report-1.md", "k": 3, "rerank": "tfidf", "depth": 6, "combine": combine}
     ended = waited(client, client.post(f"{API}/rank", json=asked).json()["job"])
     matcher = client.app.state.longmatch.models.get("tfidf")
     hits = shelf.rank("report-1.md", 3, rerank=matcher, depth=6, combine=combine)
-    assert ended["result"]["by"] == "tfidf"
+    assert ended["result"]["by"] == ("tfidf" if combine is False else "default")
+    assert any(remark.startswith("Ordered by default and tfidf") for remark in ended["result"]["remarks"]) == (
+        combine is not False
+    )
     assert [(h["id"], h["score"]) for h in ended["result"]["hits"]] == [(h.id, round(h.score, 6)) for h in hits]
 
 

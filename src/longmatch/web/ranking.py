@@ -58,7 +58,7 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
     nothing = [none_matches(where, library.absent_keys(where))] if where and not hits and not hits.same else []
     return Ranking(
         query=described,
-        by=asked.rerank or asked.by,
+        by=asked.by if hits.ordered_by else asked.rerank or asked.by,
         documents=len(rows),
         remarks=library.language_remarks(described.language) + nothing + hits.remarks,
         same=[Same(**rows[one.id].model_dump(), relation=one.relation) for one in hits.same if one.id in rows],

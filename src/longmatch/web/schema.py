@@ -225,7 +225,7 @@ class Ranking(Answer):
     """The documents that belong most with one, best first."""
 
     query: Described
-    by: str = Field(description="The score they are ranked by.")
+    by: str = Field(description="The model whose scores they have.")
     documents: int = Field(description="How many the library holds.")
     remarks: list[str] = Field(description="What to know before reading the hits, as that none of them is close.")
     same: list[Same] = Field(
