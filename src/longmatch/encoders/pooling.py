@@ -20,7 +20,7 @@ def unit_vectors(states: Node, mask: Node, pooling: str) -> Node:
 def normalised(vectors: Node) -> Node:
     """Vectors (pieces, width) at length 1, as the output `vectors`."""
     op = operations()
-    # Written out, because OpenVINO then keeps it in float32 whatever the precision of the rest.
+    # Written out, because OpenVINO then keeps it in float32 where the rest is bfloat16.
     square = op.reduce_sum(vectors * vectors, _axis(op, 1), True)
     found = vectors / op.sqrt(op.maximum(square, op.constant(np.float32(1e-24))))
     found.output(0).set_names({"vectors"})

@@ -75,11 +75,8 @@ def train_network(options: argparse.Namespace) -> None:
     (settings,) = fill(read_pairs(options.settings), [NetworkSettings])
     torch.manual_seed(settings.seed)
     backbone = Backbone.load()
-    cross = CrossModel.from_backbone(settings.backbone, readout=settings.readout)
-    tokenizer, own = (open_tokenizer(locate(name)) for name in (None, settings.backbone))
-    if own.get_vocab() != tokenizer.get_vocab():
-        raise LongmatchError(f"{settings.backbone} does not share the vocabulary of {DEFAULT_NAME}. Name another.")
-    specials = special_tokens(tokenizer, DEFAULT_NAME)
+    cross = CrossModel.from_backbone(readout="fresh")
+    specials = special_tokens(open_tokenizer(locate(None)), DEFAULT_NAME)
 
     def sets(names: Sequence[str], split: str) -> dict[str, SetLists]:
         return {name: _set_lists(options, name, split, backbone) for name in names}

@@ -17,7 +17,6 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.lab.baselines.cross.batch import CrossBatch
-from longmatch.lab.baselines.cross.config import Readout
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.scoring import read
 from longmatch.lab.evaluation.encodings.layers import scoring_device
@@ -47,8 +46,6 @@ class NetworkSettings:
     seed: int = 0
     with_evidence: bool = True
     with_default: bool = True  # false: its score is not the default's and more, but one of its own
-    backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
-    readout: Readout = "fresh"  # `pooler` where the backbone's own was trained, as a cross-encoder's is
 
 
 class AddedScore(nn.Module):
