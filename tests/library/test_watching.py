@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from longmatch.library.watching import Watcher, states
+from tests.documents.odd_entries import within, write_odd_entries
 
 INTERVAL = 0.05
 
@@ -104,3 +105,9 @@ def test_what_could_not_be_stored_counts_again(watcher: Watcher) -> None:
     watcher.forget()
     next(watcher.changes())
     assert names(watcher) == {"a.txt"}
+
+
+def test_pipes_devices_and_links_to_themselves_are_not_waited_for(folder: Path) -> None:
+    write_odd_entries(folder)
+    with within(20):
+        assert folder / "a.txt" in (states([folder]) or {})

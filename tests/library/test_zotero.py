@@ -1,5 +1,6 @@
 """Zotero's attachments in a library, with what Zotero knows of them."""
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
 from longmatch.library.zotero import attachments
+from tests.documents.odd_entries import within
 from tests.library.zotero_database import ZoteroFolder
 
 RAIN = "Rain fell on the hills all night. The road over the pass was shut until noon.\n"
@@ -125,3 +127,12 @@ def test_a_folder_without_a_usable_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "zotero.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     with pytest.raises(LongmatchError, match="cannot be read as a Zotero library"):
         attachments(tmp_path)
+
+
+def test_an_attachment_that_became_a_pipe_is_named_and_the_rest_indexed(filled: ZoteroFolder, tmp_path: Path) -> None:
+    rain, tides = sorted(attachments(filled.path).files, key=lambda file: file.title)
+    tides.path.unlink()
+    os.mkfifo(tides.path)
+    with within(60):
+        done = Library(tmp_path / "library").add([rain, tides])
+    assert list(done.added) == [rain.id] and "is a named pipe" in done.unreadable[0][1]

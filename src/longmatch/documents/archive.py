@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import Self
 from xml.etree.ElementTree import Element, ParseError
 
-from longmatch.documents.checks import check_file
+from longmatch.documents.checks import LARGEST_FILE, check_file
 from longmatch.documents.safe_xml import TooDeep, parse_xml
 from longmatch.errors import ReadError
 
-LARGEST_MEMBER = 100_000_000  # bytes after unpacking, about a hundred times a long book
+LARGEST_MEMBER = LARGEST_FILE  # after unpacking
 LARGEST_TOTAL = 400_000_000  # bytes unpacked from one document
 MOST_MEMBERS = 100_000
 ORDINARY = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # the others unpack without a bound

@@ -1,11 +1,20 @@
-"""Checks before and after reading: a usable file, a document with words in it."""
+"""Checks before and after reading: an ordinary file of bounded size, a document with words in it."""
 
+import os
+import stat
 from pathlib import Path
 
 from longmatch.documents.document import Document
 from longmatch.errors import ReadError
 
 NO_TEXT = "holds no sentences"
+LARGEST_FILE = 100_000_000  # bytes of a file that is read at once: about a hundred times a long book
+_SPECIAL = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 
 def check_document(document: Document, path: object) -> Document:
@@ -26,6 +35,11 @@ def exists(path: Path) -> bool:
     return True
 
 
+def real_path(path: Path) -> Path:
+    """The absolute path behind links; of a link that leads to itself, its own."""
+    return Path(os.path.realpath(path))
+
+
 def is_gone(path: Path) -> bool:
     """Whether a file is no longer there; one in a folder that may not be entered may still be."""
     try:
@@ -39,18 +53,38 @@ def is_pdf(source: str) -> bool:
     return source.lower().endswith(".pdf")
 
 
-def check_file(path: Path) -> None:
-    """Raise ReadError unless the path is a non-empty file."""
+def file_status(path: Path) -> os.stat_result:
+    """The status of a regular file, also behind links; raise ReadError for all else: a pipe or a device has no end."""
     if not exists(path):
+        if path.is_symlink():
+            raise ReadError(path, "is a link that leads nowhere", "Mend it, or leave it out.")
         raise ReadError(path, "does not exist", "Check the name.")
-    if path.is_dir():
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
         raise ReadError(path, "is a folder, not a file", "Name one of the files in it.")
-    if path.stat().st_size == 0:
+    if not stat.S_ISREG(status.st_mode):
+        kind = _SPECIAL.get(stat.S_IFMT(status.st_mode), "something else")
+        raise ReadError(path, f"is {kind}, not a regular file", "Save its content in a file, or leave it out.")
+    return status
+
+
+def check_file(path: Path) -> os.stat_result:
+    """The status of a regular file that is not empty; raise ReadError for all else."""
+    status = file_status(path)
+    if status.st_size == 0:
         raise ReadError(path, "is empty", "Leave it out, or put text in it.")
+    return status
+
+
+def too_large(path: object) -> ReadError:
+    """What is said of a file that would have to be read at once."""
+    most = LARGEST_FILE // 1_000_000
+    return ReadError(path, f"is larger than {most:,} MB, the most that is read of this format", "Divide it.")
 
 
 def first_bytes(path: Path, count: int) -> bytes:
-    """The beginning of a file."""
+    """The beginning of a regular file."""
+    file_status(path)
     try:
         with path.open("rb") as file:
             return file.read(count)

@@ -4,7 +4,7 @@ import codecs
 import re
 from pathlib import Path
 
-from longmatch.documents.checks import check_file
+from longmatch.documents.checks import LARGEST_FILE, check_file, too_large
 from longmatch.documents.language import detect_language
 from longmatch.errors import ReadError
 
@@ -23,12 +23,16 @@ _NON_ASCII = re.compile(rb"[\x80-\xff]+")
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file's bytes; raise ReadError if it is missing, unreadable or empty."""
-    check_file(path)
+    """Read a file's bytes; raise ReadError if it is missing, unreadable, empty or too large."""
+    if check_file(path).st_size > LARGEST_FILE:
+        raise too_large(path)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
     except OSError as error:
         raise ReadError(path, f"cannot be opened ({error.strerror})", "Check its permissions.") from error
+    if len(data) > LARGEST_FILE:  # it grows
+        raise too_large(path)
     if not data.strip():
         raise ReadError(path, "is empty", "Leave it out, or put text in it.")
     return data

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from longmatch.documents.archive import LARGEST_MEMBER, file_errors
+from longmatch.documents.archive import file_errors
 from longmatch.documents.checks import first_bytes
 from longmatch.documents.decoding import read_bytes
 from longmatch.documents.document import Kind
@@ -66,8 +66,6 @@ def looks_like_jats(path: Path) -> bool:
 def read_jats(path: Path) -> Draft:
     """Read an article."""
     data = read_bytes(path)
-    if len(data) > LARGEST_MEMBER:
-        raise ReadError(path, "is too large for an article", "It is not an ordinary document; leave it out.")
     with file_errors(path, "is damaged or not XML", "Get a fresh copy, or give it the right file extension."):
         root = parse_xml(data)
         article = root if root.tag == "article" else next(root.iter("article"), None)

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from longmatch.documents.characters import whole
-from longmatch.documents.checks import check_document, check_file
+from longmatch.documents.checks import LARGEST_FILE, check_document, check_file, too_large
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import with_bibliography
 from longmatch.errors import ReadError
 
 _DOCUMENT_KEYS = {"id", "title", "sections", "text"}
+_LONGEST_LINE = LARGEST_FILE  # bytes
+_LARGEST_UNPACKED, _LARGEST_RATIO = 1_000_000_000, 100  # a compressed file unpacks to this, and this times its size
 _BLANK_LINE = re.compile(r"(?:\r?\n[ \t]*){2,}")
 _FORMAT = "Each line is an object with id, title and either text or sections (a list of heading and text)."
 
@@ -46,20 +48,25 @@ def iterate_jsonl(
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the non-blank lines of a file with their line numbers, from 1."""
-    check_file(path)
+    """Yield the non-blank lines of a file with their line numbers, from 1; of one that is too long, its beginning."""
+    size = check_file(path).st_size
+    left = None if path.suffix.lower() == ".jsonl" else _LARGEST_UNPACKED + _LARGEST_RATIO * size
+    number, goes_on = 1, False
     with _open(path) as file:
-        lines = enumerate(file, start=1)
         while True:
             try:
-                number, line = next(lines)
-            except StopIteration:
-                return
+                line = file.readline(_LONGEST_LINE + 1)
             except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
                 raise ReadError(path, "is damaged", "Its compressed data is corrupt; get a fresh copy.") from error
-            line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if line.strip():
+            if not line:
+                return
+            if left is not None and (left := left - len(line)) < 0:
+                raise ReadError(path, "unpacks to a huge size", "It is not an ordinary collection; leave it out.")
+            line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 and not goes_on else line
+            if not goes_on and (len(line) > _LONGEST_LINE or not line.isspace()):
                 yield number, line
+            goes_on = not line.endswith(b"\n")
+            number += not goes_on
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -71,6 +78,8 @@ def _open(path: Path) -> IO[bytes]:
 def parse_line(line: bytes, path: Path, number: int, only: str | None = None) -> Document | None:
     """Parse line `number` of `path` into a document; None if `only` names another id."""
     where = f"{path}, line {number},"
+    if len(line) > _LONGEST_LINE:
+        raise too_large(where)
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from longmatch.documents.archive import file_errors
-from longmatch.documents.checks import check_document, check_file
+from longmatch.documents.checks import LARGEST_FILE, check_document, check_file
 from longmatch.documents.decoding import decode, read_bytes
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
@@ -23,7 +23,7 @@ from longmatch.documents.safe_xml import TooDeep
 from longmatch.documents.text import draft_text
 from longmatch.errors import ReadError
 
-LARGEST_MESSAGE = 100_000_000  # bytes, with its attachments
+LARGEST_MESSAGE = LARGEST_FILE  # with its attachments
 _LONGEST_HEADER = 10_000  # characters
 _LONGEST_LINE = 1 << 20  # bytes read at a time
 _SEPARATOR = b"From "  # before each message of a mailbox
@@ -36,10 +36,7 @@ DAMAGED = "is damaged or not an e-mail"
 
 def read_mail(path: Path) -> Draft:
     """Read one message."""
-    data = read_bytes(path)
-    if len(data) > LARGEST_MESSAGE:
-        raise ReadError(path, "is too large for an e-mail", "Save its text alone.")
-    return draft_mail(data, path)
+    return draft_mail(read_bytes(path), path)
 
 
 def numbered_messages(path: Path) -> Iterator[tuple[int, bytes]]:

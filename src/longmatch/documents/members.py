@@ -4,6 +4,7 @@ from pathlib import Path
 
 from longmatch.documents.archive import Archive
 from longmatch.documents.checks import is_pdf
+from longmatch.documents.decoding import read_bytes
 from longmatch.errors import ReadError
 
 _HOLDERS = (".zip", ".eml", ".mbox")
@@ -34,7 +35,7 @@ def member_content(path: Path, member: str) -> bytes:
                 if name.lower().endswith(_HOLDERS[1:]) and member.startswith(f"{name}#"):
                     return _attached(archive.read(name), f"{path}#{name}", member.removeprefix(f"{name}#"), name)
         raise _missing(path, member)
-    return _attached(path.read_bytes(), path, member, path.name)
+    return _attached(read_bytes(path), path, member, path.name)
 
 
 def _attached(data: bytes, path: object, member: str, holder: str) -> bytes:

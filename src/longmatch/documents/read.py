@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
-from longmatch.documents.checks import check_document, check_file, exists
+from longmatch.documents.checks import LARGEST_FILE, check_document, check_file, exists, file_status, too_large
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.documents.recognise import suffix_by_content
@@ -44,6 +44,7 @@ COLLECTION_SUFFIXES = (*JSONL_SUFFIXES, ".mbox", ".zip")  # of files that hold m
 _ADDRESSED = re.compile(  # an e-mail is a document, and so is each of its attachments
     rf"(?:{'|'.join(map(re.escape, (*COLLECTION_SUFFIXES, '.eml')))})(?=#)", re.IGNORECASE | re.ASCII
 )
+_IN_PARTS = frozenset({".pdf", ".docx", ".odt", ".epub", ".pptx", *IMAGE_SUFFIXES})  # never in memory as a whole
 SUFFIXES = (*_READERS, *COLLECTION_SUFFIXES)
 """File name endings of all supported formats."""
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})  # of file managers
@@ -80,6 +81,18 @@ def holds_many(path: Path) -> bool:
     if name.endswith(".zip"):
         return not (path.is_file() and suffix_by_content(path))
     return name.endswith(COLLECTION_SUFFIXES)
+
+
+def status_of_readable(path: Path) -> os.stat_result:
+    """The status of a file, before it is opened; raise ReadError unless it is regular and not too large to be read."""
+    status = file_status(path)
+    if status.st_size > LARGEST_FILE and not holds_many(path) and not _is_read_in_parts(path):
+        raise too_large(path)
+    return status
+
+
+def _is_read_in_parts(path: Path) -> bool:
+    return (suffix_by_content(path) or path.suffix.lower()) in _IN_PARTS
 
 
 def names_a_file(path: str | os.PathLike[str]) -> bool:

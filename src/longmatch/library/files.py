@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from longmatch.documents import ocr
 from longmatch.documents.attachments import attachments
 from longmatch.documents.characters import has_halves, whole
-from longmatch.documents.checks import exists, is_gone
+from longmatch.documents.checks import exists, is_gone, real_path
 from longmatch.documents.document import Document
 from longmatch.documents.mail import numbered_messages, parse_message
 from longmatch.documents.read import (
@@ -27,6 +27,7 @@ from longmatch.documents.read import (
     read,
     read_mailbox_message,
     read_zip_members,
+    status_of_readable,
     zip_groups,
 )
 from longmatch.errors import ReadError, collected_warnings
@@ -128,7 +129,7 @@ class SourcePaths:
 
     def source(self, path: Path) -> str:
         """A path as stored."""
-        absolute = path.resolve()
+        absolute = real_path(path)
         if self.root is not None and absolute.is_relative_to(self.root):
             return absolute.relative_to(self.root).as_posix()
         return absolute.as_posix()
@@ -156,6 +157,9 @@ def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_
             known = None if record and _is_readable_now(record) else record
             file = _if_changed(path, id, source, known, description)
             modified = _settled(path.stat().st_mtime_ns)
+        except ReadError as error:
+            result.problems.append(error)
+            continue
         except OSError as error:
             result.problems.append(
                 ReadError(path, f"cannot be opened ({error.strerror})", "Check that you may read it.")
@@ -168,7 +172,7 @@ def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_
             if modified != records[source]["modified"]:
                 result.touched.append(records[source] | {"modified": modified})
             result.known_problems += [(source, problem) for problem in records[source]["problems"]]
-    roots = {(path.folder if isinstance(path, DescribedFile) else path).resolve() for path in paths}
+    roots = {real_path(path.folder if isinstance(path, DescribedFile) else path) for path in paths}
     for source in records.keys() - seen:
         path = source_paths.path(source)
         if not roots.isdisjoint((path, *path.parents)) and is_gone(path):
@@ -205,7 +209,7 @@ def _if_changed(
     path: Path, id: str, source: str, record: dict[str, Any] | None, description: DescribedFile | None = None
 ) -> SourceFile | None:
     """The file if it is new or has changed, or its description has, else None."""
-    stat = path.stat()
+    stat = status_of_readable(path)
     described = description.digest if description else ""
     is_same = record is not None and record["size"] == stat.st_size and record["modified"] == stat.st_mtime_ns
     if record and is_same and record["hash"][HASH_DIGITS:] == described:

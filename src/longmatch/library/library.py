@@ -22,6 +22,7 @@ from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.errors import ReadError
 from longmatch.library.common_passages import CommonPassages
 from longmatch.library.current_index import CurrentIndex
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id, storage_errors
@@ -503,7 +504,7 @@ class Library:
             if record is not None and is_unchanged(path, record):
                 return path
             problem = "has changed since it was indexed" if path.exists() else "is no longer where it was indexed"
-        except OSError:
+        except (OSError, ReadError):
             problem = "is no longer where it was indexed"
         raise LibraryError(f"The file of {document.id} {problem}. Put it back, or index the folder again.")
 
