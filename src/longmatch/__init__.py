@@ -5,9 +5,10 @@
 ['Document', 'Hit', 'Hits']
 """
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing itself would be most of the time that `import longmatch` takes
 if TYPE_CHECKING:
+    from typing import Any
+
     from longmatch.documents.document import Document
     from longmatch.documents.read import read, read_all
     from longmatch.errors import LongmatchError
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import each public name on first use, so that `import longmatch` stays quick."""
     from longmatch.registry import PUBLIC, resolve
 

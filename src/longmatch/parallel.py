@@ -171,6 +171,20 @@ def _interrupts_withheld() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def _no_warnings_of_processes() -> Iterator[None]:
+    """A process started here does not complain that an interrupt left something for it to clean up."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
+
+
 def _work_on_each(work: Callable[[X], Y], batch: list[X]) -> list[Y]:
     return [work(item) for item in batch]
 
@@ -182,8 +196,11 @@ def _new_pool(count: int, setup: Setup | None) -> Any:
     """
     import joblib  # noqa: F401 - before its part, lest a thread that imports joblib meanwhile and this one block each other
     from joblib.externals.loky import ProcessPoolExecutor
+    from joblib.externals.loky.backend import resource_tracker as loky_tracker
 
     resource_tracker.ensure_running()  # it lets interrupts through as it starts, which _interrupts_withheld must not
+    with _no_warnings_of_processes():
+        loky_tracker.ensure_running()
     return ProcessPoolExecutor(
         count, timeout=IDLE, initializer=_start_worker, initargs=(os.getpid(), setup), env=ENVIRONMENT
     )

@@ -15,7 +15,7 @@ YAML = [*(ROOT / ".github").rglob("*.yml"), ROOT / ".pre-commit-config.yaml", RO
 
 def test_there_is_one_version():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"]
-    newest = re.search(r"^## (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    newest = re.search(r"^## (\d\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert newest and {longmatch.__version__, PROJECT["version"], cited} == {newest[1]}
 
 

@@ -13,7 +13,7 @@ import typer
 
 from longmatch.cli.compare import compare
 from longmatch.cli.index import index
-from longmatch.cli.interrupt import INTERRUPTED, leave_interrupted
+from longmatch.cli.interrupt import INTERRUPTED, leave_interrupted, raised_interrupts
 from longmatch.cli.mcp import mcp
 from longmatch.cli.on_ray import WithRay
 from longmatch.cli.pairs import pairs
@@ -92,7 +92,8 @@ def main() -> None:
 
 def _run() -> None:
     try:
-        _app()
+        with raised_interrupts():
+            _app()
     except LongmatchError as error:
         sys.stderr.write(f"longmatch: {error}\n")
         raise SystemExit(2) from None
