@@ -6,7 +6,7 @@ import pytest
 
 from longmatch.documents import read
 from longmatch.documents.tex_text import plain_text
-from longmatch.errors import ReadError
+from longmatch.errors import LongmatchWarning, ReadError
 from tests.documents.shapes import kinds, outline
 
 
@@ -102,7 +102,51 @@ def test_the_authors_own_commands_are_expanded(opened):
 
 def test_commands_that_grow_without_end_are_stopped(opened):
     own = r"\newcommand{\a}{\b\b\b\b\b\b\b}\newcommand{\b}{\c\c\c\c\c\c\c\c}\newcommand{\c}{\a\a\a\a x}"
-    assert words(opened, own + r" Text \a.")[0].startswith("Text")
+    with pytest.warns(LongmatchWarning, match=r"a\.tex: its commands stand for more than 500,\d+ characters; some"):
+        assert words(opened, own + r" Text \a.")[0].startswith("Text")
+
+
+def test_an_argument_that_is_repeated_is_counted_before_it_is_inserted(opened):
+    own = r"\newcommand{\a}[1]{" + "#1" * 20_000 + "}"
+    began = time.process_time()
+    with pytest.warns(LongmatchWarning, match="its commands stand for more than"):
+        opened("a.tex", own + r" Text \a{" + "word " * 20_000 + "}.")
+    assert time.process_time() - began < 5
+
+
+def test_files_that_include_each_other_ten_times_are_read_up_to_a_limit_that_is_named(tmp_path):
+    for number in range(9):
+        (tmp_path / f"f{number}.tex").write_text("Words. " + rf"\input{{f{number + 1}}} " * 10)
+    (tmp_path / "f9.tex").write_text("The end.")
+    began = time.process_time()
+    with pytest.warns(LongmatchWarning, match=r"f0\.tex: it includes more than 1,000 files; the others were left out"):
+        document = read(tmp_path / "f0.tex")
+    assert time.process_time() - began < 5 and document.text.startswith("Words. Words.")
+
+
+def test_a_large_file_that_is_included_again_and_again_is_read_up_to_a_limit_that_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("longmatch.documents.tex_source._MOST_CHARACTERS", 10_000)
+    (tmp_path / "a.tex").write_text(r"Words. \input{b} " * 100)
+    (tmp_path / "b.tex").write_text("More words. " * 100)
+    with pytest.warns(LongmatchWarning, match="it includes more than 10,000 characters; the other files were left out"):
+        assert read(tmp_path / "a.tex").words < 2_000
+
+
+def test_a_name_that_no_file_can_have_is_passed_over(tmp_path):
+    (tmp_path / "loop.tex").symlink_to("loop.tex")
+    padding = "% " + "x" * 70_000 + "\n"
+    source = "Words. " + padding + r"\input{loop} \input{" + "n" * 5_000 + "} \\input{nul\0} End."
+    (tmp_path / "a.tex").write_text(source)
+    assert read(tmp_path / "a.tex").text == "Words. End."
+
+
+@pytest.mark.parametrize(
+    "gap", [r"\newcommand\a{}x", r"\newcommand{}\a[1]x", r"\def{}\a#1x", r"\newcommand\a[1]{}[b]x"]
+)
+def test_white_space_in_a_definition_takes_time_linear_in_its_length(opened, gap):
+    began = time.process_time()
+    opened("a.tex", "Hello world text here.\n" + gap.replace("{}", " " * 20_000) + "\n")
+    assert time.process_time() - began < 5
 
 
 def test_included_files_are_read_from_the_same_folder_only(tmp_path):

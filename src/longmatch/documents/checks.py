@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from longmatch.documents.document import Document
@@ -56,8 +57,9 @@ def is_pdf(source: str) -> bool:
 def file_status(path: Path) -> os.stat_result:
     """The status of a regular file, also behind links; raise ReadError for all else: a pipe or a device has no end."""
     if not exists(path):
-        if path.is_symlink():
-            raise ReadError(path, "is a link that leads nowhere", "Mend it, or leave it out.")
+        with suppress(OSError):  # a name that no file can have
+            if path.is_symlink():
+                raise ReadError(path, "is a link that leads nowhere", "Mend it, or leave it out.")
         raise ReadError(path, "does not exist", "Check the name.")
     status = path.stat()
     if stat.S_ISDIR(status.st_mode):

@@ -10,12 +10,19 @@ from longmatch.documents.tex_labels import Labels
 from longmatch.documents.tex_source import VERBATIM, document_body, group, load
 from longmatch.documents.tex_text import plain_text
 
+
+def _environments(names: str) -> frozenset[str]:
+    """The names of environments, with and without a star."""
+    return frozenset(f"{name}{star}" for name in names.split() for star in ("", "*"))
+
+
 _LEVELS = ("part", "chapter", "section", "subsection", "subsubsection")
-_MATH = r"(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math|flalign)\*?"
-_TABLE = r"(?:tabular[xy]?|longtable|tabulary|tblr)\*?"
-_FLOAT = r"(?:figure|table|wrapfigure|wraptable|algorithm|listing|sidewaystable|sidewaysfigure)\*?"
-_SKIPPED = r"(?:tikzpicture|pgfpicture|comment|CCSXML|filecontents|forest|keywords|IEEEkeywords)\*?"
-_WITH_ARGUMENT = re.compile(r"(?:minipage|multicols|subfigure|subtable|adjustbox|spacing|list|thebibliography)\*?")
+_MATH = _environments("equation align alignat gather multline eqnarray displaymath math flalign")
+_TABLE = _environments("tabular tabularx tabulary longtable tblr")
+_FLOAT = _environments("figure table wrapfigure wraptable algorithm listing sidewaystable sidewaysfigure")
+_SKIPPED = _environments("tikzpicture pgfpicture comment CCSXML filecontents forest keywords IEEEkeywords")
+_VERBATIM = _environments(VERBATIM)
+_WITH_ARGUMENT = _environments("minipage multicols subfigure subtable adjustbox spacing list thebibliography")
 _STRUCTURE = re.compile(
     r"\\(?P<section>part|chapter|(?:sub){0,2}section)\*?(?![A-Za-z])|\\(?P<run_in>(?:sub)?paragraph)\*?(?![A-Za-z])"
     r"|\\begin\s*\{(?P<begin>[^{}]+)\}|\\end\s*\{(?P<end>[^{}]+)\}"
@@ -24,6 +31,9 @@ _STRUCTURE = re.compile(
     r"|(?P<break>\\par(?![A-Za-z])|\n[ \t]*\n)"
 )
 _ROW_END = re.compile(r"\\\\(?:\[[^\]]{0,200}\])?|\\tabularnewline")
+_CELL_END = re.compile(r"(?<!\\)&")
+_ENVIRONMENT_END = re.compile(r"\\end\s*+\{([^{}]++)\}")
+_SPACE_BEFORE = re.compile(r" (?=[.,;:)])")
 _RULE = re.compile(r"\\[a-z]*(?:rule|line)(?![A-Za-z])")
 _TITLE = re.compile(r"\\(?:ic[a-z]*)?title\*?\s*(?=[\[{])")
 
@@ -106,22 +116,22 @@ class _Reader:
         return end
 
     def _begin(self, name: str, position: int) -> int:
-        if re.fullmatch(_SKIPPED, name):
+        if name in _SKIPPED:
             return self._contents(name, position)[1]
-        if re.fullmatch(_MATH, name):
+        if name in _MATH:
             formula, end = self._contents(name, position)
             self._buffer.append(f" ${formula}$ ")
             return end
-        if re.fullmatch(VERBATIM, name):
+        if name in _VERBATIM:
             self._flush()
             code, end = self._contents(name, position)
             self.draft.paragraph(code.strip("\n"), "code")
             return end
-        if re.fullmatch(_TABLE, name):
+        if name in _TABLE:
             rows, end = self._contents(name, position)
             self._table(rows)
             return end
-        if re.fullmatch(_FLOAT, name):
+        if name in _FLOAT:
             self._interrupted.append((self._buffer, self._notes))
             self._buffer, self._notes = [], []
             return group(self._source, position, "[")[1]
@@ -131,14 +141,14 @@ class _Reader:
         elif name == "thebibliography":
             self._begin_references()
         option, end = group(self._source, position, "[")
-        if _WITH_ARGUMENT.fullmatch(name):
+        if name in _WITH_ARGUMENT:
             end = group(self._source, end)[1]
         elif option and name not in {"enumerate", "itemize", "description", "document"}:
             self._buffer.append(f"{option}: ")  # a theorem's name
         return end
 
     def _end(self, name: str) -> None:
-        if re.fullmatch(_FLOAT, name) and self._interrupted:
+        if name in _FLOAT and self._interrupted:
             self._end_float()
             return
         self._flush()
@@ -179,14 +189,15 @@ class _Reader:
         while (end := group(source, position)[1]) > position:  # width and column specification
             position = end
         rows = _ROW_END.split(_RULE.sub("", source[position:]))
-        lines = [" | ".join(self._plain(cell) for cell in re.split(r"(?<!\\)&", row)) for row in rows]
+        lines = [" | ".join(self._plain(cell) for cell in _CELL_END.split(row)) for row in rows]
         self.draft.paragraph("\n".join(line for line in lines if line.strip(" |")), "table")
 
     def _contents(self, name: str, position: int) -> tuple[str, int]:
         """The content of an environment, and the position after its end."""
-        closing = re.compile(rf"\\end\s*\{{{re.escape(name)}\}}").search(self._source, position)
-        end = closing.start() if closing else len(self._source)
-        return self._source[position:end], closing.end() if closing else end
+        for closing in _ENVIRONMENT_END.finditer(self._source, position):
+            if closing[1] == name:
+                return self._source[position : closing.start()], closing.end()
+        return self._source[position:], len(self._source)
 
     def _flush(self) -> None:
         text, self._buffer = self._plain("".join(self._buffer)), []
@@ -197,4 +208,4 @@ class _Reader:
             self.draft.paragraph(self._plain(note), "footnote")
 
     def _plain(self, source: str) -> str:
-        return re.sub(r"\s+([.,;:)])", r"\1", plain_text(source, self._labels))
+        return _SPACE_BEFORE.sub("", plain_text(source, self._labels))

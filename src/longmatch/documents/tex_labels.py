@@ -10,6 +10,7 @@ from longmatch.documents.tex_source import group
 _LONGEST_KEY = 500  # characters: a brace that is never closed must not be looked for to the end of the file
 _BIBITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
 _NAME_AND_YEAR = re.compile(r"(.+?)\((\d{4}[a-z]?)\).*", re.DOTALL)
+_LABEL_MARKUP = re.compile(r"\\protect|\\[a-z]+|[{}]")
 _COUNTED = re.compile(
     r"\\(?P<section>chapter|(?:sub){0,2}section)(?![A-Za-z*])"
     r"|\\begin\s*\{(?P<begin>figure|table|algorithm|equation|align|gather|multline|eqnarray)(?P<star>\*?)\}"
@@ -68,9 +69,13 @@ def citation_texts(source: str) -> dict[str, str]:
     {'d': 'Doe (2001)', 'e': '[2]'}
     """
     texts: dict[str, str] = {}
-    for number, item in enumerate(_BIBITEM.finditer(source), start=1):
+    position = number = 0
+    for item in _BIBITEM.finditer(source):
+        if item.start() < position:
+            continue
+        number += 1
         label, position = group(source, item.end(), "[")
-        match = _NAME_AND_YEAR.fullmatch(re.sub(r"\\protect|\\[a-z]+|[{}]", "", label.replace("~", " ")))
+        match = _NAME_AND_YEAR.fullmatch(_LABEL_MARKUP.sub("", label.replace("~", " ")))
         text = f"{' '.join(match[1].split())} ({match[2]})" if match else f"[{number}]"
         texts[group(source[position : position + _LONGEST_KEY], 0)[0].strip()] = text
     return texts

@@ -1,21 +1,32 @@
 """Preprocess LaTeX source: remove comments, insert included files, expand the author's commands."""
 
 import re
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from longmatch.documents.checks import check_file, real_path
 from longmatch.documents.decoding import read_text
+from longmatch.errors import LongmatchWarning, ReadError
 
-VERBATIM = r"(?:verbatim|Verbatim|lstlisting|minted|alltt)\*?"
+VERBATIM = "verbatim Verbatim lstlisting minted alltt"
 _COMMENT = re.compile(
-    rf"(\\begin\s*\{{({VERBATIM})\}}.*?(?:\\end\s*\{{\2\}}|\Z)|\\\\|\\%)|%[^\n]*(?:\n[ \t]*(?=[^\s])|\n|\Z)", re.DOTALL
+    rf"(\\begin\s*\{{((?:{VERBATIM.replace(' ', '|')})\*?)\}}"
+    r".*?(?:\\end\s*\{\2\}|\Z)|\\\\|\\%)|%[^\n]*(?:\n[ \t]*(?=[^\s])|\n|\Z)",
+    re.DOTALL,
 )
 _INPUT = re.compile(r"\\(input|include|subfile)(?![A-Za-z])\s*(?:\{([^{}]+)\}|([^\s\\{}]+))")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _DEFINITION = re.compile(
-    r"\\(?:(?:re|provide)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator)\*?\s*\{?\s*\\([A-Za-z]+)\s*\}?"
-    r"\s*(?:\[(\d)\])?\s*(\[[^\]]{0,400}\])?\s*(?=\{)|\\def\s*\\([A-Za-z]+)\s*((?:#\d)*)\s*(?=\{)"
+    r"\\(?:(?:re|provide)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator)\*?\s*+\{?\s*+\\([A-Za-z]++)"
+    r"\s*+\}?\s*+(?:\[(\d)\])?\s*+(\[[^\]]{0,400}+\])?\s*+(?=\{)|\\def\s*+\\([A-Za-z]++)\s*+((?:#\d)*+)\s*+(?=\{)"
 )
+_CALL = re.compile(r"\\([A-Za-z]++)(?!@)")
+_PARAMETER = re.compile(r"#(\d)")
+_BEGIN, _END = re.compile(r"\\begin\s*+\{document\}"), re.compile(r"\\end\s*+\{document\}")
 _NEVER_EXPANDED = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("section", "paragraph")) | {
     "part",
     "chapter",
@@ -32,6 +43,8 @@ _NEVER_EXPANDED = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("
 _MAX_DEPTH = 10  # of files that include files, and of commands that use commands
 _LONGEST_OPTION = 4_000  # characters
 _MAX_GROWTH = 500_000  # characters that expansion may add, beyond doubling the source
+_MOST_FILES = 1_000  # that are included, or not found
+_MOST_CHARACTERS = 5_000_000  # of all of them, several times a long book
 
 
 @dataclass(frozen=True)
@@ -42,10 +55,27 @@ class _Command:
     argument_count: int
     default: str | None  # of the first argument, if that is optional
 
+    def expand(self, arguments: Sequence[str]) -> str:
+        """What it stands for with these arguments."""
+        if not self.argument_count:
+            return self.body
+        return _PARAMETER.sub(lambda n: "".join(arguments[int(n[1]) - 1 : int(n[1])]), self.body)
+
+    def length(self, arguments: Sequence[str]) -> int:
+        """The characters of that, at most."""
+        return len(self.body) + sum(self.body.count(f"#{n}") * len(text) for n, text in enumerate(arguments, 1))
+
 
 def load(path: Path) -> str:
-    """The preprocessed source of a file. Included files must lie in its folder or below."""
-    return _expand(_load(path, path.resolve().parent, frozenset({path.resolve()})))
+    """The preprocessed source of a file. Included files must lie in its folder or below.
+
+    What is beyond the bounds on included files and on expansion is left out, and said in a warning.
+    """
+    included = _Included(path)
+    expanded = _expand(included.load(path.resolve()))
+    for problem in filter(None, (included.problem, expanded.problem)):
+        warnings.warn(f"{path}: {problem}", LongmatchWarning, stacklevel=2)
+    return expanded.text
 
 
 def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:
@@ -72,52 +102,83 @@ def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:
     return text[start + 1 :], len(text)
 
 
-def _load(path: Path, folder: Path, opened: frozenset[Path]) -> str:
-    text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
-    text = _COMMENT.sub(lambda match: match[1] or "", text)
+class _Included:
+    """The files that a file includes, as many and as large as is ordinary."""
 
-    def included(command: re.Match[str]) -> str:
-        name = (command[2] or command[3]).strip().strip('"')
-        for file in ((folder / f"{name}.tex").resolve(), (folder / name).resolve()):
-            if not file.is_relative_to(folder) or file in opened or len(opened) > _MAX_DEPTH:
-                continue
-            if file.is_file() and file.stat().st_size:
-                separator = "\n\n" if command[1] == "include" else ""
-                return f"{separator}{document_body(_load(file, folder, opened | {file})).strip()}{separator}"
-        return ""
+    def __init__(self, path: Path) -> None:
+        self._folder = path.resolve().parent
+        self._files, self._characters = _MOST_FILES, _MOST_CHARACTERS  # left
+        self.problem = ""
 
-    return _INPUT.sub(included, text)
+    def load(self, path: Path, opened: frozenset[Path] = frozenset()) -> str:
+        """A file without comments, with the files it includes; `opened` are those that include it."""
+        opened |= {path}
+        text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
+        text = _COMMENT.sub(lambda match: match[1] or "", text)
+        return _INPUT.sub(lambda command: self._insert(command, opened), text)
+
+    def _insert(self, command: re.Match[str], opened: frozenset[Path]) -> str:
+        if not self._files:
+            self.problem = f"it includes more than {_MOST_FILES:,} files; the others were left out."
+            return ""
+        self._files -= 1
+        file = self._file((command[2] or command[3]).strip().strip('"'), opened)
+        if file is None:
+            return ""
+        self._characters -= file.stat().st_size
+        if self._characters < 0:
+            self.problem = f"it includes more than {_MOST_CHARACTERS:,} characters; the other files were left out."
+            return ""
+        separator = "\n\n" if command[1] == "include" else ""
+        return f"{separator}{document_body(self.load(file, opened)).strip()}{separator}"
+
+    def _file(self, name: str, opened: frozenset[Path]) -> Path | None:
+        """The file of a name, with or without its suffix."""
+        for named in (f"{name}.tex", name):
+            with suppress(ReadError, ValueError):  # none, nothing in it, or a name that no file can have
+                file = real_path(self._folder / named)
+                check_file(file)
+                if file.is_relative_to(self._folder) and file not in opened and len(opened) <= _MAX_DEPTH:
+                    return file
+        return None
 
 
 def document_body(text: str) -> str:
     r"""The text between \begin{document} and \end{document}, or all of it if there is no such environment."""
-    begin = re.search(r"\\begin\s*\{document\}", text)
-    end = re.search(r"\\end\s*\{document\}", text)
+    begin, end = _BEGIN.search(text), _END.search(text)
     return text[begin.end() if begin else 0 : end.start() if end else len(text)]
 
 
-def _expand(text: str) -> str:
+class _Expanded(NamedTuple):
+    """A source whose commands are expanded, or some of them, if all would make it too long."""
+
+    text: str
+    problem: str = ""
+
+
+def _expand(text: str) -> _Expanded:
     commands, text = _extract_definitions(text)
-    if not commands:
-        return text
-    names = re.compile(rf"\\({'|'.join(sorted(commands, key=len, reverse=True))})(?![A-Za-z@])")
-    max_length = 2 * len(text) + _MAX_GROWTH
-    for _ in range(_MAX_DEPTH):
+    room = limit = len(text) + _MAX_GROWTH
+    for _ in range(_MAX_DEPTH if commands else 0):
         parts: list[str] = []
-        done = added = 0
-        for call in names.finditer(text):
-            if call.start() < done or added > max_length:
+        done = 0
+        for call in _CALL.finditer(text):
+            if call[1] not in commands or call.start() < done:
                 continue
-            body, end = _apply(commands[call[1]], text, call.end())
-            parts += [text[done : call.start()], body]
-            added += len(body)
+            command = commands[call[1]]
+            arguments, end = _arguments(command, text, call.end())
+            room -= command.length(arguments)
+            if room < 0:
+                break
+            parts += [text[done : call.start()], command.expand(arguments)]
             done = end
+        if room < 0:
+            problem = f"its commands stand for more than {limit:,} characters; some were not expanded."
+            return _Expanded("".join([*parts, text[done:]]), problem)
         if not parts:
             break
         text = "".join([*parts, text[done:]])
-        if len(text) > max_length:
-            break
-    return text
+    return _Expanded(text)
 
 
 def _extract_definitions(text: str) -> tuple[dict[str, _Command], str]:
@@ -139,8 +200,8 @@ def _extract_definitions(text: str) -> tuple[dict[str, _Command], str]:
     return commands, "".join([*parts, text[done:]])
 
 
-def _apply(command: _Command, text: str, position: int) -> tuple[str, int]:
-    """The expansion of a command with the arguments at a position, and the position after them."""
+def _arguments(command: _Command, text: str, position: int) -> tuple[list[str], int]:
+    """The arguments of a command at a position, and the position after them."""
     arguments: list[str] = []
     if command.default is not None:
         argument, end = group(text, position, "[")
@@ -152,6 +213,4 @@ def _apply(command: _Command, text: str, position: int) -> tuple[str, int]:
             argument, end = text[position], position + 1
         arguments.append(argument)
         position = end
-    if not command.argument_count:
-        return command.body, position
-    return re.sub(r"#(\d)", lambda n: "".join(arguments[int(n[1]) - 1 : int(n[1])]), command.body), position
+    return arguments, position

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 from longmatch.documents.tex_labels import Labels
 from longmatch.documents.tex_source import group
@@ -47,6 +48,7 @@ _NOT_TEXT = {  # number of arguments -> commands
 _SKIPPED_ARGUMENTS = {name: count for count, names in _NOT_TEXT.items() for name in names.split()}
 
 _TOKEN = re.compile(r"\\([A-Za-z@]+)\*?|\\(.)|(\$\$?)|(---|--|``|''|`|~|&)|([{}])|([^\\${}~`'&-]+)|(.)", re.DOTALL)
+_ACCENTED = re.compile(r"\\([A-Za-z]+)\s?|([^\\])")
 _CITE = re.compile(r"(?:paren|text|auto|foot|full)?[Cc]ite[A-Za-z]*")
 _REFERENCE = re.compile(r"(?:eq|auto|page|name|v)?ref|[cC]ref")
 _PUNCTUATION = {"---": "—", "--": "–", "``": "“", "''": "”", "`": "‘", "~": " ", "&": " "}
@@ -155,12 +157,13 @@ def _accented(accent: str, source: str, position: int) -> tuple[str, int]:
     if end == position:
         while source.startswith(" ", position):
             position += 1
-        if match := re.compile(r"\\([A-Za-z]+)\s?|([^\\])", re.DOTALL).match(source, position):
+        if match := _ACCENTED.match(source, position):
             letter, end = match[0].strip(), match.end()
     letter = {"\\i": "i", "\\j": "j"}.get(letter, letter.lstrip("\\"))
     return unicodedata.normalize("NFC", letter[:1] + accent + letter[1:]) if letter.strip() else "", end
 
 
+@lru_cache(1_000)
 def _greek(word: str) -> str:
     name = word.removeprefix("var")
     case = "CAPITAL" if name[:1].isupper() else "SMALL"
