@@ -2,7 +2,10 @@
 
 import csv
 import io
+import re
 from typing import Any
+
+import pytest
 
 from longmatch.library.export import COLUMNS, bibtex, export, ris
 from longmatch.matching.hits import Hits
@@ -29,6 +32,36 @@ def test_every_sign_that_bibtex_knows_is_escaped() -> None:
     assert braces_match(entry) and entry.count("@article{") == 2  # one of them in the title
     assert r"50\% \& \$x\_1{\textasciicircum}2\$ \#1 {\textasciitilde} {\textbackslash}input" in entry
     assert r"journal = {A \& B}" in entry and "doi = {10.1/x_%7By%7D}" in entry
+
+
+HOSTILE = "2019}, evil = {X"
+FIELDS = (
+    "author",
+    "year",
+    "journal",
+    "volume",
+    "issue",
+    "pages",
+    "publisher",
+    "isbn",
+    "doi",
+    "url",
+    "tags",
+    "keywords",
+    "type",
+)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("value", [HOSTILE, [HOSTILE, "}\n}\n@misc{y,"], "\\} @misc{x,\n\r\n}\u2028@misc{z}"])
+def test_no_field_ends_its_braces_or_its_line(name: str, value: Any) -> None:
+    hostile = record(id="x}, y = {", title="} z = {", **{name: value})
+    entry = "".join(bibtex([hostile, record(**{name: value, "type": "book"})]))
+    assert braces_match(entry) and entry.count("\n}\n") == 2
+    assert all(line[0] in "@}" or line.startswith("  ") for line in entry.splitlines())
+    assert re.findall(r"^  (\w+) = ", entry, re.MULTILINE).count("evil") == 0
+    lines = "".join(ris([hostile | {"language": "en\r\nER  - "}])).split("\r\n")
+    assert lines.count("ER  - ") == 1 and all(re.match(r"[A-Z][A-Z0-9]  - ", line) for line in lines if line)
 
 
 def test_entries_have_types_and_keys_of_their_own() -> None:

@@ -42,7 +42,10 @@ _BIBTEX_SIGNS = {
     **{sign: f"\\{sign}" for sign in "&%$#_"},
 }
 _BIBTEX_ESCAPE = str.maketrans(_BIBTEX_SIGNS)
-_ADDRESS_ESCAPE = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})  # of URLs and DOIs
+_ADDRESSES = ("doi", "url")
+_ADDRESS_ESCAPE = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})
+_DASHES = re.compile(r" ?[-–]+ ?")
+_NO_KEY_SIGN = re.compile(r"[^a-z0-9]")
 _RIS_FIELDS = {
     "DO": "doi",
     "T2": "journal",
@@ -80,17 +83,17 @@ def bibtex(records: Iterable[Record]) -> Iterator[str]:
         kind = _BIBTEX_TYPES.get(_text(known, "type"), "article" if _text(known, "journal") else "misc")
         container = "booktitle" if kind in {"inproceedings", "incollection"} else "journal"
         fields = {
-            "title": f"{{{_bibtex_text(str(record['title']))}}}",
-            "author": " and ".join(_bibtex_text(name) for name in _names(known)),
+            "title": str(record["title"]),
+            "author": " and ".join(_names(known)),
             "year": _text(known, "year"),
-            container: _bibtex_text(_text(known, "journal")),
-            **{name: _bibtex_text(_text(known, name)) for name in ("volume", "publisher", "isbn")},
-            "number": _bibtex_text(_text(known, "issue")),
-            "pages": re.sub(r"\s*[-–]+\s*", "--", _bibtex_text(_text(known, "pages"))),
-            **{name: _text(known, name).translate(_ADDRESS_ESCAPE) for name in ("doi", "url")},
-            "keywords": _bibtex_text(", ".join(_parts(known, "tags") or _parts(known, "keywords"))),
+            container: _text(known, "journal"),
+            **{name: _text(known, name) for name in ("volume", "publisher", "isbn")},
+            "number": _text(known, "issue"),
+            "pages": _DASHES.sub("--", _text(known, "pages")),
+            **{name: _text(known, name) for name in _ADDRESSES},
+            "keywords": ", ".join(_parts(known, "tags") or _parts(known, "keywords")),
         }
-        lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+        lines = "".join(f"  {name} = {{{_bibtex_value(name, text)}}},\n" for name, text in fields.items() if text)
         yield f"@{kind}{{{unique_key(_key(record))},\n{lines}}}\n"
 
 
@@ -102,23 +105,26 @@ def ris(records: Iterable[Record]) -> Iterator[str]:
     """
     for record in records:
         known = record["metadata"]
-        pages = re.split(r"\s*[-–]+\s*", _text(known, "pages"), maxsplit=1)
+        pages = _DASHES.split(_text(known, "pages"), maxsplit=1)
         fields = [
             ("TY", _RIS_TYPES.get(_text(known, "type"), "JOUR" if _text(known, "journal") else "GEN")),
-            ("TI", _line(record["title"])),
+            ("TI", record["title"]),
             *(("AU", name) for name in _names(known)),
             ("PY", _text(known, "year")),
             *((tag, _text(known, name)) for tag, name in _RIS_FIELDS.items()),
             *zip(("SP", "EP"), pages, strict=False),
             *(("KW", word) for word in _parts(known, "tags") or _parts(known, "keywords")),
-            ("LA", _line(record.get("language", ""))),
-            ("ID", _line(record["id"])),
+            ("LA", record.get("language", "")),
+            ("ID", record["id"]),
         ]
-        yield "".join(f"{tag}  - {value}\r\n" for tag, value in fields if value) + "ER  - \r\n"
+        lines = ((tag, _line(value)) for tag, value in fields)
+        yield "".join(f"{tag}  - {value}\r\n" for tag, value in lines if value) + "ER  - \r\n"
 
 
-def _bibtex_text(text: str) -> str:
-    return text.translate(_BIBTEX_ESCAPE)
+def _bibtex_value(name: str, text: str) -> str:
+    """What stands between the braces of a field; whatever the text is, they stay its only ones that are not paired."""
+    escaped = _line(text).translate(_ADDRESS_ESCAPE if name in _ADDRESSES else _BIBTEX_ESCAPE)
+    return f"{{{escaped}}}" if name == "title" else escaped  # it keeps its capitals
 
 
 def _line(value: object) -> str:
@@ -155,4 +161,4 @@ def _key(record: Record) -> str:
 
 
 def _ascii(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", unicodedata.normalize("NFKD", text).lower())[:40]
+    return _NO_KEY_SIGN.sub("", unicodedata.normalize("NFKD", text).lower())[:40]

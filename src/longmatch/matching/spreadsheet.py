@@ -1,10 +1,12 @@
 """Tables for spreadsheets, which take a cell that begins with certain signs for a formula and run it."""
 
 import csv
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
-_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+_FORMULA_SIGNS = frozenset("=+-@")  # and those that are shown in another width
+_SEPARATORS = ("\t", "\r")
 
 
 def write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
@@ -20,6 +22,8 @@ def safe_cell(value: Any) -> Any:
     >>> safe_cell("=HYPERLINK(1)"), safe_cell(" @x"), safe_cell("a = b"), safe_cell(-0.5)
     ("'=HYPERLINK(1)", "' @x", 'a = b', -0.5)
     """
-    if isinstance(value, str) and value.lstrip(" \n").startswith(_FORMULA_SIGNS):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str):
+        return value
+    first = next((c for c in value if c.isprintable() and not c.isspace()), "")  # the others may be passed over
+    is_formula = unicodedata.normalize("NFKC", first) in _FORMULA_SIGNS
+    return f"'{value}" if is_formula or value.lstrip(" \n").startswith(_SEPARATORS) else value
