@@ -129,7 +129,7 @@ def test_no_file_can_be_named_and_mistakes_are_sentences(folder: Path, conversat
                 assert "has no document" in said and "launch" not in said
         assert "either" in await complaint(client, "rank")
         assert "either" in await complaint(client, "rank", document=LONG, text="both")
-        assert "calls repeat" in await complaint(client, "documents", where="repeat(title, 9) = ''")
+        assert "at character 7" in await complaint(client, "documents", where="repeat(title, 9) = ''")
         assert "not understood" in await complaint(client, "documents", where="year >>> 3")
         assert "sections 0 to" in await complaint(client, "read", document=LONG, section=99)
         assert "no page" in await complaint(client, "read", document=LONG, page=1)

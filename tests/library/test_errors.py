@@ -195,4 +195,4 @@ def test_a_condition_that_is_no_condition_is_said_to_be_none(filled: Library, wh
     for ask in (lambda: filled.rank("d001.txt", where=where), lambda: filled.records(where)):
         with pytest.raises(LongmatchError) as error:
             ask()
-        assert f"condition {where!r} is not understood" in sentence(error)
+        assert f"condition {where!r} is not understood at character" in sentence(error)

@@ -10,7 +10,6 @@ from longmatch.assistants.budget import ANSWER, PAGE, PASSAGE, cut, fitted, shor
 from longmatch.documents.document import Document, Section
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
-from longmatch.library.filters import function_in
 from longmatch.library.finding import Wanted, snippets
 from longmatch.library.library import Library
 from longmatch.matching.match import Alignment, Passage
@@ -35,7 +34,7 @@ class Tools:
         then say so. `where` is a condition on the documents as in SQL, such as: year > 2019 AND author contains 'doe'.
         """
         with self._lock:
-            hits = self.library.rank_sections(_text(question), _count(k), _condition(where))
+            hits = self.library.rank_sections(_text(question), _count(k), where)
             found = [
                 _place(hit.document)
                 | {"section": shortened(hit.heading), "number": hit.number, "page": hit.page}
@@ -53,7 +52,7 @@ class Tools:
         carry most of it. For a question rather than a document use `search`.
         """
         with self._lock:
-            hits = self.library.rank(self._query(document, text), _count(k), _condition(where))
+            hits = self.library.rank(self._query(document, text), _count(k), where)
             found = [
                 _place(hit.document)
                 | {"score": round(hit.score, 3), "verdict": hit.verdict}
@@ -135,7 +134,7 @@ class Tools:
         `where` is a condition as in SQL on id, title, language, words, source and metadata. `offset` pages on.
         """
         with self._lock:
-            records = self.library.records(_condition(where))
+            records = self.library.records(where)
         rows = [
             {"id": row["id"], "title": shortened(row["title"]), "words": row["words"], "language": row["language"]}
             | {name: shortened(str(row["metadata"][name])) for name in ("author", "year") if row["metadata"].get(name)}
@@ -181,14 +180,6 @@ def _text(text: str) -> Document:
 
 def _count(k: int) -> int:
     return min(max(k, 1), MOST)
-
-
-def _condition(where: str | None) -> str | None:
-    if where is None or not where.strip():
-        return None
-    if called := function_in(where):
-        raise LongmatchError(f"Conditions cannot call functions; this one calls {called}().")
-    return where
 
 
 def _listed(name: str, items: Iterable[Mapping[str, Any]]) -> Answer:

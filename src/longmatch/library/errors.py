@@ -19,9 +19,6 @@ _UNREACHABLE = re.compile(
     r"NoSuchBucket|error sending request|connect|timed? ?out|dns|credential|InvalidAccessKeyId|Signature|40[134]\b",
     re.IGNORECASE,
 )
-_FILTER = re.compile(
-    r"Invalid user input|Schema error|No field named|SQL|parse|InvalidCast|does not return a boolean", re.I
-)
 
 
 class LibraryError(LongmatchError):
@@ -113,19 +110,6 @@ def _is_full(address: str) -> bool:
         return shutil.disk_usage(address).free < 1 << 16
     except OSError:
         return False
-
-
-def filter_error(where: str) -> LibraryError:
-    """The error for an invalid condition."""
-    return LibraryError(
-        f"The condition {where!r} is not understood. Write it as in SQL, with the columns id, title, language, words, "
-        "source and the keys of the metadata: language = 'en' AND year > 2019."
-    )
-
-
-def is_filter_error(error: Exception) -> bool:
-    """Whether the storage rejected a condition."""
-    return bool(_FILTER.search(str(error)))
 
 
 def _shortened(reason: str) -> str:

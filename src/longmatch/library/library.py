@@ -24,10 +24,10 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import ReadError
 from longmatch.library.common_passages import CommonPassages
+from longmatch.library.conditions import parse
 from longmatch.library.current_index import CurrentIndex
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id, storage_errors
 from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
-from longmatch.library.filters import has_key, metadata_keys
 from longmatch.library.finding import Wanted, find_ids
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
@@ -248,17 +248,20 @@ class Library:
 
     def absent_keys(self, where: str) -> list[str]:
         """The metadata keys in a condition that no document has."""
-        return [key for key in metadata_keys(where) if not len(self._store.read(["id"], has_key(key)))]
+        return [key for key in parse(where).keys if len(self._lacking(key)) == len(self)]
 
     def left_out(self, where: str | None) -> tuple[str, ...]:
         """Sentences on the documents that a condition leaves out because they lack a value that it names."""
-        keys = metadata_keys(where) if where else []
-        lacking = {key: self._store.ids_where(f"{key} IS NULL") for key in keys}
+        lacking = {key: self._lacking(key) for key in parse(where).keys} if where else {}
         if not where or not any(lacking.values()):
             return ()
         kept, total = self._store.ids_where(where), len(self)
         counts = {key: len(ids - kept) for key, ids in lacking.items()}
         return tuple(left_out(key, count, total) for key, count in counts.items() if 0 < count < total)
+
+    def _lacking(self, key: str) -> set[str]:
+        """The ids of the documents without a value for a key of the metadata."""
+        return self._store.ids_where(f"metadata.{key} IS NULL")
 
     @property
     def version(self) -> int:

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from longmatch.documents.document import content_hash
 from longmatch.encoders.threads import usable_cores
-from longmatch.library.errors import NotALibrary, filter_error, is_filter_error, storage_errors
-from longmatch.library.filters import condition
+from longmatch.library.conditions import parse, quoted
+from longmatch.library.errors import NotALibrary, storage_errors
 from longmatch.library.lance import load_lancedb
 from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
 from longmatch.library.row_cache import RowCache, StoredSentences
@@ -157,15 +157,7 @@ class Store:
 
     def ids_where(self, where: str) -> set[str]:
         """The ids of the documents that satisfy a user's condition."""
-        self.checks.need_documents()
-        try:
-            matches = _query(self._documents, ["id"], condition(where)).to_arrow()
-        except (RuntimeError, ValueError, OSError) as error:
-            if is_filter_error(error):
-                raise filter_error(where) from error
-            with storage_errors(self.address):
-                raise
-        return set(matches["id"].to_pylist())
+        return set(self.read(["id"], parse(where).sql)["id"].to_pylist())
 
     def fetch(self, ids: Sequence[str], columns: Sequence[str]) -> list[DocumentRow]:
         """The documents with these ids, in their order; unknown ids are skipped.
@@ -403,8 +395,7 @@ def _merge(table: Any, key: str, rows: pa.Table) -> pa.Table:
 def sql_in(column: str, values: Sequence[str]) -> str:
     """The SQL condition that a column has one of some values.
 
-    >>> sql_in("id", ["a", "it's"])
-    "id IN ('a', 'it''s')"
+    >>> sql_in("id", ["a", "it's"]), sql_in("id", [])
+    ("id IN ('a', 'it''s')", 'FALSE')
     """
-    quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
-    return f"{column} IN ({quoted})"
+    return f"{column} IN ({', '.join(map(quoted, values))})" if values else "FALSE"

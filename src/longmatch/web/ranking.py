@@ -9,11 +9,11 @@ import numpy.typing as npt
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
+from longmatch.library.conditions import parse
 from longmatch.matching.render.wording import none_matches
 from longmatch.web.jobs import Job
 from longmatch.web.schema import Found, Ranking, RankRequest, Same
 from longmatch.web.state import State
-from longmatch.web.where import checked
 
 
 def rank_now(state: State, asked: RankRequest) -> Ranking:
@@ -24,7 +24,8 @@ def rank_now(state: State, asked: RankRequest) -> Ranking:
 def rank_as_job(state: State, asked: RankRequest) -> Job:
     """Begin a job; what can be seen to be wrong already is said at once."""
     state.described(asked.document)
-    checked(asked.where)
+    if asked.where:
+        parse(asked.where)
     if asked.rerank:
         state.models.check(asked.rerank)
 
@@ -45,7 +46,7 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
     hits = library.rank(
         query,
         asked.k,
-        checked(asked.where),
+        asked.where,
         asked.by,
         rerank=second,
         depth=asked.depth,
@@ -54,7 +55,7 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
     )
     rows = state.catalogue.rows()
     described = state.described(asked.document)
-    where = checked(asked.where)
+    where = asked.where
     nothing = [none_matches(where, library.absent_keys(where))] if where and not hits and not hits.same else []
     return Ranking(
         query=described,

@@ -13,7 +13,7 @@ from longmatch.default.rarity import Rarity
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
 from longmatch.default.weighed import WeighedDocument
-from longmatch.library.filters import condition
+from longmatch.library.conditions import parse
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
 from longmatch.library.row_cache import RowCache
@@ -56,7 +56,7 @@ class Searcher:
         """How to find the nearest vectors among many documents; None where they are few enough to compare with all."""
         if documents < self.exact_below or not self.store.has_vector_index():
             return None
-        filtered = condition(where) if where else None
+        filtered = parse(where).sql if where else None
         return lambda vector, count: self.store.nearest(vector, count, filtered)
 
     def is_small(self, scope: Scope) -> bool:
