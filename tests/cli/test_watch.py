@@ -16,7 +16,7 @@ from tests.library.tiny import write_texts
 
 def watch(library: Path, texts: Path) -> None:
     Watcher.interval = 0.3
-    forked.longmatch("index", library, texts, "--watch", "--prune")
+    forked.longmatch("index", library, texts, "--watch")
 
 
 def until(fact: Callable[[], bool], process: Any, said: Path) -> None:
@@ -56,7 +56,14 @@ def follow(process: Any, library: Path, texts: Path, out: Path, said: Path) -> N
     (texts / "d001.txt").write_text("Something else entirely, about boats on a lake. They sank.")
     until(lambda: "replaced d001.txt" in out.read_text(), process, said)
     until(lambda: ids(library) == ["d001.txt", "d002.txt"], process, said)
+    (texts / "d002.txt").rename(texts / "other.txt")
+    until(lambda: "renamed d002.txt to other.txt" in out.read_text(), process, said)
+    assert ids(library) == ["d001.txt", "other.txt"]
+    texts.rename(texts.parent / "away")
+    until(lambda: "is not there" in said.read_text(), process, said)
+    (texts.parent / "away").rename(texts)
     time.sleep(1)
+    assert ids(library) == ["d001.txt", "other.txt"]
     before = said.read_text()
     assert before.count("broken.pdf") == 1
 

@@ -111,3 +111,36 @@ def test_pipes_devices_and_links_to_themselves_are_not_waited_for(folder: Path) 
     write_odd_entries(folder)
     with within(20):
         assert folder / "a.txt" in (states([folder]) or {})
+
+
+def test_deleted_and_renamed_files_may_be_removed_and_no_others(watcher: Watcher, folder: Path, tmp_path: Path) -> None:
+    (folder / "b.txt").write_text("Two.")
+    changes = watcher.changes()
+    next(changes)
+    (folder / "a.txt").rename(folder / "c.txt")
+    next(changes)
+    assert watcher.deleted == {folder / "a.txt"}
+    assert watcher.may_remove(folder / "a.txt", otherwise=False)
+    assert watcher.may_remove(folder / "c.txt", otherwise=False)  # what it no longer holds: it is here
+    assert not watcher.may_remove(folder / "gone-before.txt", otherwise=True)
+    assert watcher.may_remove(tmp_path / "elsewhere.txt", otherwise=True)
+
+
+def test_what_lies_on_a_disk_that_is_unplugged_is_not_deleted(watcher: Watcher, folder: Path) -> None:
+    """A mount point stays, empty, as part of another disk."""
+    on_disk = {path: state._replace(disk=state.disk + 1) for path, state in watcher.indexed.items()}
+    watcher.indexed = on_disk
+    (folder / "a.txt").unlink()
+    next(watcher.changes())
+    assert not watcher.deleted and not watcher.may_remove(folder / "a.txt", otherwise=True)
+
+
+def test_a_file_that_came_back_and_is_missing_again_is_not_taken_for_deleted(watcher: Watcher, folder: Path) -> None:
+    changes = watcher.changes()
+    (folder / "b.txt").write_text("Two.")
+    (folder / "a.txt").unlink()
+    next(changes)
+    assert watcher.deleted == {folder / "a.txt"}
+    (folder / "a.txt").write_text("One.")
+    next(changes)
+    assert not watcher.deleted

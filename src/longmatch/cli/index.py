@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,7 +21,7 @@ from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
     from longmatch.library.files import DescribedFile
-    from longmatch.library.indexing import IndexingSummary
+    from longmatch.library.indexing import IndexingSummary, Prune
     from longmatch.library.library import Library
     from longmatch.library.progress import IndexingProgress, OnProgress
 
@@ -83,12 +83,12 @@ def index(
 
         return Library(library, vectors=vectors, backbone=backbone, on_message=warn)
 
-    def index_files() -> "IndexingSummary":
+    def index_files(removes: "Prune") -> "IndexingSummary":
         described = zotero_files(zotero) if zotero is not None else []
         with indexing() as report:
-            return opened().add([*paths, *described], prune, report, backend)
+            return opened().add([*paths, *described], removes, report, backend)
 
-    done = index_files()
+    done = index_files(prune and not (watcher and watcher.missing))
     if as_json and watch:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
     elif as_json:
@@ -96,7 +96,8 @@ def index(
     else:
         print_added(done, library)
     if watcher:
-        keep_indexed(watcher, index_files, library, as_json, {problem for _, problem in done.unreadable})
+        follow = partial(index_files, partial(watcher.may_remove, otherwise=prune))
+        keep_indexed(watcher, follow, library, as_json, {problem for _, problem in done.unreadable})
     if done.unreadable and not (done.added or done.replaced or done.unchanged):
         raise LongmatchError(f"None of the files could be read, so nothing was added to {library}.")
 
@@ -144,7 +145,7 @@ def print_added(done: "IndexingSummary", library: str) -> None:
     if done.passed_over:
         warn(passed_over(done.passed_over))
     counts = {"added": len(done.added), "replaced": len(done.replaced), "unchanged": done.unchanged}
-    counts |= {"removed": len(done.removed), "unreadable": len(done.unreadable)}
+    counts |= {"renamed": len(done.renamed), "removed": len(done.removed), "unreadable": len(done.unreadable)}
     typer.echo(f"{library}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items() if count))
     if done.vanished:
         typer.echo(vanished(done.vanished))

@@ -48,7 +48,8 @@ def _print_changes(done: "IndexingSummary", library: str, as_json: bool, known: 
     problems = {problem for _, problem in done.unreadable}
     for sentence in [*sorted(problems - known), *done.remarks]:
         warn(sentence)
-    counts = {"added": done.added, "replaced": done.replaced, "removed": done.removed}
+    renamed = [f"{before} to {after}" for before, after in done.renamed]
+    counts = {"added": done.added, "replaced": done.replaced, "renamed": renamed, "removed": done.removed}
     changed = {what: ids for what, ids in counts.items() if ids}
     if as_json and (changed or problems - known):
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))

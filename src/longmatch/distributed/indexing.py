@@ -20,7 +20,7 @@ from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, commit
 from longmatch.distributed.reading import BLOCK_BYTES, FileSummary, file_blocks, read_blocks
 from longmatch.distributed.worker_pool import WorkerPool, WorkerResources
 from longmatch.library.files import AnyFile, SourcePaths, Survey, survey
-from longmatch.library.indexing import Changes, IndexingSummary
+from longmatch.library.indexing import Changes, IndexingSummary, Prune
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
 from longmatch.library.writer import Writer
 
@@ -42,7 +42,7 @@ class RayBackend:
         writer: Writer,
         source_paths: SourcePaths,
         on_progress: OnProgress | None,
-        prune: bool,
+        prune: Prune,
         paths: Iterable[AnyFile],
     ) -> IndexingSummary:
         """Update a library with the files under `paths`."""
@@ -75,11 +75,11 @@ class _Run:
         if files.to_read:
             for step in self._finished_steps(files, journal):
                 records += step.files
-        self.removed += self.changes.finish(files)
+        removed, forgotten = self.changes.finish(files)
+        self.removed += removed
         commit_all(self.writer, journal.finished, self.removed)
         self.writer.store.put_files([*records, *files.touched])
-        if self.changes.prune:
-            self.writer.store.delete_files(files.gone)
+        self.writer.store.delete_files(forgotten)
         journal.delete()
         return self.changes.summary
 

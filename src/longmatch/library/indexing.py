@@ -2,10 +2,11 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from longmatch.documents.checks import is_gone
 from longmatch.documents.document import Document, content_hash
@@ -14,6 +15,7 @@ from longmatch.errors import ReadError
 from longmatch.library.files import AnyFile, FileRead, SourceFile, SourcePaths, Survey, read_files, survey
 from longmatch.library.pipeline import Pipeline
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
+from longmatch.library.renames import Rename, rename_documents, renamed_files, renamed_id
 from longmatch.matching.render.wording import language_remarks
 
 if TYPE_CHECKING:
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from longmatch.library.store import Store
     from longmatch.library.writer import Writer
     from longmatch.units import Tokens
+
+Prune: TypeAlias = bool | Callable[[Path], bool]
+"""Whether documents whose file is gone are removed; or of which files they are."""
 
 BATCH_DOCUMENTS, BATCH_CHARACTERS = 64, 4_000_000  # at most in one commit
 COMMIT_SECONDS = 20.0  # of work, about, in one commit: what an interrupt may lose
@@ -37,6 +42,7 @@ class IndexingSummary:
     unchanged: int = 0  # documents
     vanished: list[str] = field(default_factory=list)  # ids whose file is gone, still in the library
     removed: list[str] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)  # ids before and after; kept as they were encoded
     unreadable: list[tuple[str, str]] = field(default_factory=list)  # file, error message
     passed_over: list[str] = field(default_factory=list)  # files of a format that longmatch does not read
     remarks: list[str] = field(default_factory=list)  # on documents that were read: pages without text, for example
@@ -49,6 +55,7 @@ class IndexingSummary:
             "unchanged": self.unchanged,
             "vanished": self.vanished,
             "removed": self.removed,
+            "renamed": [{"before": before, "after": after} for before, after in self.renamed],
             "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],
             "passed_over": self.passed_over,
             "remarks": self.remarks,
@@ -58,8 +65,8 @@ class IndexingSummary:
 class Changes:
     """Decides, document by document in file order, which are new, changed, unchanged or gone, and assigns their ids."""
 
-    def __init__(self, store: "Store", paths: SourcePaths, prune: bool) -> None:
-        self.paths, self.prune = paths, prune
+    def __init__(self, store: "Store", paths: SourcePaths, prune: Prune) -> None:
+        self.paths, self._prune = paths, prune
         rows = store.read(["id", "hash", "source"])
         columns = (rows[name].to_pylist() for name in ("id", "hash", "source"))
         self.stored: dict[str, tuple[str, str]] = {
@@ -107,6 +114,24 @@ class Changes:
         owner = self.stored[id][1] if id in self.stored else source
         return owner != source and not is_gone(self.paths.path(owner))
 
+    def may_remove(self, source: str) -> bool:
+        """Whether documents that are no longer in a file are removed, as where the file is gone."""
+        return self._prune(self.paths.path(source)) if callable(self._prune) else self._prune
+
+    def rename(self, before: str, file: SourceFile) -> Rename | None:
+        """Give the documents of a renamed file their new ids; None where it has none, or one of these is taken."""
+        ids = {id: renamed_id(id, before, file.id) for id in sorted(self.ids_by_source.get(before, ()))}
+        own = (before, file.source)  # the latter where this was interrupted
+        if not ids or any(
+            id in self.assigned or self.stored.get(id, ("", before))[1] not in own for id in ids.values()
+        ):
+            return None
+        hashes = {new: self.stored.pop(old)[0] for old, new in ids.items()}
+        self.stored |= {id: (hash, file.source) for id, hash in hashes.items()}
+        self.assigned |= hashes.keys()
+        self.summary.renamed += ids.items()
+        return Rename(before, file, ids)
+
     def finish_file(
         self, file: SourceFile, problems: Sequence[ReadError], unseen: Iterable[str]
     ) -> tuple[dict[str, Any], list[str]]:
@@ -115,20 +140,23 @@ class Changes:
         `unseen` are the ids that the file had before and no longer has. They are kept if the file could not be read
         completely.
         """
-        removed, kept = ([], []) if problems else self._missing(sorted(unseen))
+        removed, kept = ([], []) if problems else self._missing(file.source, unseen)
         self.summary.unreadable += [(str(file.path), str(error)) for error in problems]
         record = file.record([str(error) for error in problems])
         return record | ({"hash": "", "modified": 0} if kept else {}), removed  # kept: read it again next time
 
-    def finish(self, files: Survey) -> list[str]:
-        """The ids to remove because their files are gone."""
-        return self._missing(sorted(id for source in files.gone for id in self.ids_by_source.get(source, ())))[0]
+    def finish(self, files: Survey) -> tuple[list[str], list[str]]:
+        """The ids to remove because their files are gone, and the records of files to remove."""
+        sources = [source for source in files.gone if self.may_remove(source)]
+        missing = [self._missing(source, self.ids_by_source.get(source, ()))[0] for source in files.gone]
+        return [id for ids in missing for id in ids], sources
 
-    def _missing(self, ids: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _missing(self, source: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """Of documents that are no longer in their file: those to remove, and those to keep without a file."""
-        ids = [id for id in ids if id not in self.assigned]
-        (self.summary.removed if self.prune else self.summary.vanished).extend(ids)
-        return (ids, []) if self.prune else ([], ids)
+        missing = sorted(id for id in ids if id not in self.assigned)
+        is_removed = self.may_remove(source)
+        (self.summary.removed if is_removed else self.summary.vanished).extend(missing)
+        return (missing, []) if is_removed else ([], missing)
 
 
 class IndexingBackend(Protocol):
@@ -139,7 +167,7 @@ class IndexingBackend(Protocol):
         writer: "Writer",
         source_paths: SourcePaths,
         on_progress: OnProgress | None,
-        prune: bool,
+        prune: Prune,
         paths: Iterable[AnyFile],
     ) -> IndexingSummary:
         """Bring a library up to date with the files in `paths`."""
@@ -171,7 +199,7 @@ class IndexingRun:
     """One run of indexing: this thread reads; a pipeline tokenizes, encodes and stores, each in its own thread."""
 
     def __init__(
-        self, writer: "Writer", source_paths: SourcePaths, on_progress: OnProgress | None, prune: bool
+        self, writer: "Writer", source_paths: SourcePaths, on_progress: OnProgress | None, prune: Prune
     ) -> None:
         self.writer, self.source_paths, self.on_progress = writer, source_paths, on_progress
         self.changes = Changes(writer.store, source_paths, prune)
@@ -186,10 +214,12 @@ class IndexingRun:
 
     def run(self, paths: Iterable[AnyFile]) -> IndexingSummary:
         """Bring the library up to date with the files in `paths`."""
-        files = survey(paths, self.writer.store.files(), self.source_paths)
+        records = self.writer.store.files()
+        files = survey(paths, records, self.source_paths)
+        self.changes.begin(files)
+        self._keep_renamed(files, records)
         self.total_files = len(files.to_read)
         self.work.expect(files.to_read)
-        self.changes.begin(files)
         with self.pipeline:
             for file in read_files(files.to_read):
                 self._add(file)
@@ -197,13 +227,21 @@ class IndexingRun:
                 self.work.finish(file.file)
                 self._report()
             self._submit()
-            self.batch.removed = self.changes.finish(files)
+            self.batch.removed, forgotten = self.changes.finish(files)
             self._submit()
         self.writer.store.put_files(files.touched)
-        if self.changes.prune:
-            self.writer.store.delete_files(files.gone)
+        self.writer.store.delete_files(forgotten)
         self.changes.summary.remarks += language_remarks(self.languages, self.writer.store.model.languages)
         return self.changes.summary
+
+    def _keep_renamed(self, files: Survey, records: Mapping[str, Mapping[str, Any]]) -> None:
+        """Give documents of renamed files their new names, and take these files out of those to read."""
+        found = renamed_files(files, records, self.changes.may_remove)
+        renames = [rename for place in found if (rename := self.changes.rename(*place)) is not None]
+        rename_documents(self.writer, renames)
+        read, before = {rename.file.source for rename in renames}, {rename.before for rename in renames}
+        files.to_read = [file for file in files.to_read if file.source not in read]
+        files.gone = [source for source in files.gone if source not in before]
 
     def _add(self, read: FileRead) -> None:
         """Put a file's new and changed documents into the next batches."""

@@ -29,7 +29,7 @@ from longmatch.library.current_index import CurrentIndex
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id, storage_errors
 from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
 from longmatch.library.finding import Wanted, find_ids
-from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary
+from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary, Prune
 from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
 from longmatch.library.pairs import SimilarPairs, find_pairs
 from longmatch.library.progress import OnProgress
@@ -311,14 +311,15 @@ class Library:
     def add(
         self,
         paths: Paths,
-        prune: bool = False,
+        prune: Prune = False,
         progress: OnProgress | None = None,
         backend: IndexingBackend | None = None,
     ) -> IndexingSummary:
         """Bring the library up to date with files and folders: new documents are added, changed ones replaced.
 
         A DescribedFile comes with title and metadata, as those of `library.zotero.attachments`.
-        `prune` removes documents whose file is gone. If interrupted, it raises IndexingStopped, a KeyboardInterrupt;
+        `prune` removes documents whose file is gone, or those of the files that it is true of; of a file that was
+        renamed, they are kept as they were encoded. If interrupted, it raises IndexingStopped, a KeyboardInterrupt;
         the next call resumes. `backend` does the work elsewhere than in this process, such as on a cluster
         (`longmatch.distributed`).
         """

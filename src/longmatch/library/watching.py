@@ -1,4 +1,4 @@
-"""Files that change: when to index them again.
+"""Files that change: when to index them again, and which were deleted or renamed.
 
 Folders are looked through every few seconds, which works on network drives too and takes a twentieth of the time at
 most. Changes count once nothing has changed for a look, so that a file that is being written is not read in between.
@@ -6,29 +6,42 @@ most. Changes count once nothing has changed for a look, so that a file that is 
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+from longmatch.documents.checks import is_gone, real_path
 from longmatch.documents.read import list_folder
 
 INTERVAL = 2.0  # seconds between two looks
 LONGEST_WAIT = 30.0  # seconds after which changes count though files still change
 SHARE = 20  # one second in 20 is spent on looking
 
-States = Mapping[Path, tuple[int, int]]  # size and time of each file
+
+class FileState(NamedTuple):
+    """What shows that a file has changed, and the disk that its folder is on."""
+
+    size: int
+    modified: int
+    disk: int
+
+
+States = Mapping[Path, FileState]
 
 
 def states(roots: Sequence[Path]) -> States | None:
     """The state of every file that longmatch reads in some files and folders; None while one of them is not there."""
-    found: dict[Path, tuple[int, int]] = {}
+    found: dict[Path, FileState] = {}
+    disk_of = cache(lambda folder: folder.stat().st_dev)
     for root in roots:
         if not root.exists():
             return None
         for path in list_folder(root).readable if root.is_dir() else [root]:
             try:
                 status = path.stat()
+                found[path] = FileState(status.st_size, status.st_mtime_ns, disk_of(path.parent))
             except OSError:  # removed meanwhile, or not to be reached
                 continue
-            found[path] = status.st_size, status.st_mtime_ns
     return found
 
 
@@ -42,12 +55,33 @@ class Watcher:
     def __init__(self, roots: Sequence[Path], on_missing: Callable[[Path], None] = lambda path: None) -> None:
         self.roots, self.on_missing = roots, on_missing
         self.indexed: States = states(roots) or {}  # that were counted last: make it before the files are first read
+        self.deleted: set[Path] = set()  # files that were here, and were deleted or renamed, by their real paths
 
     def changes(self) -> Iterator[None]:
         """Yield whenever files have changed and are settled; what changes while the caller works counts next time."""
         while True:
-            self.indexed = self._settled()
+            now = self._settled()
+            lost = {
+                real_path(path) for path in self.indexed.keys() - now.keys() if _is_deleted(path, self.indexed[path])
+            }
+            self.deleted = {path for path in self.deleted | lost if is_gone(path)}
+            self.indexed = now
             yield
+
+    def may_remove(self, path: Path, otherwise: bool) -> bool:
+        """Whether documents that a file no longer holds may be removed; `otherwise` for files that are not watched.
+
+        They may if the file is still here, or was deleted or renamed. One that is missing for any other reason, as on
+        a drive that is unplugged, may come back.
+        """
+        if not any(path.is_relative_to(real_path(root)) for root in self.roots):
+            return otherwise
+        return path in self.deleted or not is_gone(path)
+
+    @property
+    def missing(self) -> Path | None:
+        """A file or folder to watch that is not there."""
+        return next((root for root in self.roots if not root.exists()), None)
 
     def forget(self) -> None:
         """Count everything as changed: what was indexed last could not be stored."""
@@ -75,4 +109,12 @@ class Watcher:
                 return found
             if not said:
                 said = True
-                self.on_missing(next((root for root in self.roots if not root.exists()), self.roots[0]))
+                self.on_missing(self.missing or self.roots[0])
+
+
+def _is_deleted(path: Path, known: FileState) -> bool:
+    """Whether a file that is missing was deleted: the disk that it was on is where it was."""
+    if not is_gone(path):
+        return False
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    return above.stat().st_dev == known.disk

@@ -16,6 +16,8 @@ from longmatch.library.errors import LibraryError, storage_errors
 from longmatch.library.index.index import BATCH, Index
 from longmatch.library.rows import ENCODING_COLUMNS, DocumentRow, rows_of, to_table
 from longmatch.library.store import Store
+from longmatch.matching.sentence_vectors import title_vectors
+from longmatch.ragged import Array
 from longmatch.units import Tokens
 
 LOCK = "writer.lock"
@@ -37,6 +39,10 @@ class Writer:
     ) -> pa.Table:
         """Rows for the store: step two. The callbacks get the numbers of documents and of tokens just encoded."""
         return to_table(self._matcher().encode_tokens(documents, on_documents, on_tokens), self.store.model.vectors)
+
+    def encode_title(self, title: str) -> Array:
+        """The vector of a title."""
+        return title_vectors([title], self._matcher().backbone)[0]
 
     def put(self, rows: pa.Table) -> None:
         """Store and index documents, replacing those with the same ids: step three."""
