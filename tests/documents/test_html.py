@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from longmatch.documents.html import draft_html
+from longmatch.documents.html import draft_html, parse_page
 from tests.documents.shapes import kinds, outline
 
 
@@ -130,8 +130,34 @@ def test_a_marked_section_of_an_unknown_kind_is_passed_over(opened, source):
 
 
 @pytest.mark.parametrize("last", ["", ">"])
-def test_tags_that_never_end_are_read_in_time_linear_in_their_number(last):
-    source = f"<p>Rain.</p>{'<html laCTYPE html6' * 20_000}{last}"
+def test_tags_that_never_end_are_passed_over(last):
+    assert draft_html(f"<p>Rain.</p>{'<html laCTYPE html6' * 20_000}{last}").document("a").text == "Rain."
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("a < 2 <3", ["a < 2 <3"]),
+        ("a</>b</ 3>c<?d>e<!f>g", ["abceg"]),
+        ("a<!-->b<!--->c<!-- > -->d<!-- --!>e<!-- f", ["abcde"]),
+        ("<p/>a<p title='>'>b<p title=\">\">c<p title=x'>d", ["a", "b", "c", "d"]),
+        ("<a href=/b/>a</a ><b/>c<BR CLEAR=all>d", ["ac\nd"]),
+        ("a<script>if (a </p> b) '<p>'</scripts></SCRIPT >b<script>c", ["a", "b"]),
+        ("&amp;lt; &notit; &#x41; &#999999999999; &#" + "9" * 5_000, ["&lt; ¬it; A \ufffd \ufffd"]),
+    ],
+)
+def test_odd_markup_is_understood_as_browsers_do(opened, source, words):
+    assert [text for _, text in kinds(opened("a.html", source))] == words
+
+
+def test_the_name_of_a_cookie_banner_is_recognised_in_time_linear_in_its_length():
     start = time.process_time()
-    assert draft_html(source).document("a").text.startswith("Rain.")
+    draft_html(f"<div class='{'cookie' * 20_000}'>Rain.</div>")
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("piece", ["<b> </b>", "<table><td>", "<p>a", "</p>", "<i a>", "<!-- >", "<a '", '<a b="'])
+def test_pieces_repeated_in_a_cell_are_read_in_time_linear_in_their_number(piece):
+    start = time.process_time()
+    parse_page(f"<p>Rain.<table><td>a<td>{piece * 10_000}")
+    assert time.process_time() - start < 2

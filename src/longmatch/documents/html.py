@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Literal
 
@@ -11,10 +10,12 @@ from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
 from longmatch.documents.html_metadata import page_metadata
 from longmatch.documents.html_tags import CLOSES, INLINE, VOID, is_skipped, kind_of
+from longmatch.documents.html_tokens import Tag, tokens
 from longmatch.documents.paragraph_kinds import is_caption
 from longmatch.documents.tables import table_text
 
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
+_SPACE = re.compile(r"\s+")
 _MAX_CELL = 400  # characters: a table with a longer cell is page layout
 
 Role = Kind | Literal["heading"]
@@ -32,30 +33,30 @@ class _HtmlBlock:
 
 @dataclass
 class _Table:
-    """A table being read: its rows of cells, and its blocks in case it turns out to be page layout."""
+    """A table being read. Its blocks are those of the page from `start` on, where it turns out to be page layout."""
 
-    rows: list[list[str]] = field(default_factory=list)
-    blocks: list[_HtmlBlock] = field(default_factory=list)
+    start: int
+    rows: list[list[list[str]]] = field(default_factory=list)  # the texts in each cell
     is_layout: bool = False
 
     def add(self, block: _HtmlBlock) -> None:
         """Add a block to the open cell."""
-        self.blocks.append(block)
         if block.kind == "heading" or len(block.text) > _MAX_CELL:
             self.is_layout = True
         if not self.rows:
             self.rows.append([])
         if not self.rows[-1]:
-            self.rows[-1].append("")
-        cell = self.rows[-1][-1]
-        self.rows[-1][-1] = f"{cell} {block.text}" if cell else block.text
+            self.rows[-1].append([])
+        self.rows[-1][-1].append(block.text)
 
-    def finish(self) -> list[_HtmlBlock]:
-        """One table block, one line per row; or the blocks themselves if the table is page layout."""
-        captions = [b for b in self.blocks if b.kind == "caption"]
+    def finish(self, blocks: list[_HtmlBlock]) -> None:
+        """Replace its blocks by one, with a line per row, after its captions; not if it is page layout."""
         if self.is_layout or max(map(len, self.rows), default=0) < 2:
-            return self.blocks
-        return [*captions, _HtmlBlock(table_text(self.rows), "table", main=bool(self.blocks) and self.blocks[0].main)]
+            return
+        own = blocks[self.start :]
+        text = table_text((" ".join(cell) for cell in row) for row in self.rows)
+        table = _HtmlBlock(text, "table", main=bool(own) and own[0].main)
+        blocks[self.start :] = [*(block for block in own if block.kind == "caption"), table]
 
 
 def read_html(path: Path) -> Draft:
@@ -83,13 +84,11 @@ def draft_html(source: str) -> Draft:
 
 
 def parse_page(source: str) -> "Page":
-    """Read a page to its end; after the last `>` no tag can end, so each `<` there is text, and is not tried as one."""
-    page, end = Page(), source.rfind(">") + 1
-    page.feed(source[:end] + source[end:].replace("<", "&lt;"))
-    page.close()
-    page.flush()
-    while page.tables:
-        page.end_table()
+    """Read a page to its end."""
+    page = Page()
+    for token in tokens(source):
+        page.take(token)
+    page.finish()
     main = [b for b in page.blocks if b.main]
     if 2 * sum(len(b.text) for b in main) > sum(len(b.text) for b in page.blocks):
         page.blocks = main
@@ -105,27 +104,19 @@ class _OpenElement:
     has_role: bool
 
 
-class Page(HTMLParser):
+class Page:
     """Collects the blocks of a page, tag by tag."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title = ""
         self.meta: list[tuple[str, str]] = []  # names and contents
         self.blocks: list[_HtmlBlock] = []
-        self.tables: list[_Table] = []
+        self._title: list[str] = []
+        self._tables: list[_Table] = []
         self._open: list[_OpenElement] = []
         self._roles: list[tuple[Role, int]] = []  # of the open elements that set one, innermost last
         self._buffer: list[str] = []
         self._skips = 0  # open elements that are skipped
         self._counts: dict[str, int] = {}  # open elements of each tag
-
-    def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Pass over a section as <![if ...]>; one of an unknown kind is a comment to browsers, an error to Python."""
-        try:
-            return super().parse_marked_section(i, report)
-        except AssertionError:
-            return self.parse_bogus_comment(i)
 
     @property
     def main_title(self) -> str:
@@ -133,7 +124,7 @@ class Page(HTMLParser):
         first top-level heading.
         """
         stated = next((content for name, content in self.meta if name.lower() == "citation_title"), "")
-        title = " ".join((stated or self.title).split())
+        title = " ".join((stated or "".join(self._title)).split())
         top = next((b.text for b in self.blocks if b.kind == "heading" and b.level == 1), "")
         return top if top and title.startswith(top) else title or top
 
@@ -146,9 +137,24 @@ class Page(HTMLParser):
                 is_text_caption = block.kind == "text" and is_caption(block.text)
                 draft.paragraph(block.text, "caption" if is_text_caption else block.kind)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def take(self, token: Tag | str) -> None:
+        """Read a tag or a text."""
+        if isinstance(token, str):
+            self._text(token)
+            return
+        if not token.is_end:
+            self._start(token.name, token.attributes)
+        if token.is_end or token.is_empty:
+            self._end(token.name)
+
+    def finish(self) -> None:
+        """End what is open, once all is read."""
+        self._flush()
+        while self._tables:
+            self._end_table()
+
+    def _start(self, tag: str, values: dict[str, str]) -> None:
         """Open an element."""
-        values = {name: value or "" for name, value in attrs}
         if tag not in INLINE:
             if self._open and self._open[-1].tag == "p" and tag != "br":
                 self._pop()
@@ -158,7 +164,7 @@ class Page(HTMLParser):
                 self._buffer.append("\n")
                 return
             if not self._skips:
-                self.flush()
+                self._flush()
         if tag == "meta":
             self.meta.append((values.get("name") or values.get("property") or "", values.get("content", "")))
         if tag in VOID:
@@ -173,23 +179,23 @@ class Page(HTMLParser):
         self._skips += element.skipped
         self._counts[tag] = self._counts.get(tag, 0) + 1
 
-    def handle_endtag(self, tag: str) -> None:
+    def _end(self, tag: str) -> None:
         """Close an element and any elements left open inside it."""
         if tag == "p" and not self._counts.get("p"):
-            self.flush()
+            self._flush()
         if tag in VOID or not self._counts.get(tag):
             return
         while self._pop() != tag:
             pass
 
-    def handle_data(self, data: str) -> None:
+    def _text(self, text: str) -> None:
         """Collect text."""
         if self._open and self._open[-1].tag == "title" and not self._counts.get("svg"):
-            self.title += data
+            self._title.append(text)
         elif not self._skips:
-            self._buffer.append(data if self._counts.get("pre") else re.sub(r"\s+", " ", data))
+            self._buffer.append(text if self._counts.get("pre") else _SPACE.sub(" ", text))
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """Finish the current block."""
         text, self._buffer = "".join(self._buffer), []
         if not text.strip():
@@ -200,51 +206,45 @@ class Page(HTMLParser):
         if kind == "code":
             self._add(_HtmlBlock(text.strip("\n"), kind, main=self._in_main()))
             return
-        for part in re.split(r"(?:\s*\n){2,}", text):  # two line breaks end a paragraph
-            clean = "\n".join(" ".join(line.split()) for line in part.strip().split("\n"))
-            if clean:
+        lines = "\n".join(" ".join(line.split()) for line in text.split("\n"))
+        for part in lines.split("\n\n"):  # two line breaks end a paragraph
+            if clean := part.strip("\n"):
                 clean = clean.replace("\n", " ") if kind == "heading" else clean
                 self._add(_HtmlBlock(clean, kind, level, self._in_main()))
 
-    def end_table(self) -> None:
-        """Move the blocks of the innermost table to the enclosing table or the page."""
-        blocks = self.tables.pop().finish()
-        if self.tables:
-            self.tables[-1].is_layout = True
-            self.tables[-1].blocks += blocks
-        else:
-            self.blocks += blocks
+    def _end_table(self) -> None:
+        """Close the innermost table; one that holds another is page layout."""
+        self._tables.pop().finish(self.blocks)
+        if self._tables:
+            self._tables[-1].is_layout = True
 
     def _enter(self, tag: str, values: dict[str, str]) -> None:
         if tag == "table":
-            self.tables.append(_Table(is_layout=values.get("role") in {"presentation", "none"}))
-        elif tag == "tr" and self.tables:
-            self.tables[-1].rows.append([])
-        elif tag in {"td", "th"} and self.tables:
-            if not self.tables[-1].rows:
-                self.tables[-1].rows.append([])
-            self.tables[-1].rows[-1].append("")
+            self._tables.append(_Table(len(self.blocks), is_layout=values.get("role") in {"presentation", "none"}))
+        elif tag == "tr" and self._tables:
+            self._tables[-1].rows.append([])
+        elif tag in {"td", "th"} and self._tables:
+            if not self._tables[-1].rows:
+                self._tables[-1].rows.append([])
+            self._tables[-1].rows[-1].append([])
 
     def _pop(self) -> str:
         element = self._open[-1]
         if element.tag not in INLINE and not self._skips:
-            self.flush()
+            self._flush()
         self._open.pop()
         if element.has_role:
             self._roles.pop()
         self._counts[element.tag] -= 1
-        if element.tag == "table" and not self._skips and self.tables:
-            self.end_table()
+        if element.tag == "table" and not self._skips and self._tables:
+            self._end_table()
         self._skips -= element.skipped
         return element.tag
 
     def _add(self, block: _HtmlBlock) -> None:
-        if self.tables and block.kind != "caption":
-            self.tables[-1].add(block)
-        elif self.tables:
-            self.tables[-1].blocks.append(block)
-        else:
-            self.blocks.append(block)
+        self.blocks.append(block)
+        if self._tables and block.kind != "caption":
+            self._tables[-1].add(block)
 
     def _in_main(self) -> bool:
         return bool(self._counts.get("main") or self._counts.get("article"))

@@ -31,7 +31,7 @@ _SKIPPED_ROLES = re.compile(
     r"navigation|banner|contentinfo|search|complementary|dialog|alertdialog|menu|menubar|doc-toc|doc-pagelist"
 )
 _SKIPPED_NAMES = re.compile(  # matched in full: a section about cookies is text
-    r"[\w-]*(?:cookie|consent|gdpr)[\w-]*(?:banner|bar|notice|popup|modal|overlay|message|dialog|consent)[\w-]*|"
+    r"(?>[\w-]*?(?:cookie|consent|gdpr))(?>[\w-]*?(?:banner|bar|notice|popup|modal|overlay|message|dialog|consent))[\w-]*|"
     r"breadcrumbs?|(?:main-?|top-?|site-?)?nav(?:bar|igation)?|sidebar|skip-?(?:link|nav|to-content)|mw-editsection|"
     r"noprint|visually-hidden|sr-only|screen-reader-text|social-(?:links|media|icons|share)|share-(?:buttons|links|bar)|"
     r"newsletter-(?:signup|form|box)|advert(?:isement)?s?|toc|table-of-contents|related-(?:articles|posts|links)",
