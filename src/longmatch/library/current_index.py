@@ -49,6 +49,8 @@ class CurrentIndex:
         Where the library cannot be written it is made in a folder that `scratch` makes.
         """
         index = self.open()
+        if index.version > self.store.version:  # another process has committed since the store was refreshed
+            self.store.refresh()
         if index.version == self.store.version and not index.is_stale:
             return index
         with try_write_lock(self.folder) as lock:

@@ -6,10 +6,10 @@ Every change is one atomic commit: a process killed at any moment leaves the lib
 import ctypes
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -34,6 +34,8 @@ NO_LIMIT = 10**9  # rows; LanceDB's default limit is 10
 MAX_VERSIONS = 64  # commits before the tables are reopened, which drops the caches of old versions
 MAX_FRAGMENTS = 24  # before they are compacted
 ARENA_MAX = -8  # parameter of mallopt
+
+T = TypeVar("T")
 
 FILE_SCHEMA = pa.schema(
     [
@@ -149,11 +151,22 @@ class Store:
 
     def _read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
         with storage_errors(self.address):
+            return self._ask(lambda table: _query(table, columns, where).to_arrow())
+
+    def _ask(self, read: Callable[[Any], T]) -> T:
+        """What `read` reads of the documents; again where another process has dropped the version that was read."""
+        while True:
+            version = self._documents.version
             try:
-                return _query(self._documents, columns, where).to_arrow()
-            except (OSError, RuntimeError):  # another process may have compacted and dropped old versions
-                self._checkout_latest()
-                return _query(self._documents, columns, where).to_arrow()
+                return read(self._documents)
+            except (OSError, RuntimeError):
+                if not self._has_moved_on(version):
+                    raise
+
+    def _has_moved_on(self, version: int) -> bool:
+        """Whether there is a later version than the one that was read; it is checked out."""
+        self._checkout_latest()
+        return self.version != version
 
     def ids_where(self, where: str) -> set[str]:
         """The ids of the documents that satisfy a user's condition."""
@@ -184,10 +197,21 @@ class Store:
     def batches(self, columns: Sequence[str], size: int = 64) -> Iterator[list[DocumentRow]]:
         """All documents, at most `size` at a time."""
         self.checks.need_documents()
+        given: set[str] = set()
         with storage_errors(self.address):
-            for batch in _query(self._documents, columns, None).to_batches(batch_size=size):
-                if batch.num_rows:
-                    yield rows_of(pa.Table.from_batches([batch]))
+            while True:
+                version = self._documents.version
+                try:
+                    for batch in _query(self._documents, columns, None).to_batches(batch_size=size):
+                        rows = [row for row in rows_of(pa.Table.from_batches([batch])) if row.id not in given]
+                        given.update(row.id for row in rows)
+                        if rows:
+                            yield rows
+                except (OSError, RuntimeError):
+                    if not self._has_moved_on(version):
+                        raise
+                else:
+                    return
 
     def put(self, rows: pa.Table) -> pa.Table:
         """Add documents, or replace those of the same id, in one commit; returns them as stored."""
@@ -215,8 +239,15 @@ class Store:
     def files(self) -> dict[str, dict[str, Any]]:
         """The record of each indexed file, by path."""
         with storage_errors(self.address):
-            rows = _query(self._files, FILE_SCHEMA.names, None).to_arrow().to_pylist()
-        return {row["path"]: row for row in rows}
+            while True:
+                table = self._files
+                try:
+                    rows = _query(table, FILE_SCHEMA.names, None).to_arrow().to_pylist()
+                except (OSError, RuntimeError):
+                    if self._files.version == table.version:
+                        raise
+                else:
+                    return {row["path"]: row for row in rows}
 
     def put_files(self, files: Sequence[dict[str, Any]]) -> None:
         """Add or replace the records of indexed files."""
@@ -296,15 +327,13 @@ class Store:
         """The ids of the `count` documents nearest to a vector, by the approximate index."""
         self.checks.need_documents()
         with storage_errors(self.address):
-            query = self._documents.search(vector, vector_column_name="mean").distance_type("cosine")
-            query = query.refine_factor(10).select(["id", "_distance"]).limit(count)
-            matches = (query.where(where, prefilter=True) if where else query).to_arrow()
+            matches = self._ask(lambda table: _nearest(table, vector, count, where).to_arrow())
             return [str(id) for id in matches["id"].to_pylist()]
 
     def has_vector_index(self) -> bool:
         """Whether there is an approximate index of the document vectors."""
         with storage_errors(self.address):
-            return any(index.columns == ["mean"] for index in self._documents.list_indices())
+            return any(index.columns == ["mean"] for index in self._ask(lambda table: table.list_indices()))
 
     def find(self, words: str, count: int) -> list[str]:
         """The ids of the `count` documents that contain all of some words, best first, by the full-text index."""
@@ -314,8 +343,10 @@ class Store:
         with storage_errors(self.address):
             make: Any = MatchQuery  # its types make no argument optional
             query = make(words, "text", operator=FullTextOperator.AND)
-            matches = self._documents.search(query, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
-            return [str(id) for id in matches["id"].to_pylist()]
+            found = self._ask(
+                lambda table: table.search(query, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
+            )
+            return [str(id) for id in found["id"].to_pylist()]
 
 
 def is_library(path: Path) -> bool:
@@ -376,6 +407,12 @@ def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
     present = set(table.schema.names)
     query = table.search().select([column for column in columns if column in present]).limit(NO_LIMIT)
     return query.where(where) if where else query
+
+
+def _nearest(table: Any, vector: Any, count: int, where: str | None) -> Any:
+    query = table.search(vector, vector_column_name="mean").distance_type("cosine")
+    query = query.refine_factor(10).select(["id", "_distance"]).limit(count)
+    return query.where(where, prefilter=True) if where else query
 
 
 def _is_intact(row: DocumentRow, columns: Sequence[str]) -> bool:

@@ -93,13 +93,13 @@ def refresh_unrelated(index: Index, store: Store) -> None:
 
 
 def update_index(index: Index, store: Store) -> None:
-    """Add what is in the store but not in the index; rebuild the index if documents were removed or replaced."""
+    """Remove from the index what the store no longer has, or has with another text, and add what it lacks."""
     listed = store.read(["id", "hash"])
     stored = dict(zip(listed["id"].to_pylist(), listed["hash"].to_pylist(), strict=True))
     indexed = index.content_hashes()
-    if any(stored.get(id) != hash for id, hash in indexed.items()):
-        index.segments, index.deleted, indexed = [], [], {}
-    for rows in _fetch_or_scan(store, index.columns, [id for id in stored if id not in indexed], len(stored)):
+    index.remove([id for id, hash in indexed.items() if stored.get(id) != hash])
+    missing = [id for id, hash in stored.items() if indexed.get(id) != hash]
+    for rows in _fetch_or_scan(store, index.columns, missing, len(stored)):
         index.add(rows)
     if index.is_stale:
         index.merge()

@@ -7,6 +7,7 @@ process killed at any moment leaves a consistent index, though perhaps one behin
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -97,21 +98,27 @@ class Index:
 
         `recheck` files, too, that do not seem to have changed since they were checked long ago.
         """
-        for _ in range(3):  # a merge may remove segments between reading the manifest and opening them
+        empty = cls(folder, statistics, fingerprint, keeps_records)
+        manifest: str | None = None
+        latest = _manifest(folder)
+        while manifest != latest:  # else nobody has replaced it, and removed its segments, while they were opened
+            manifest = latest
             try:
-                manifest = from_checked_json((folder / MANIFEST).read_text(encoding="utf-8"))
-                if manifest["format"] != FORMAT or manifest["background"] != fingerprint:
-                    break
-                segments = [Segment.open(folder / name) for name in manifest["segments"]]
-                if CheckedFiles(folder).damaged(_checksums(segments), recheck):
-                    continue
-                deleted = [frozenset(numbers) for numbers in manifest["dead"]]
-                drawn = Unrelated.from_dict(manifest["unrelated"]) if manifest.get("unrelated") else None
-                state = manifest["version"], manifest["stale"], drawn
-                return cls(folder, statistics, fingerprint, keeps_records, segments, deleted, *state)
+                return empty._as_in(from_checked_json(manifest), recheck)
             except (OSError, ValueError, KeyError, TypeError):
-                continue
-        return cls(folder, statistics, fingerprint, keeps_records)
+                latest = _manifest(folder)
+        return empty
+
+    def _as_in(self, manifest: Mapping[str, Any], recheck: bool) -> "Index":
+        """The index of a manifest; raises an error if it is another's, or not complete and intact."""
+        if manifest["format"] != FORMAT or manifest["background"] != self.fingerprint:
+            raise ValueError("made by another version or for another model")
+        segments = [Segment.open(self.folder / name) for name in manifest["segments"]]
+        if damaged := CheckedFiles(self.folder).damaged(_checksums(segments), recheck):
+            raise ValueError(f"{damaged[0]} is damaged")
+        drawn = Unrelated.from_dict(manifest["unrelated"]) if manifest.get("unrelated") else None
+        state = {"version": manifest["version"], "stale": manifest["stale"], "unrelated": drawn}
+        return replace(self, segments=segments, deleted=[frozenset(numbers) for numbers in manifest["dead"]], **state)
 
     def save(self, version: int) -> None:
         """Write the manifest: the index covers this version of the store."""
@@ -329,6 +336,14 @@ class Index:
         place = np.searchsorted(counts.ids, more)
         ids, idf = np.insert(counts.ids, place, more), np.insert(own, place, blend.idf(more))
         return QueryTerms(ids, np.insert(weights, place, 0.0), idf)
+
+
+def _manifest(folder: Path) -> str:
+    """The text of the manifest; empty if there is none."""
+    try:
+        return (folder / MANIFEST).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
 
 
 def _checksums(segments: Sequence[Segment]) -> dict[str, int]:

@@ -74,8 +74,8 @@ def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Arr
             moved = table.copy()
             for number in np.unique(table[:, 0][table[:, 0] >= 0]).tolist():
                 here = table[:, 0] == number
-                source = segment.folder / file_name(number), segment.record_file(number)
-                moved[here] = writer.take(*source, table[here])
+                name = file_name(number)
+                moved[here] = writer.take(segment.folder / name, segment[name], table[here])
             merged.append(moved)
     _write(folder, "records", merged, "wb")
     by_folder = {segment.folder: segment.checksums for segment in segments}

@@ -6,7 +6,6 @@ the new segment, so a document is copied a few times at most, however large the 
 """
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +114,7 @@ class RecordWriter:
         """Take over records of another segment's file: the whole file if it is full and half in use."""
         if len(data) >= FULL and 2 * int((table[:, 2] - table[:, 1]).sum()) >= len(data):
             number = self._next()
-            link(path, self._folder / file_name(number))
+            link(path, self._folder / file_name(number), data)
             self.linked[file_name(number)] = path
             return np.column_stack([np.full(len(table), number), table[:, 1:]])
         return np.array([self.add([data[start:end]], rest) for _, start, end, *rest in table.tolist()], dtype=np.int64)
@@ -125,12 +124,13 @@ class RecordWriter:
         return self._files - 1
 
 
-def link(path: Path, new: Path) -> None:
-    """Give a file a second name, or copy it where that cannot be."""
+def link(path: Path, new: Path, data: Array) -> None:
+    """Give a file a second name; where that cannot be, write its `data` again."""
     try:
         os.link(path, new)
-    except OSError:  # another file system, or one without links
-        shutil.copyfile(path, new)
+    except OSError:  # another file system, one without links, or another process has removed the file
+        with new.open("wb") as file:
+            file.write(data.data if data.size else b"")
 
 
 def _packed(row: DocumentRow) -> tuple[list[Any], tuple[int, ...]]:

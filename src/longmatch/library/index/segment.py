@@ -6,7 +6,6 @@ A removal is a segment without documents and with negative frequencies, so that 
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -57,61 +56,44 @@ VECTORS = ("means", "title_vectors")
 PER_DOCUMENT = (*VECTORS, "titles", "languages", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
 """Columns that are merged by stringing them together; records move when they are."""
 MANY = 10_000  # documents: from there on SciPy, which sums postings four times as fast, is worth the time to load it
+SMALL = 1 << 16  # bytes
 LONG_RUN = 100  # entries: longer runs are copied faster one by one than by the positions of all their entries
 
 
 @dataclass(frozen=True)
 class Segment:
-    """An open segment; its arrays are memory-mapped."""
+    """An open segment. All of its files are mapped when it is opened: they can be read even once they are removed."""
 
     folder: Path
     ids: tuple[str, ...]
     hashes: tuple[str, ...]
-    checksums: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)  # of its files
+    checksums: Mapping[str, int] = field(compare=False, repr=False)  # of its files
+    arrays: Mapping[str, Array] = field(compare=False, repr=False)  # by file: the columns, and records as bytes
 
     @staticmethod
     def open(folder: Path) -> "Segment":
         """Open a segment; raises OSError or ValueError if it is incomplete."""
         info = from_checked_json((folder / "segment.json").read_text(encoding="utf-8"))
-        for name, size in info["sizes"].items():
+        sizes = info["sizes"]
+        for name, size in sizes.items():
             if (folder / name).stat().st_size != size:
                 raise ValueError(f"{folder / name} is truncated")
-        return Segment(folder, tuple(info["ids"]), tuple(info["hashes"]), info["checksums"])
+        arrays = _columns(folder, len(info["ids"]))
+        arrays |= {name: memory_map(folder / name, "uint8") for name in sizes if name not in DTYPES}
+        return Segment(folder, tuple(info["ids"]), tuple(info["hashes"]), info["checksums"], arrays)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def __getitem__(self, name: str) -> Array:
-        return self._arrays[name]
-
-    @cached_property
-    def _arrays(self) -> dict[str, Array]:
-        arrays = {name: memory_map(self.folder / name, dtype) for name, dtype in DTYPES.items() if dtype}
-        for name in HELD:
-            path, entries = self.folder / f"{name}.counts", max(1, len(arrays[f"{name}.held"]))
-            arrays[f"{name}.counts"] = memory_map(path, f"u{max(1, path.stat().st_size // entries)}")
-        for name in VECTORS:
-            arrays[name] = arrays[name].reshape(len(self), -1) if len(self) else arrays[name].reshape(0, 0)
-        arrays["titles"] = arrays["titles"].reshape(len(self), TITLE_TERMS)
-        arrays["records"] = arrays["records"].reshape(len(self), len(FIELDS))
-        return arrays
-
-    @cached_property
-    def _record_files(self) -> dict[int, Array]:
-        return {}
-
-    def record_file(self, number: int) -> Array:
-        """The bytes of a file of records."""
-        if number not in self._record_files:
-            self._record_files[number] = memory_map(self.folder / file_name(number), "uint8")
-        return self._record_files[number]
+        return self.arrays[name]
 
     def record(self, document: int) -> Record | None:
         """The record of a document, if it has one."""
         fields = self["records"][document].tolist()
         if fields[0] < 0:
             return None
-        return Record.of(self.ids[document], self.record_file(fields[0]), fields, self["means"].shape[1])
+        return Record.of(self.ids[document], self[file_name(fields[0])], fields, self["means"].shape[1])
 
     def encoding(self, document: int) -> Encoding | None:
         """The encoding of a document, if it has a record."""
@@ -202,6 +184,19 @@ class Segment:
         return starts[place], starts[place + 1]
 
 
+def _columns(folder: Path, documents: int) -> dict[str, Array]:
+    """The columns of a segment of so many documents."""
+    arrays = {name: memory_map(folder / name, dtype) for name, dtype in DTYPES.items() if dtype}
+    for name in HELD:
+        path, entries = folder / f"{name}.counts", max(1, len(arrays[f"{name}.held"]))
+        arrays[f"{name}.counts"] = memory_map(path, f"u{max(1, path.stat().st_size // entries)}")
+    for name in VECTORS:
+        arrays[name] = arrays[name].reshape(documents, -1) if documents else arrays[name].reshape(0, 0)
+    arrays["titles"] = arrays["titles"].reshape(documents, TITLE_TERMS)
+    arrays["records"] = arrays["records"].reshape(documents, len(FIELDS))
+    return arrays
+
+
 def _take_runs(values: Array, first: Ints, last: Ints) -> Array:
     """The values from each first up to each last, which is left out, one after another."""
     if (last - first).sum() <= LONG_RUN * len(first):
@@ -210,10 +205,12 @@ def _take_runs(values: Array, first: Ints, last: Ints) -> Array:
 
 
 def memory_map(path: Path, dtype: str) -> Array:
-    """The array in a file, read as far as it is used."""
-    if not path.stat().st_size:
-        return np.empty(0, dtype)
-    return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+    """The array in a file, read as far as it is used; a small one at once, as every map keeps its file open."""
+    if path.stat().st_size > SMALL:
+        return np.asarray(np.memmap(path, dtype=dtype, mode="r"))
+    values = np.fromfile(path, dtype)
+    values.flags.writeable = False
+    return values
 
 
 def write_array(file: BinaryIO, values: Array, dtype: str) -> None:
@@ -249,12 +246,12 @@ def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], colum
 def with_columns(folder: Path, segment: Segment, columns: Columns) -> Segment:
     """The same segment with other values in some columns, as a new one that shares the files of all others."""
     folder.mkdir(parents=True)
-    for name in (*DTYPES, *record_files(segment.folder)):
+    for name, values in segment.arrays.items():
         if name in columns:
             with (folder / name).open("wb") as file:
                 write_array(file, columns[name], DTYPES[name])
         else:
-            link(segment.folder / name, folder / name)
+            link(segment.folder / name, folder / name, values)
     known = {name: value for name, value in segment.checksums.items() if name not in columns}
     return seal(folder, segment.ids, segment.hashes, known)
 

@@ -126,8 +126,8 @@ class QueryEncoder:
             return stored[0], query
         document = query if isinstance(query, Document) else self.read(query)
         id = self.stored_id(document)
-        if id is not None:
-            return self.stored([id])[0], id
+        if id is not None and (stored := self.stored([id])):  # else another process has removed it since
+            return stored[0], id
         return self.matcher().encode([document])[0], None
 
     def stored_id(self, document: Document) -> str | None:

@@ -40,7 +40,7 @@ def rank_by_sdr(searcher: Searcher, query: Query, k: int, matcher: SdrMatcher, w
     def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
         return [matcher.explain(_sdr(query.encoding), _sdr(candidate)).best(PASSAGES) for candidate in candidates]
 
-    rows = searcher.store.fetch(ids, SENTENCES)
+    rows = searcher.store.fetch(ids, SENTENCES)  # another process may have removed some
     if not rows:
         return Ranking.empty(query)
     candidates = Paragraphs.join([paragraphs_of(row) for row in rows])
@@ -49,8 +49,11 @@ def rank_by_sdr(searcher: Searcher, query: Query, k: int, matcher: SdrMatcher, w
     best = np.argsort(-scores, kind="stable")[:k]
     not_scored = len(scope) - len(scores)
     lower = np.array([percentile(scores, i) * len(scores) / 100 + not_scored for i in best.tolist()])
-    encodings = searcher.encodings([ids[i] for i in best])
-    return Ranking(query, encodings, scores[best], 100.0 * lower / len(scope), len(scope), explain)
+    encodings = {encoding.document.id: encoding for encoding in searcher.encodings([rows[i].id for i in best])}
+    present = [place for place, i in enumerate(best.tolist()) if rows[i].id in encodings]
+    best, lower = best[present], lower[present]
+    found = [encodings[rows[i].id] for i in best]
+    return Ranking(query, found, scores[best], 100.0 * lower / len(scope), len(scope), explain)
 
 
 def normalised_scores(query: Paragraphs, candidates: Paragraphs, sample: Paragraphs | None) -> Floats:
