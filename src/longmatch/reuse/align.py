@@ -124,7 +124,7 @@ def _longest_common(a: list[int], b: list[int]) -> list[Block]:
 def _anchors(a: Ints, b: Ints) -> list[Block]:
     """The heaviest chain of runs that stand once in both, of the longest kind that there is."""
     for length in ANCHORS:
-        (own, i), (other, j) = _once(shingles(a, length)), _once(shingles(b, length))
+        (own, i), (other, j) = once(shingles(a, length)), once(shingles(b, length))
         _, x, y = np.intersect1d(own, other, assume_unique=True, return_indices=True)
         if len(x):
             order = np.argsort(i[x])
@@ -132,7 +132,7 @@ def _anchors(a: Ints, b: Ints) -> list[Block]:
     return []
 
 
-def _once(values: Hashes) -> tuple[Hashes, Ints]:
+def once(values: Hashes) -> tuple[Hashes, Ints]:
     """The values that occur once, and where."""
     distinct, index, counts = np.unique(values, return_index=True, return_counts=True)
     return distinct[counts == 1], index[counts == 1]

@@ -64,16 +64,12 @@ class TextUnits:
         """The section of each unit."""
         return [self.blocks[unit.block].section for unit in self.units]
 
-    def opening(self, section: int) -> tuple[str, str]:
-        """A section's heading, and the first words below it; each may be empty."""
+    def opening(self, section: int) -> str:
+        """A section's first words below its heading; may be empty."""
         start = bisect_left(self.sections, section)
-        first = self.units[start : start + OPENING]
-        parts: tuple[list[str], list[str]] = [], []
-        for unit in first:
-            block = self.blocks[unit.block]
-            if block.section == section:
-                parts[block.kind != "heading"].append(unit.text)
-        return " ".join(parts[0]), " ".join(parts[1])
+        first = (unit for unit in self.units[start : start + OPENING] if self.blocks[unit.block].section == section)
+        below = (unit for unit in first if self.blocks[unit.block].kind != "heading")
+        return "".join(unit.text + " " * unit.spaced for unit in below).strip()
 
     @staticmethod
     def of(document: Document, vocabulary: Vocabulary) -> "TextUnits":

@@ -352,11 +352,16 @@ class SectionRevision(Answer):
 
     heading: str
     opening: str
-    status: Literal["unchanged", "changed", "moved", "added", "removed"]
+    status: Literal["unchanged", "renumbered", "changed", "renamed", "moved", "split", "merged", "added", "removed"]
     same: int
     added: int
     removed: int
     moved: int
+    edited: bool = Field(description="Whether the text below the heading changed.")
+    was: list[str] = Field(description="The headings in A, where they are others; of merged sections, all of them.")
+    before: str = Field(description="The section of A that a moved one now stands before; or empty.")
+    after: str = Field(description="The section of A that a moved one now stands after; or empty.")
+    subsections: int = Field(description="Sections below it that moved along and are not listed.")
 
 
 class VersionChanges(Answer):

@@ -7,18 +7,19 @@ from pathlib import Path
 from longmatch.matching.match import Match
 from longmatch.matching.render.html import asset, digest, environment
 from longmatch.matching.render.wording import facts, revision_summary
-from longmatch.reuse.revision import RevisedBlock
+from longmatch.reuse.weaving import RevisedBlock
 
 STYLES = ("base.css", "match.css", "redline.css")
-FOLDED = 4  # unchanged paragraphs in a row from which all but their ends are folded away
+FOLDED = 4  # unchanged or moved paragraphs in a row from which all but their ends are folded away
+_NAMES = {"same": "unchanged paragraph", "moved away": "paragraph moved away", "moved here": "paragraph moved here"}
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Blocks in a row; those that did not change may be folded away."""
+    """Blocks in a row; those that did not change, or only moved, may be folded away under a name."""
 
     blocks: list[RevisedBlock]
-    folded: bool = False
+    folded: str = ""
 
 
 def render_redline(match: Match) -> str:
@@ -43,12 +44,12 @@ def write_redline(match: Match, path: Path) -> Path:
 
 
 def stretches(blocks: tuple[RevisedBlock, ...]) -> list[Stretch]:
-    """Blocks in order, with long runs of unchanged ones folded between the first and the last of them."""
+    """Blocks in order, with long runs of unchanged or moved ones folded between the first and the last of them."""
     found: list[Stretch] = []
-    for unchanged, group in groupby(blocks, key=lambda block: block.unchanged):
+    for (change, _), group in groupby(blocks, key=lambda block: (block.change, block.move)):
         row = list(group)
-        if unchanged and len(row) > FOLDED:
-            found += [Stretch(row[:1]), Stretch(row[1:-1], folded=True), Stretch(row[-1:])]
+        if change in _NAMES and len(row) > FOLDED:
+            found += [Stretch(row[:1]), Stretch(row[1:-1], _NAMES[change]), Stretch(row[-1:])]
         else:
             found.append(Stretch(row))
     return found

@@ -8,6 +8,7 @@ from longmatch.documents.document import Document
 from longmatch.matching.match import LIKELY, Match
 from longmatch.reuse.reuse import ONE_WORDING, Reuse, same_throughout
 from longmatch.reuse.revision import Revision
+from longmatch.reuse.section_table import SectionChange
 
 _MAY = 0.30  # the probability from which two documents may belong together
 _VERDICTS = (  # from this probability on, how sure, and whether they do
@@ -19,6 +20,7 @@ _VERDICTS = (  # from this probability on, how sure, and whether they do
 )
 _WORD_FOR_WORD = 0.98  # share of the words of a passage that are the same
 NOTHING_STANDS_OUT = "Nothing here stands out for this question; the closest are listed."
+_MOVES = 3  # sections that moved, each with a sentence
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _CHANGES: tuple[Literal["added", "removed", "moved"], ...] = ("added", "removed", "moved")
 _LANGUAGES = {
@@ -282,7 +284,37 @@ def how_exactly(unchanged: float, unit: str = "word") -> str:
 def revision_summary(revision: Revision) -> str:
     """One sentence on how many words changed between two versions."""
     changes = [f"{count(number, 'word')} {name}" for name in _CHANGES if (number := revision.words(name))]
-    return f"From A to B: {_listed(changes)}." if changes else "No word was added, removed or moved."
+    if not changes:
+        return "No word was added, removed or moved."
+    return " ".join([f"From A to B: {_listed(changes)}.", *_moved_sections(revision)])
+
+
+def _moved_sections(revision: Revision) -> list[str]:
+    """A sentence for each section that moved; of many, for the longest."""
+    moved = [section for section in revision.sections if section.status == "moved"]
+    longest = sorted(moved, key=lambda section: -section.moved)[:_MOVES]
+    sentences = [
+        f"“{section.was[0] if section.was else label(section.heading, section.opening)}” {section_status(section)}."
+        for section in moved
+        if section in longest
+    ]
+    rest = len(moved) - len(sentences)
+    return [*sentences, f"{count(rest, 'more section')} moved."] if rest else sentences
+
+
+def section_status(section: SectionChange) -> str:
+    """What happened to a section between two versions, in a few words."""
+    side = "before" if section.before else "after"
+    beside = section.before or section.after
+    return f"{section.status} {side} “{beside}”" if beside else section.status
+
+
+def section_note(section: SectionChange) -> str:
+    """What else there is to say of it, in brackets behind its heading; often nothing."""
+    along = f"with {count(section.subsections, 'subsection')}" if section.subsections else ""
+    was = ", ".join(f"“{name}”" for name in section.was)
+    edited = "edited" if section.edited and section.status in ("moved", "renamed", "split", "merged") else ""
+    return "; ".join(part for part in (along, was and f"was {was}", edited) if part)
 
 
 def shares(parts: Mapping[str, float], labels: Mapping[str, str]) -> list[tuple[str, float]]:

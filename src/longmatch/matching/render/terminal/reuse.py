@@ -7,12 +7,12 @@ from rich.text import Text
 from longmatch.documents.brief import brief
 from longmatch.matching.match import Match
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import count, how_exactly, label
+from longmatch.matching.render.wording import count, how_exactly, label, section_note, section_status
 from longmatch.reuse.revision import Revision
 
 PASSAGES = 3  # shown
 LONGEST = 300  # characters of a passage shown
-STYLES = {"unchanged": "dim", "changed": "yellow", "moved": "blue", "added": "green", "removed": "red"}
+STYLES: dict[str, str] = {"unchanged": "dim", "renumbered": "dim", "moved": "blue", "added": "green", "removed": "red"}
 
 
 def print_reuse(match: Match, console: Console) -> None:
@@ -38,7 +38,11 @@ def print_sections(revision: Revision, console: Console) -> None:
         table.add_column(name, justify="right" if name else "left")
     for section in revision.sections:
         counts = (section.same, section.added, section.removed, section.moved)
-        name = printable(label(section.heading, section.opening))
-        table.add_row(name, Text(section.status, STYLES[section.status]), *(f"{n:,}" if n else "" for n in counts))
+        note = section_note(section)
+        heading = Text.assemble(
+            printable(label(section.heading, section.opening)), (f" ({printable(note)})" if note else "", "dim")
+        )
+        status = Text(printable(section_status(section)), STYLES.get(section.status, "yellow"))
+        table.add_row(heading, status, *(f"{n:,}" if n else "" for n in counts))
     console.print(table)
     console.print()

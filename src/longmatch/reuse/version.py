@@ -1,0 +1,122 @@
+"""One of two versions of a text, as its sections: their headings, levels and words."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from longmatch.documents.document import Document
+from longmatch.reuse.shingles import Flags, Ints
+from longmatch.reuse.text_units import TextUnits
+from longmatch.reuse.words import Vocabulary
+
+OPENING = 6  # words that a section without a heading is called by
+LONGEST_HEADING = 300  # characters of a heading that are looked at
+_NAMES = (
+    r"chapter|part|section|article|clause|paragraphs?|appendix|annex|schedule|exhibit|book|title|kapitel|teil|abschnitt|"
+    r"artikel|anhang|chapitre|partie|annexe|capítulo|sección|artículo|anexo|capitolo|articolo|глава|раздел|часть|статья"
+)
+_DECIMAL = r"\d{1,4}[a-z]?(?:[.\-–/]\d{1,4}[a-z]?){0,6}(?![\w%])"
+_ROMAN = r"[IVXLC]{1,8}"
+_CHINESE = r"[一二三四五六七八九十百零〇\d]{1,8}"
+_NUMBER = re.compile(
+    rf"(?:(?P<name>(?i:{_NAMES}))\s+(?:{_DECIMAL}|{_ROMAN}\b|[A-Z]\b)|§{{1,2}}\s*{_DECIMAL}|{_DECIMAL}|(?:{_ROMAN}|[A-H])[.):]|"
+    rf"{_ROMAN}(?=\s+[A-Z]{{2}})|第{_CHINESE}(?P<kind>[章节節编編部篇条條款])|{_CHINESE}、|[（(](?:{_CHINESE}|[a-z]{{1,5}})[)）])"
+    r"[.):\s\u3000–—-]*"
+)
+
+
+def without_number(heading: str) -> str:
+    """A heading without the number it begins with; of one that is a number only, what kind of part it numbers.
+
+    >>> [without_number(x) for x in ("10. Audit", "Article 5", "Chapter 3: Methods", "IV. THE LAW", "Part-time work")]
+    ['Audit', 'Article', 'Chapter Methods', 'THE LAW', 'Part-time work']
+    >>> [without_number(x) for x in ("第三章 合同", "§ 12a Frist", "2.3 Data", "24 hours", "3D models", "I agree")]
+    ['章 合同', 'Frist', 'Data', 'hours', '3D models', 'I agree']
+    """
+    text = " ".join(heading[:LONGEST_HEADING].split())
+    match = _NUMBER.match(text)
+    if match is None:
+        return text
+    return f"{match['name'] or match['kind'] or ''} {text[match.end() :]}".strip()
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version's sections and words. Sections are numbered as in the document."""
+
+    units: TextUnits
+    headings: tuple[str, ...]
+    levels: tuple[int, ...]
+
+    @staticmethod
+    def of(document: Document, vocabulary: Vocabulary) -> "Version":
+        """All headings and paragraphs of a document."""
+        sections = document.sections
+        headings = tuple(" ".join(section.heading.split()) for section in sections)
+        return Version(TextUnits.of(document, vocabulary), headings, tuple(section.level for section in sections))
+
+    @cached_property
+    def home(self) -> Ints:
+        """The section of each word."""
+        return np.array(self.units.sections, dtype=np.int64)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each section begins among the words, and after the last where it ends."""
+        return np.searchsorted(self.home, np.arange(len(self.headings) + 1))
+
+    @cached_property
+    def in_heading(self) -> Flags:
+        """Whether each word stands in a heading."""
+        kinds = np.array([block.kind == "heading" for block in self.units.blocks], dtype=bool)
+        return kinds[[unit.block for unit in self.units.units]] if len(kinds) else np.zeros(0, dtype=bool)
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """The headings without their numbers."""
+        return tuple(without_number(heading) for heading in self.headings)
+
+    def words(self, section: int) -> range:
+        """The words of a section."""
+        return self.run(section, section)
+
+    def run(self, first: int, last: int) -> range:
+        """The words of a run of sections."""
+        return range(int(self.starts[first]), int(self.starts[last + 1]))
+
+    def heading_words(self, section: int) -> int:
+        """The number of words of its heading."""
+        words = slice(self.starts[section], self.starts[section + 1])
+        return int(self.in_heading[words].sum())
+
+    def body(self, section: int) -> range:
+        """The words below its heading; of a heading without any, those of the sections below it."""
+        start = int(self.starts[section]) + self.heading_words(section)
+        end = int(self.starts[section + 1])
+        return range(start, end if end > start else int(self.starts[self._end(section)]))
+
+    def _end(self, section: int) -> int:
+        """The first section after it that is none of its subsections."""
+        following = range(section + 1, len(self.levels))
+        return next((other for other in following if self.levels[other] <= self.levels[section]), len(self.levels))
+
+    def key(self, section: int) -> tuple[str, bytes]:
+        """Equal for sections that are the same but for their number."""
+        body = self.body(section)
+        return self.titles[section].casefold(), self.units.ids[body.start : body.stop].tobytes()
+
+    @cached_property
+    def worded(self) -> list[int]:
+        """The sections that hold any word."""
+        return [int(section) for section in np.flatnonzero(np.diff(self.starts))]
+
+    def name(self, section: int) -> tuple[str, str]:
+        """A section's heading and its first words; each may be empty."""
+        return self.headings[section], self.units.opening(section)
+
+    def called(self, section: int) -> str:
+        """What to call a section: its heading, else its first words."""
+        heading, opening = self.name(section)
+        return heading or " ".join(opening.split()[:OPENING])
