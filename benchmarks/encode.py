@@ -129,7 +129,7 @@ def _fitting(texts: list[str], backbone: Backbone) -> list[str]:
 def their_way() -> Way:
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(default_folder()), device="cpu")
+    model = SentenceTransformer(str(default_folder()), device="cpu", trust_remote_code=False)
 
     def encode(texts: list[str]) -> Vectors:
         return np.asarray(model.encode(texts, show_progress_bar=False), dtype=np.float32)

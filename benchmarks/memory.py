@@ -40,6 +40,7 @@ from transformers import AutoModel
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.longformer import LongModel, repeat_positions
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
@@ -93,7 +94,7 @@ def s_long(tokens: int, documents: int) -> Step:
 
 def full(tokens: int, documents: int, kernel: str = "sdpa") -> Step:
     """The backbone over the whole document at once."""
-    model: Any = AutoModel.from_pretrained(locate(None), attn_implementation=kernel)
+    model: Any = open_checkpoint(AutoModel, locate(None), attn_implementation=kernel)
     table = repeat_positions(model.embeddings.position_embeddings.weight.data, 0, tokens)
     model.embeddings.position_embeddings = torch.nn.Embedding.from_pretrained(table, freeze=False)
     drawn = np.random.default_rng(0).integers(1000, VOCABULARY, (documents, tokens))

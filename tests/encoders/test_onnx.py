@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from onnx import TensorProto, helper
 from transformers import AutoModel
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.graph import UnsupportedArchitecture
+from longmatch.encoders.onnx import read_onnx
 from longmatch.errors import LongmatchError
 
 PIECES = [np.arange(5, 15), np.arange(7, 40), np.array([9])]
@@ -109,3 +111,18 @@ def test_eight_bit_weights_are_computed_as_onnxruntime_does(int8_export: Path) -
     (states,) = session.run(["last_hidden_state"], inputs)
     theirs = states[0].mean(0) / np.linalg.norm(states[0].mean(0))
     assert float(backbone.encode(PIECES[1:2])[0] @ theirs) > 0.99  # which rounds the states too
+
+
+@pytest.mark.parametrize("location", ["../outside.bin", "{root}/outside.bin", "link.bin"])
+def test_weights_that_an_onnx_file_names_outside_its_folder_are_not_read(location: str, tmp_path: Path) -> None:
+    folder, outside = tmp_path / "model", tmp_path / "outside.bin"
+    folder.mkdir()
+    outside.write_bytes(np.ones(4, np.float32).tobytes())
+    (folder / "link.bin").symlink_to(outside)
+    weights = TensorProto(name="weights", dims=[4], data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+    weights.external_data.add(key="location", value=location.format(root=tmp_path))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "weights"], ["y"])], "graph", [x], [y], [weights])
+    (folder / "model.onnx").write_bytes(helper.make_model(graph).SerializeToString())
+    with pytest.raises(LongmatchError, match="cannot be read as ONNX"):
+        read_onnx(folder / "model.onnx", "mean")

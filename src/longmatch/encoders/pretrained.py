@@ -198,8 +198,13 @@ def need_file(place: str, name: str) -> Path:
 
 
 def find_file(place: str, name: str) -> Path | None:
-    """A file of a local folder, or of a hub id, downloaded unless it is in the cache; None if there is none."""
+    """A file of a local folder, or of a hub id, downloaded unless it is in the cache; None if there is none.
+
+    Names come from the model's own files too: one that leads out of the folder is none.
+    """
     folder = Path(place)
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        return None
     if folder.is_dir():
         return folder / name if (folder / name).is_file() else None
     return hub_file(place, name)

@@ -13,6 +13,7 @@ from longmatch.documents.document import Document
 from longmatch.encoders.pretrained import checkpoint_errors
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import Precision, native_precision
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.matching.align import Floats, Ints
 from longmatch.matching.matcher import Encoder, Progress, Scores
@@ -98,7 +99,7 @@ def open_trained(model_class: Any, folder: str | Path, device: str | None = None
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     with checkpoint_errors(f"The model {folder}", f"Name a folder written by `{f'longmatch train {name}'.rstrip()}`."):
-        model = model_class.from_pretrained(folder, dtype=torch.float32)
+        model = open_checkpoint(model_class, folder)
         tokenizer = open_tokenizer(str(folder))
     place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     return model.to(place), tokenizer

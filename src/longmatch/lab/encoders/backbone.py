@@ -15,6 +15,7 @@ from longmatch.encoders.hardware import cpu_flags
 from longmatch.encoders.pretrained import checkpoint_errors, locate, read_pooling
 from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.engine import TorchEngine, limit_torch_threads
 from longmatch.lab.encoders.low_rank import apply_change
 from longmatch.lab.encoders.packed import PackedEngine, uses_packing
@@ -103,8 +104,8 @@ class TorchBackbone(Backbone):
         if target.type == "cpu":
             limit_torch_threads()
         with checkpoint_errors(f"The model {place}", ADVICE):
+            model = open_checkpoint(AutoModel, place, dtype=dtype).to(target, dtype).eval()
             tokenizer = open_tokenizer(place)
-            model = AutoModel.from_pretrained(place, dtype=dtype).to(target, dtype).eval()
         reads = tokenizer.backend_tokenizer, special_tokens(tokenizer, place), read_pooling(place)
         return TorchBackbone(TorchNetwork(model), *reads, name or place, precision)
 

@@ -9,7 +9,7 @@ def open_tokenizer(place: str) -> Any:
     """Load the fast tokenizer of a folder or hub id; it neither truncates nor pads."""
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True)
+    tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, trust_remote_code=False)
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     return tokenizer

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForMaskedLM
 from transformers.activations import ACT2FN
 
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.ragged import offsets_of
 
@@ -97,7 +98,7 @@ class WordHead(nn.Module):
     def load_pretrained(self, name: str) -> bool:
         """Load the head of a checkpoint (folder or hub id); False if it has none of BERT's or RoBERTa's form."""
         try:
-            model, report = AutoModelForMaskedLM.from_pretrained(name, dtype=torch.float32, output_loading_info=True)
+            model, report = open_checkpoint(AutoModelForMaskedLM, name, output_loading_info=True)
         except ValueError:  # an architecture without masked language modelling
             return False
         prefix = f"{model.base_model_prefix}."

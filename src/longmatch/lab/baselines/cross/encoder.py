@@ -10,6 +10,7 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.cross.config import CrossConfig
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed import forward_rows, uses_packing
 from longmatch.lab.encoders.positions import max_positions
@@ -42,7 +43,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
     def __init__(self, config: CrossConfig) -> None:
         super().__init__(config)
         inner = config.backbone_config()
-        self.backbone = AutoModel.from_config(inner)
+        self.backbone = AutoModel.from_config(inner, trust_remote_code=False)
         if getattr(self.backbone, "pooler", None) is not None:
             self.backbone.pooler = None  # replaced by the dense layer below
         self.pooler = nn.Linear(inner.hidden_size, inner.hidden_size)
@@ -57,7 +58,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
 
         The dense layer is initialised with the backbone's own pooler, if it has one and `readout` says so.
         """
-        backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
+        backbone = open_checkpoint(AutoModel, locate(name))
         model = cls(cls.config_class(backbone=backbone.config.to_dict(), **settings))
         model.backbone.load_state_dict(backbone.state_dict(), strict=False)
         dense = getattr(getattr(backbone, "pooler", None), "dense", None)

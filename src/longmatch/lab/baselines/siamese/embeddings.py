@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from transformers import AutoModel
 
 from longmatch.encoders.pretrained import locate
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 
 EmbeddingInit = Literal["backbone", "new"]
 
@@ -35,7 +36,7 @@ def initial_embeddings(backbone: str | None, tokenizer: Any, init: EmbeddingInit
     """A backbone's input embeddings, or random ones of the given width: (vocabulary, width)."""
     if init == "new":
         return torch.randn(tokenizer.backend_tokenizer.get_vocab_size(), width)
-    table: Tensor = AutoModel.from_pretrained(locate(backbone), dtype=torch.float32).get_input_embeddings().weight
+    table: Tensor = open_checkpoint(AutoModel, locate(backbone)).get_input_embeddings().weight
     return table.detach().clone()
 
 

@@ -12,6 +12,7 @@ from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
 from longmatch.lab.baselines.siamese.local_attention import NAME
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.dropout import set_dropout
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_sum
@@ -64,14 +65,16 @@ class LongModel(VectorModel):
 
     def __init__(self, config: LongConfig) -> None:
         super().__init__(config)
-        self.backbone = AutoModel.from_config(config.backbone_config(), attn_implementation=NAME)
+        self.backbone = AutoModel.from_config(
+            config.backbone_config(), attn_implementation=NAME, trust_remote_code=False
+        )
         self.post_init()
 
     @classmethod
     def new(cls, backbone: str | None, tokenizer: Any, dropout: float | None = None, **settings: Any) -> Self:
         """A new model from any checkpoint with learned positions; the packaged MiniLM by default."""
         place = locate(backbone)
-        short = AutoModel.from_pretrained(place, dtype=torch.float32)
+        short = open_checkpoint(AutoModel, place)
         set_dropout(short, dropout)
         weights = short.state_dict()
         if POSITIONS not in weights:

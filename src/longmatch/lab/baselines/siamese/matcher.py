@@ -21,6 +21,7 @@ from longmatch.lab.baselines.siamese.han import HanModel
 from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.smash import SmashModel
 from longmatch.lab.encoders.backbone import Precision
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.matchers import TrainedMatcher, open_trained
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Progress
@@ -93,10 +94,10 @@ class _SavedModel:
     """Opens a folder with the model class that its config names."""
 
     @staticmethod
-    def from_pretrained(folder: str | Path, **settings: Any) -> VectorModel:
+    def from_pretrained(folder: str | Path, **_: Any) -> VectorModel:
         model_type = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
         model_class: Any = next((c for c in MODELS if c.config_class.model_type == model_type), None)
         if model_class is None:
             raise ValueError(f"its model type is {model_type}")
-        model: VectorModel = model_class.from_pretrained(folder, **settings)
+        model: VectorModel = open_checkpoint(model_class, folder)
         return model

@@ -11,6 +11,7 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.dropout import set_dropout
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
@@ -85,7 +86,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         super().__init__(config)
         inner = config.backbone_config()
         width = inner.hidden_size
-        self.backbone = AutoModel.from_config(inner)
+        self.backbone = AutoModel.from_config(inner, trust_remote_code=False)
         if config.augmented:
             self.section_embedding = nn.Embedding(max(config.sections, 1), width)
             self.chunk_embedding = nn.Embedding(config.max_chunks, width)
@@ -107,7 +108,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
 
         The section and chunk embeddings start at 0, so the backbone starts from the inputs it was trained on.
         """
-        backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
+        backbone = open_checkpoint(AutoModel, locate(name))
         set_dropout(backbone, dropout)
         model = cls(ColdeConfig(backbone=backbone.config.to_dict(), **settings))
         model.backbone.load_state_dict(backbone.state_dict())

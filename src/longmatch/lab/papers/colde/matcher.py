@@ -10,6 +10,7 @@ from torch import Tensor
 from longmatch.documents.document import Document
 from longmatch.encoders.pretrained import checkpoint_errors
 from longmatch.lab.encoders.backbone import Precision
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.papers.colde.encoder import ColdeModel
@@ -52,7 +53,7 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
         logging.set_verbosity_error()
         logging.disable_progress_bar()
         with checkpoint_errors(f"The CoLDE model {folder}", "Name a folder written by `longmatch train colde`."):
-            model: Any = ColdeModel.from_pretrained(folder, dtype=torch.float32)
+            model: Any = open_checkpoint(ColdeModel, folder)
             tokenizer = open_tokenizer(str(folder))
         target = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
         return cls(model.to(target), tokenizer, max_tokens, precision)

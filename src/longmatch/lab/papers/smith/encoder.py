@@ -13,6 +13,7 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.flat import FlatTokens, mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.positions import max_positions
@@ -92,7 +93,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
             raise LongmatchError(
                 f"The document level has {config.document_heads} heads; they must divide the width, {width}."
             )
-        self.sentence_level = AutoModel.from_config(inner)
+        self.sentence_level = AutoModel.from_config(inner, trust_remote_code=False)
         if getattr(self.sentence_level, "pooler", None) is not None:
             self.sentence_level.pooler = None  # replaced by the dense layer below
         self.block = nn.Linear(width, width)
@@ -105,7 +106,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
     @classmethod
     def from_backbone(cls, name: str | None = None, **settings: Any) -> "SmithModel":
         """SMITH-Short: a pretrained checkpoint (folder or hub id) as the sentence level."""
-        backbone = AutoModel.from_pretrained(locate(name), dtype=torch.float32)
+        backbone = open_checkpoint(AutoModel, locate(name))
         model = cls(SmithConfig(sentence_level=backbone.config.to_dict(), **settings))
         model.sentence_level.load_state_dict(backbone.state_dict(), strict=False)  # all but its pooler
         return model
@@ -228,7 +229,7 @@ def open_smith(folder: str | Path) -> tuple[SmithModel, Any]:
         kind = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))["model_type"]
         if kind != SmithConfig.model_type:
             raise ValueError(f"it holds a model of type {kind}")
-        model: SmithModel = SmithModel.from_pretrained(folder, dtype=torch.float32)
+        model: SmithModel = open_checkpoint(SmithModel, folder)
         return model, open_tokenizer(str(folder))
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")

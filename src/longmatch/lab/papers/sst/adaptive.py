@@ -16,6 +16,7 @@ from transformers.utils import logging
 from longmatch.encoders.backbone import Vectors
 from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors
 from longmatch.lab.encoders.backbone import TorchBackbone
+from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
 from longmatch.lab.papers.sst.vectors import first_sentence_vectors
 from longmatch.units import Tokens
@@ -41,7 +42,7 @@ class AdaptiveClustering:
             kind = ClusterConfig.get_config_dict(folder)[0].get("model_type")
             if kind != ClusterConfig.model_type:
                 raise ValueError(f"it holds a model of type {kind}")
-            model: Any = ClusterModel.from_pretrained(folder, dtype=torch.float32)
+            model: Any = open_checkpoint(ClusterModel, folder)
         inside = Path(folder) / BACKBONE
         backbone = TorchBackbone.load(str(inside) if inside.is_dir() else model.config.backbone, device)
         return cls(model.to(backbone.device).eval().requires_grad_(False), backbone)
