@@ -13,13 +13,13 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from fastapi.testclient import TestClient
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from longmatch.matching.hits import Hits
 from longmatch.web.app import create_app
+from longmatch.web.server import server_of
 from tests.library.tiny import made_up_text, tiny_matcher
 
 API = "/api/v1"
@@ -84,7 +84,7 @@ def real_server(library: Library, **options: Any) -> Iterator[httpx.Client]:
     """A server on a free port, as `longmatch serve` runs it, until the block ends."""
     listening = socket.create_server(("127.0.0.1", 0))
     app = create_app(library, **options)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    server = server_of(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import signal
 import socket
 import threading
 import time
@@ -38,8 +39,8 @@ def client(own: Library) -> Iterator[object]:
         yield client
 
 
-def send(client, content, name="new.txt"):
-    return client.post(f"{API}/documents", files={"file": (name, content)})
+def send(client, content, name="new.txt", base=API):
+    return client.post(f"{base}/documents", files={"file": (name, content)})
 
 
 def added(client, content, name="new.txt"):
@@ -164,69 +165,112 @@ def test_questions_are_answered_while_adding_waits_for_another_process(client, o
     assert waited(client, job)["state"] == "done"
 
 
-def test_a_cancelled_addition_leaves_nothing(client, own):
+def test_a_cancelled_addition_leaves_nothing_whether_it_had_begun_or_not(client, own):
     lock = FileLock(Path(own.address) / "writer.lock", thread_local=False)
     with lock:
-        job = send(client, made_up_text(7)).json()["job"]
-        client.delete(f"{API}/jobs/{job}")
-        assert waited(client, job)["state"] == "cancelled"
-        while (Path(own.address) / "uploads" / "new.txt").exists():
+        for job in [send(client, made_up_text(7 + number)).json()["job"] for number in range(2)]:
+            client.delete(f"{API}/jobs/{job}")
+            assert waited(client, job)["state"] == "cancelled"
+        while list((Path(own.address) / "uploads").iterdir()):
             time.sleep(0.02)
     assert len(own) == 4
 
 
 def serve(address: str, backbone: Path, port: int) -> None:
     """A server in a process of its own."""
-    import uvicorn
+    from longmatch.web.server import server_of
 
     library = Library(address, tiny_matcher(backbone), create=False)
-    uvicorn.run(create_app(library, writable=True), port=port, log_level="error")
+    server_of(create_app(library, writable=True)).run([socket.create_server(("127.0.0.1", port))])
 
 
-def test_a_killed_server_loses_nothing_that_it_said_was_added(own, tiny_bert, tiny_web):
+@pytest.fixture
+def serving_apart(own, tiny_bert):
+    """A server in a process of its own, and a client of it."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = forked.start(serve, own.address, tiny_bert, port)
-    told: list[str] = []
-
-    def keep_adding() -> None:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}{API}", timeout=30) as client:
-            for number in range(50):
-                try:
-                    job = client.post("/documents", files={"file": (f"n{number}.txt", made_up_text(30 + number))})
-                    standing = waited(client, job.json()["job"], "")
-                except httpx.HTTPError:
-                    return
-                told.append(standing["result"]["id"])
-
     try:
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            try:
-                httpx.get(f"http://127.0.0.1:{port}{API}/health")
-                break
-            except httpx.HTTPError:
-                time.sleep(0.1)
-        adding = threading.Thread(target=keep_adding, daemon=True)
-        adding.start()
-        while len(told) < 2 and time.monotonic() < end:
-            time.sleep(0.02)
-        time.sleep(0.05)
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}{API}", timeout=30) as client:
+            end = time.monotonic() + 60
+            while True:
+                try:
+                    client.get("/health")
+                    break
+                except httpx.HTTPError:
+                    assert time.monotonic() < end
+                    time.sleep(0.1)
+            yield server, client
     finally:
         server.kill()
         server.join()
-    adding.join(30)
+
+
+def adopted(own, tiny_web):
+    """The ids of the library once another server has taken over; all files that were kept are among them."""
     folder = Path(own.address) / "uploads"
     fresh = Library(own.address, tiny_web, create=False)
-    assert len(told) >= 2 and set(told) <= set(fresh) and all((folder / id).exists() for id in told)
     kept = {path.name for path in folder.iterdir() if not path.name.startswith(".") and path.stat().st_size}
-    with calling(fresh, writable=True) as client:  # what was kept and not yet added is added now
+    with calling(fresh, writable=True) as client:
         end = time.monotonic() + 30
         while not kept <= set(fresh) and time.monotonic() < end:
             time.sleep(0.05)
-        assert kept <= set(fresh)
-        assert {path.name for path in folder.iterdir()} == kept
+        assert kept <= set(fresh) and {path.name for path in folder.iterdir()} == kept
         assert client.get(f"{API}/health").json()["documents"] == len(fresh) == 4 + len(kept)
+    return set(fresh)
+
+
+def test_a_killed_server_loses_nothing_that_it_said_was_added(own, serving_apart, tiny_web):
+    server, client = serving_apart
+    told: list[str] = []
+
+    def keep_adding() -> None:
+        for number in range(50):
+            try:
+                job = client.post("/documents", files={"file": (f"n{number}.txt", made_up_text(30 + number))})
+                standing = waited(client, job.json()["job"], "")
+            except httpx.HTTPError:
+                return
+            told.append(standing["result"]["id"])
+
+    adding = threading.Thread(target=keep_adding, daemon=True)
+    adding.start()
+    end = time.monotonic() + 60
+    while len(told) < 2 and time.monotonic() < end:
+        time.sleep(0.02)
+    time.sleep(0.05)
+    server.kill()
+    server.join()
+    adding.join(30)
+    fresh = Library(own.address, tiny_web, create=False)
+    assert len(told) >= 2 and set(told) <= set(fresh)
+    assert all((Path(own.address) / "uploads" / id).exists() for id in told)
+    adopted(own, tiny_web)
+
+
+def test_a_server_told_to_end_keeps_what_it_accepted_and_had_not_added(own, serving_apart, tiny_web):
+    server, client = serving_apart
+    names = [f"n{number}.txt" for number in range(3)]
+    with FileLock(Path(own.address) / "writer.lock", thread_local=False):  # one waits for it, the others for their turn
+        for number, name in enumerate(names):
+            assert send(client, made_up_text(40 + number), name, "").status_code == 202
+        server.terminate()
+        server.join(30)
+    assert server.exitcode == -signal.SIGTERM and len(own) == 4
+    assert set(names) <= adopted(own, tiny_web)
+
+
+def test_a_half_sent_upload_is_no_fault_of_a_server_that_ends(serving_apart):
+    server, client = serving_apart
+    head = f"POST {API}/documents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n"
+    head += "Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\nContent-Disp"
+    with socket.create_connection((client.base_url.host, client.base_url.port)) as half:
+        half.sendall(head.encode())
+        time.sleep(0.3)
+        server.terminate()
+        half.settimeout(30)
+        answer = half.recv(1 << 16)
+    assert answer.startswith(b"HTTP/1.1 408 ") and b"did not come whole" in answer
 
 
 def test_a_zip_file_adds_its_members_and_names_what_it_could_not(client, own):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from longmatch.library.library import Library
 
 SHORTEST = 16  # characters of a token
-CONNECTIONS = 512  # at a time
 INSTALL = "The page needs some more libraries. Install them: pip install 'longmatch[web]'."
 
 
@@ -137,18 +136,9 @@ def _address(host: str, port: int, token: str | None) -> str:
 
 
 def _run(app: Any, listening: socket.socket, address: str | None) -> None:
-    import uvicorn
+    from longmatch.web.server import server_of
 
-    settings = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,  # who read what is nobody's business
-        server_header=False,
-        ws="none",
-        limit_concurrency=CONNECTIONS,
-        timeout_graceful_shutdown=5,
-    )
-    server = uvicorn.Server(settings)
+    server = server_of(app)
     if address:
         threading.Thread(target=_open_when_started, args=(server, address), daemon=True).start()
     with suppress(KeyboardInterrupt):  # the way to stop it, so no failure

@@ -9,7 +9,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.errors import LongmatchError
 from longmatch.web.added_files import AddedFiles
-from longmatch.web.jobs import Job
+from longmatch.web.jobs import Job, Stopped
 from longmatch.web.problems import Problem, log
 from longmatch.web.ranking import WatchedBackbone
 from longmatch.web.reading.collection import ReadCollection, may_hold_many
@@ -69,6 +69,8 @@ def _start(state: State, path: Path, read: ReadCollection, on_failure: Callable[
             job.begin("encoding the document")
             waiting = "waiting for another process to change the library"
             ids = state.library.put(path, encode, lambda: job.begin(waiting), read.problems)
+        except Stopped:  # the next server adopts the file
+            raise
         except BaseException:
             on_failure()
             raise

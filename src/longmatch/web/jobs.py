@@ -4,7 +4,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from longmatch.errors import LongmatchError
 from longmatch.web.problems import UNKNOWN, Problem, log
@@ -14,6 +14,10 @@ from longmatch.web.worker import Worker
 
 class Cancelled(Exception):
     """Raised inside a job that nobody wants any more."""
+
+
+class Stopped(Cancelled):
+    """Raised inside a job that ends because the server does."""
 
 
 @dataclass
@@ -29,7 +33,7 @@ class Job:
     total: int = 0
     result: Ranking | Added | None = None
     detail: str | None = None
-    _unwanted: threading.Event = field(default_factory=threading.Event)
+    _ending: type[Cancelled] | None = None
 
     def begin(self, step: str, total: int = 0) -> None:
         """Say what comes next, and of how many parts it is."""
@@ -38,15 +42,15 @@ class Job:
 
     def advance(self, parts: int = 1) -> None:
         """Count parts done; the place where a job ends if it was cancelled, and where it lets others pass."""
-        if self._unwanted.is_set():
-            raise Cancelled
+        if self._ending is not None:
+            raise self._ending
         self.done += parts
         self.worker.breathe()
 
-    def cancel(self) -> None:
+    def cancel(self, ending: type[Cancelled] = Cancelled) -> None:
         """Want it no more: it ends at its next part."""
         if not self.has_ended:
-            self._unwanted.set()
+            self._ending = ending
             self.state, self.step = "cancelled", "cancelled"
 
     @property
@@ -67,10 +71,9 @@ class Job:
         )
 
     def run(self, work: "Work") -> None:
-        """Do the work, in the scoring thread."""
-        if self._unwanted.is_set():
-            return
-        self.state = "running"
+        """Do the work, in the scoring thread; of cancelled work it is what cleans up."""
+        if self._ending is None:
+            self.state = "running"
         try:
             result = work(self)
         except Cancelled:
@@ -81,7 +84,7 @@ class Job:
             log.error("a job failed", exc_info=error)
             self._fail(UNKNOWN)
         else:
-            if not self._unwanted.is_set() or isinstance(result, Added):  # what was added is in the library
+            if self._ending is None or isinstance(result, Added):  # what was added is in the library
                 self.result, self.step, self.state = result, "done", "done"
 
     def _fail(self, sentence: str) -> None:
@@ -116,10 +119,10 @@ class Jobs:
             raise Problem(404, "There is no such job, or it was done long ago. Start it again.")
         return job
 
-    def cancel_all(self) -> None:
-        """Want none of them any more."""
+    def stop(self) -> None:
+        """End them all with the server."""
         for job in list(self._jobs.values()):
-            job.cancel()
+            job.cancel(Stopped)
 
     def _make_room(self) -> None:
         ended = [id for id, job in self._jobs.items() if job.has_ended]

@@ -25,6 +25,10 @@ class Limits:
     added_documents: int = 500  # of one file that holds many
     added_words: int = 1_500_000  # of all of them
     upload_files: int = 128 * MB  # of the PDF files of held uploads, whose pages can be shown
+    connections: int = 512  # at a time
+    head_seconds: int = 10  # for the head of a request, from the connection or the last answer
+    body_seconds: float = 20.0  # for its body, and longer as long as it comes at least
+    body_speed: int = 16_000  # bytes a second
     waiting: int = 128  # questions that may wait for their turn
     rankers: int = field(default_factory=lambda: min(4, usable_cores()))  # processes when several ask; 1 for none
     jobs: int = 64  # kept, finished ones included

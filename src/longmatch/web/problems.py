@@ -17,6 +17,7 @@ from longmatch.library.library import Library
 log = logging.getLogger(__name__)
 
 UNKNOWN = "longmatch could not answer this because of an internal error. See the terminal it runs in."
+STOPPING = "The server is stopping. Start it again: longmatch serve LIBRARY."
 OTHERS_WORDS = {  # what FastAPI says, in ours
     "Not Found": "There is nothing at this address. The interface is described at /docs.",
     "Method Not Allowed": "This address does not take that method. The interface is described at /docs.",

@@ -5,6 +5,7 @@ it lets point here (DNS rebinding: the Host header then is not one of ours), or 
 Sec-Fetch-Site say where it comes from).
 """
 
+import asyncio
 import secrets
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from longmatch.web.limits import Limits
+from longmatch.web.problems import STOPPING
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 OPEN = ("/api/v1/openapi.json",)  # what needs no token: the description, and everything outside /api
@@ -42,6 +44,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 HANG_UP = {"Connection": "close"}  # the rest of a body that is too long is not waited for
+LATE = "The request did not come whole in time. Send it again."
 SLACK = 1 << 16  # bytes of a form around its file
 
 
@@ -49,7 +52,7 @@ class Guard:
     """Stands before every route."""
 
     def __init__(self, app: ASGIApp, *, token: str | None, limits: Limits, hosts: frozenset[str] | None = None) -> None:
-        self._app, self._token, self._most = app, token, limits.upload_bytes + SLACK
+        self._app, self._token, self._limits = app, token, limits
         self._hosts = LOOPBACK if hosts is None else hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,12 +61,19 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        guarded = _with_headers(send, scope["path"])
+        guarded = _Answer(send, scope["path"])
         refusal = self._refusal(scope["path"], headers)
         if refusal is not None:
             await refusal(scope, receive, guarded)
             return
-        await self._app(scope, self._bounded(receive), guarded)
+        body = _Body(receive, self._limits)
+        try:
+            await self._app(scope, body, guarded)
+        except asyncio.CancelledError:  # the server stops
+            if guarded.has_begun:
+                raise
+            answer = _no(503, STOPPING) if body.is_whole else _no(408, LATE, HANG_UP)
+            await answer(scope, receive, guarded)
 
     def _refusal(self, path: str, headers: Headers) -> JSONResponse | None:
         host = _name(headers.get("host", ""))
@@ -73,8 +83,8 @@ class Guard:
             return _no(403, "Another site may not ask this server.")
         if self._token is not None and path.startswith("/api/") and path not in OPEN and not self._knows(headers):
             return _no(401, "This server wants its token: Authorization: Bearer TOKEN.", {"WWW-Authenticate": "Bearer"})
-        if _length(headers) > self._most:
-            return _no(413, self._too_large(), HANG_UP)
+        if _length(headers) > self._limits.upload_bytes + SLACK:
+            return _no(413, too_large(self._limits), HANG_UP)
         return None
 
     def _knows(self, headers: Headers) -> bool:
@@ -82,35 +92,57 @@ class Guard:
         known = (self._token or "").encode()
         return kind.lower() == "bearer" and secrets.compare_digest(given.strip().encode("utf-8", "replace"), known)
 
-    def _bounded(self, receive: Receive) -> Receive:
-        """A body whose length was not announced is cut off where it becomes too long."""
-        seen = 0
 
-        async def bounded() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._most:
-                raise HTTPException(413, self._too_large(), HANG_UP)
-            return message
+class _Body:
+    """What an application receives of a request: a bounded length, in a bounded time."""
 
-        return bounded
+    def __init__(self, receive: Receive, limits: Limits) -> None:
+        self._receive, self._limits = receive, limits
+        self._since = asyncio.get_running_loop().time()
+        self._seen = 0
+        self.is_whole = False
 
-    def _too_large(self) -> str:
-        return f"This is more than the {(self._most - SLACK) / 1e6:,.0f} MB that may be uploaded."
+    async def __call__(self) -> Message:
+        """The next part. What is too long, comes too slowly or ends too early is refused there."""
+        if self.is_whole:
+            return await self._receive()
+        end = self._since + self._limits.body_seconds + self._seen / self._limits.body_speed
+        try:
+            async with asyncio.timeout_at(end):
+                message = await self._receive()
+        except TimeoutError:
+            raise HTTPException(408, LATE, HANG_UP) from None
+        if message["type"] == "http.disconnect":
+            raise HTTPException(400, LATE)  # to nobody
+        self._seen += len(message.get("body", b""))
+        if self._seen > self._limits.upload_bytes + SLACK:
+            raise HTTPException(413, too_large(self._limits), HANG_UP)
+        self.is_whole = not message.get("more_body", False)
+        return message
 
 
-def _with_headers(send: Send, path: str) -> Send:
-    async def guarded(message: Message) -> None:
+class _Answer:
+    """Sends an answer with the headers that all have."""
+
+    def __init__(self, send: Send, path: str) -> None:
+        self._send, self._path = send, path
+        self.has_begun = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of it."""
         if message["type"] == "http.response.start":
+            self.has_begun = True
             found = MutableHeaders(scope=message)
             for name, value in HEADERS.items():
                 found[name] = value
-            if path.startswith("/api/"):
+            if self._path.startswith("/api/"):
                 found["Cache-Control"] = "no-store"
-        await send(message)
+        await self._send(message)
 
-    return guarded
+
+def too_large(limits: Limits) -> str:
+    """Of a body that is longer than an upload may be."""
+    return f"This is more than the {limits.upload_bytes / 1e6:,.0f} MB that may be uploaded."
 
 
 def _no(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -158,7 +158,7 @@ class State:
 
     def close(self) -> None:
         """End all jobs."""
-        self.jobs.cancel_all()
+        self.jobs.stop()
         self.worker.close()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, ParamSpec, TypeVar
 
-from longmatch.web.problems import Problem, too_many
+from longmatch.web.problems import STOPPING, Problem, too_many
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -111,4 +111,4 @@ def _do(task: Task) -> None:
 
 
 def _stopping() -> Problem:
-    return Problem(503, "The server is stopping. Start it again: longmatch serve LIBRARY.")
+    return Problem(503, STOPPING)

@@ -22,6 +22,7 @@ def mistakes(*statuses: int) -> Answers:
         403: "Another site asks, or the server may not do this.",
         400: "The request cannot be read.",
         404: "There is no such document, upload or job.",
+        408: "The request did not come whole in time.",
         409: "The library has it already.",
         413: "It is too large.",
         415: "Unsupported file format.",

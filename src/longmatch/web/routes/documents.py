@@ -44,7 +44,10 @@ def document(state: TheState, id: Document) -> DocumentText:
 
 
 @router.post(
-    "/documents", status_code=202, openapi_extra=FILE_BODY, responses=mistakes(400, 409, 413, 415, 422, 429, 503, 507)
+    "/documents",
+    status_code=202,
+    openapi_extra=FILE_BODY,
+    responses=mistakes(400, 408, 409, 413, 415, 422, 429, 503, 507),
 )
 async def add_document(state: TheState, request: Request) -> JobStarted:
     """Add a file to the library, as multipart/form-data, if the server was started with --writable.

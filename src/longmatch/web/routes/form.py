@@ -18,7 +18,7 @@ async def sent_file(request: Request) -> tuple[bytes, str]:
     try:
         form = await request.form(max_files=1, max_fields=8)
     except HTTPException as error:
-        if error.status_code == 413:
+        if error.status_code in (408, 413):
             raise
         raise Problem(400, "The form cannot be read. Send one file, in the field named file.") from error
     try:

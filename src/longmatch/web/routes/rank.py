@@ -33,7 +33,7 @@ async def rank(
     return await state.work(rank_now, state, asked)
 
 
-@router.post("/rank", status_code=202, responses=mistakes(400, 404, 422, 429, 503))
+@router.post("/rank", status_code=202, responses=mistakes(400, 404, 408, 413, 422, 429, 503))
 async def start(state: TheState, asked: RankRequest) -> JobStarted:
     """The same as a job, whose progress can be looked at: for uploads, and for reading again with another model."""
     return JobStarted(job=rank_as_job(state, asked).id)

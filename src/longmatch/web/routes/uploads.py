@@ -26,7 +26,7 @@ BODY: dict[str, Any] = {
 }
 
 
-@router.post("/uploads", status_code=201, openapi_extra=BODY, responses=mistakes(400, 413, 415, 422))
+@router.post("/uploads", status_code=201, openapi_extra=BODY, responses=mistakes(400, 408, 413, 415, 422))
 async def upload(state: TheState, request: Request) -> Uploaded:
     """Bring a document: a file as multipart/form-data, or a text as JSON.
 
