@@ -1,7 +1,8 @@
-"""Pages of the site that are made when it is built: commands, Python interface and REST from the code; and the
-repository's own CONTRIBUTING and CHANGELOG.
+"""What the site has beyond the files of docs: the reference of commands, Python interface and REST, from the code; and
+the repository's own CONTRIBUTING and CHANGELOG.
 
-mkdocs.yml names this file as a hook. Nothing is kept in the repository, so nothing can fall behind the code.
+mkdocs.yml names this file as a hook. The pages in docs/reference hold a few words, so that links to them lead somewhere
+in a checkout too; what is made here follows them. Nothing of it is kept, so nothing can fall behind the code.
 """
 
 import tempfile
@@ -12,11 +13,13 @@ from typing import Any
 import typer
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from longmatch.cli.app import app
 from longmatch.registry import PUBLIC
 
 ROOT = Path(__file__).parents[1]
+COPIED = ("CONTRIBUTING.md", "CHANGELOG.md")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -37,23 +40,24 @@ def _expanded(item: Any, docs: Path) -> Any:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated pages."""
-    for path, text in generated_pages().items():
-        files.append(File.generated(config, path, content=text))
+    """Add the pages of the repository's root."""
+    for name in COPIED:
+        text = (ROOT / name).read_text(encoding="utf-8").replace("](docs/", "](")
+        files.append(File.generated(config, name.lower(), content=text))
     return files
 
 
-def generated_pages() -> dict[str, str]:
-    """The pages by their paths below docs."""
-    reference = {"commands": commands_page(), "python": python_page(), "rest": rest_page()}
-    copied = {name.lower(): (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "CHANGELOG.md")}
-    pages = {path: text.replace("](docs/", "](") for path, text in copied.items()}
-    return pages | {f"reference/{name}.md": text for name, text in reference.items()}
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Append the reference to its pages, and lead links to the pages of the root where these are on the site."""
+    for name in COPIED:
+        markdown = markdown.replace(f"](../{name}", f"]({name.lower()}")
+    made = {"reference/commands.md": commands_page, "reference/python.md": python_page, "reference/rest.md": rest_page}
+    return f"{markdown}\n\n{made[page.file.src_uri]()}" if page.file.src_uri in made else markdown
 
 
 def commands_page() -> str:
     """Every command with its arguments and options, as its --help has them."""
-    lines = ["# Commands", "", "`longmatch COMMAND --help` prints the same.", ""]
+    lines: list[str] = []
     for name, command in _commands("longmatch", typer.main.get_command(app)):
         context = command.context_class(command, info_name=name)
         usage = command.get_usage(context).removeprefix("Usage: ")
@@ -74,12 +78,7 @@ def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 def python_page() -> str:
     """The public names, from their docstrings."""
-    lines = [
-        "# Python interface",
-        "",
-        "`import longmatch as lm` gives the names below; each is imported when it is used.",
-        "",
-    ]
+    lines: list[str] = []
     for _, address in sorted(PUBLIC.items(), key=lambda item: item[0].lower()):
         lines += [f"::: {address.replace(':', '.')}", ""]
     return "\n".join(lines)
@@ -92,13 +91,7 @@ def rest_page() -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         schema = create_app(Library(Path(folder) / "library")).openapi()
-    lines = [
-        "# REST",
-        "",
-        "The interface of `longmatch serve`. A running server describes it at `/docs`, and as OpenAPI at",
-        "`/api/v1/openapi.json`. [The server](../serve.md) explains how it works and how it is kept safe.",
-        "",
-    ]
+    lines: list[str] = []
     for path, methods in schema["paths"].items():
         for method, route in methods.items():
             lines += [f"## {method.upper()} {path}", "", route.get("description", route.get("summary", "")), ""]

@@ -51,7 +51,7 @@ SLOW = (
     "tests/distributed/test_indexing.py::test_a_worker_dies",
     "tests/distributed/test_indexing.py::test_changed_and_vanished",
     "tests/distributed/test_worker_pool.py",
-    "tests/docs/test_blocks.py::test_console_blocks_run_on_the_example_collection[docs/guides/languages.md",
+    "tests/docs/test_blocks.py::test_what_a_page_shows_runs_in_order[docs/guides/languages.md",
     "tests/docs/test_notebooks.py::test_a_folder_is_explored",
     "tests/docs/test_notebooks.py::test_colde_is_trained",
     "tests/docs/test_site.py",

@@ -55,9 +55,15 @@ def test_another_model_compares_too(longmatch, folder):
     assert found["model"] == "tfidf" and found["score"] < 0.2
 
 
-def test_a_page_that_cannot_be_written_is_said_in_one_sentence(longmatch, folder, tmp_path):
-    place = tmp_path / "nowhere" / "why.html"
+def test_a_page_that_cannot_be_written_is_said_in_one_sentence(longmatch, folder):
+    place = folder / "snow.txt" / "why.html"
     assert "cannot be written" in longmatch("compare", folder / "bank.md", "--html", place, "-m", "default").complaint
+
+
+def test_the_folder_of_a_page_is_made(longmatch, folder, tmp_path):
+    pages = [tmp_path / "new" / name for name in ("why.html", "changes.html")]
+    longmatch("compare", folder / "bank.md", folder / "queue.txt", "--html", pages[0], "--redline", pages[1])
+    assert all(page.read_text(encoding="utf-8").startswith("<!doctype html>") for page in pages)
 
 
 def test_an_unknown_model_is_said_in_one_sentence(longmatch, folder):

@@ -192,9 +192,9 @@ def test_csv_has_a_line_per_hit(longmatch, folder, tmp_path):
     first, *_ = rows = list(csv.DictReader(StringIO(table)))
     assert len(rows) == 4 and first["id"] == "queue.txt" and first["source"] == str(folder / "queue.txt")
     assert "epositors" in first["passage"] and float(first["score"]) > 0
-    ran = longmatch("rank", folder / "bank.md", folder, "--csv", tmp_path / "hits.csv", "-m", "tfidf")
-    assert (tmp_path / "hits.csv").read_text(encoding="utf-8") == table and "queue.txt" in ran.out
-    refused = longmatch("rank", folder / "bank.md", folder, "--csv", tmp_path / "none" / "hits.csv", "-m", "tfidf")
+    ran = longmatch("rank", folder / "bank.md", folder, "--csv", tmp_path / "new" / "hits.csv", "-m", "tfidf")
+    assert (tmp_path / "new" / "hits.csv").read_text(encoding="utf-8") == table and "queue.txt" in ran.out
+    refused = longmatch("rank", folder / "bank.md", folder, "--csv", folder / "snow.txt" / "hits.csv", "-m", "tfidf")
     assert "cannot be written" in refused.complaint
 
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import longmatch
@@ -13,7 +14,7 @@ from longmatch.registry import PUBLIC
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GENERATED = {"reference/commands.md", "reference/python.md", "reference/rest.md", "contributing.md", "changelog.md"}
+COPIED = {"contributing.md", "changelog.md"}  # of the root, onto the site
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -32,17 +33,22 @@ class Block:
 
     @property
     def commands(self) -> list[list[str]]:
-        """The `longmatch` commands in it, as words; those with a pipe or a variable are a shell's."""
-        lines = [line.removeprefix("$ ") for line in self.code.replace("\\\n", " ").splitlines()]
+        """The `longmatch` commands in it, as words, without what a shell does with their input and output."""
+        lines = self.code.replace("\\\n", " ").splitlines()
         if self.language == "console":
-            lines = [line.removeprefix("$ ") for line in self.code.splitlines() if line.startswith("$ ")]
-        asked = [line for line in lines if line.startswith("longmatch ") and not set("|>$") & set(_uncommented(line))]
-        return [shlex.split(line, comments=True)[1:] for line in asked]
+            lines = [line for line in lines if line.startswith("$ ")]
+        asked = [list(takewhile(lambda word: word[0] not in "|<>", _words(line))) for line in lines]
+        return [words[1:] for words in asked if words[:1] == ["longmatch"]]
 
 
-def _uncommented(line: str) -> str:
-    quoted = re.sub(r"\"[^\"]*\"|'[^']*'", "", line)
-    return quoted.partition(" #")[0]
+def _words(line: str) -> Iterator[str]:
+    """The words of a line as a shell takes them, from the command on: after a prompt and variables that it sets."""
+    lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars="|<>")
+    lexer.whitespace_split = True
+    try:
+        return dropwhile(re.compile(r"[A-Z_]+=").match, [word for word in lexer if word])
+    except ValueError:  # prose with an apostrophe, in a block that is no shell's
+        return iter(())
 
 
 def pages() -> list[Path]:

@@ -29,8 +29,9 @@ def _is_same(path: Path, given: str | Path) -> bool:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """One sentence where a file cannot be written."""
+    """Make the folder of a file to write; one sentence where it cannot be written."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
         raise LongmatchError(f"{path} cannot be written ({error.strerror}). Name another file.") from error

@@ -70,6 +70,12 @@ def render_html(match: Match) -> str:
 
 
 def write_html(match: Match, path: Path) -> Path:
-    """Write the page and give back where it is. Characters that no file can hold become question marks."""
-    path.write_text(render_html(match), "utf-8", errors="replace", newline="\n")
+    """Write the page and give back where it is."""
+    return write_page(render_html(match), path)
+
+
+def write_page(page: str, path: Path) -> Path:
+    """Write a page, making its folder. Characters that no file can hold become question marks."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, "utf-8", errors="replace", newline="\n")
     return path

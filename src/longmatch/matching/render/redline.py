@@ -5,7 +5,7 @@ from itertools import groupby
 from pathlib import Path
 
 from longmatch.matching.match import Match
-from longmatch.matching.render.html import asset, digest, environment
+from longmatch.matching.render.html import asset, digest, environment, write_page
 from longmatch.matching.render.wording import facts, revision_summary
 from longmatch.reuse.weaving import RevisedBlock
 
@@ -38,9 +38,8 @@ def render_redline(match: Match) -> str:
 
 
 def write_redline(match: Match, path: Path) -> Path:
-    """Write the page and give back where it is. Characters that no file can hold become question marks."""
-    path.write_text(render_redline(match), "utf-8", errors="replace", newline="\n")
-    return path
+    """Write the page and give back where it is."""
+    return write_page(render_redline(match), path)
 
 
 def stretches(blocks: tuple[RevisedBlock, ...]) -> list[Stretch]:
