@@ -21,19 +21,23 @@ from longmatch.library.library import Library
 from tests.conftest import EXAMPLES
 
 IDS = ("removing-mercury-from-waste-water.txt", "gold-without-quicksilver-brief.md", "step-rate-and-tibial-damage.pdf")
-LONG = "long.md"
+LONG, NUMBERED = "long.md", "numbered.md"
 SECRET = "a-secret.txt"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, matcher: HybridMatcher) -> Path:
-    """Three documents of the example collection and a long one in a library, and a file beside it."""
+    """Three documents of the example collection, a long one and one of numbered sections; and a file beside it."""
     place = tmp_path_factory.mktemp("assistants")
     (place / SECRET).write_text("Nobody but me may read that the launch is at noon.")
     row = f"# A long one\n\n{'The pump ran all day and the tank was full. ' * 900}\n\n## The end\n\nIt stopped.\n"
     (place / LONG).write_text(row)
+    (place / NUMBERED).write_text(
+        "# The plant\n\nIt was built by the canal.\n\n## 1 Aim\n\nThe aim was clear.\n\n## 2. Means\n\nMoney came.\n\n"
+        "### 2.1 Pumps\n\nTwo pumps ran.\n\n## 1 Appendix\n\nThe valves were greased.\n\n## End\n\nThat is all.\n"
+    )
     library = Library(place / "library", matcher)
-    library.add([*(EXAMPLES / "collection" / id for id in IDS), place / LONG])
+    library.add([*(EXAMPLES / "collection" / id for id in IDS), place / LONG, place / NUMBERED])
     return place
 
 
@@ -86,7 +90,7 @@ def test_an_assistant_finds_reads_and_compares(conversation: Conversation) -> No
         piece = await answer(client, "read", document=best["id"], section=best["number"])
         assert best["passage"].split()[0] in piece["text"] and piece["section"] == best["section"]
         outline = await answer(client, "read", document=IDS[2])
-        assert outline["sections"][0]["number"] == 0 and outline["sections"][-1]["page"] > 1
+        assert outline["sections"][0]["number"] == "#1" and outline["sections"][-1]["page"] > 1
         assert (await answer(client, "read", document=IDS[2], page=2))["page"] == 2
 
         ranked = await answer(client, "rank", document=IDS[0], k=1)
@@ -100,11 +104,33 @@ def test_an_assistant_finds_reads_and_compares(conversation: Conversation) -> No
 
         assert [row["id"] for row in (await answer(client, "find", words='"step rate"'))["documents"]] == [IDS[2]]
         listed = await answer(client, "documents", k=2)
-        assert listed["total"] == 4 and len(listed["documents"]) == 2
+        assert listed["total"] == 5 and len(listed["documents"]) == 2
         assert [row["id"] for row in (await answer(client, "documents", where="id LIKE '%.pdf'"))["documents"]] == [
             IDS[2]
         ]
         assert (await answer(client, "pairs", minimum=0.0, k=1))["total"] >= 1
+
+    conversation(talk)
+
+
+def test_sections_are_read_by_the_numbers_that_are_listed(conversation: Conversation) -> None:
+    """Also where the heading of the fourth section says that it is the second."""
+
+    async def talk(client: ClientSession) -> None:
+        listed = (await answer(client, "read", document=NUMBERED))["sections"]
+        numbers = [(section["number"], section["heading"]) for section in listed]
+        assert numbers[1:] == [
+            ("1", "1 Aim"),
+            ("2", "2. Means"),
+            ("2.1", "2.1 Pumps"),
+            ("#5", "1 Appendix"),
+            ("#6", "End"),
+        ]
+        for number, heading in numbers:
+            assert (await answer(client, "read", document=NUMBERED, section=number))["section"] == heading
+        assert (await answer(client, "read", document=NUMBERED, section=2))["section"] == "2. Means"
+        hit = (await answer(client, "search", question="Which valves were greased?", k=1))["sections"][0]
+        assert (hit["id"], hit["number"]) == (NUMBERED, "#5")
 
     conversation(talk)
 
@@ -131,7 +157,7 @@ def test_no_file_can_be_named_and_mistakes_are_sentences(folder: Path, conversat
         assert "either" in await complaint(client, "rank", document=LONG, text="both")
         assert "at character 7" in await complaint(client, "documents", where="repeat(title, 9) = ''")
         assert "not understood" in await complaint(client, "documents", where="year >>> 3")
-        assert "sections 0 to" in await complaint(client, "read", document=LONG, section=99)
+        assert "no section 99" in await complaint(client, "read", document=LONG, section=99)
         assert "no page" in await complaint(client, "read", document=LONG, page=1)
         assert "no sentences" in await complaint(client, "search", question="?")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from longmatch.assistants.budget import ANSWER, PAGE, PASSAGE, cut, fitted, shortened
+from longmatch.assistants.section_numbers import section_numbers, section_place
 from longmatch.documents.document import Document, Section
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
@@ -37,7 +38,8 @@ class Tools:
             hits = self.library.rank_sections(_text(question), _count(k), where)
             found = [
                 _place(hit.document)
-                | {"section": shortened(hit.heading), "number": hit.number, "page": hit.page}
+                | {"section": shortened(hit.heading), "number": section_numbers(hit.document)[hit.number]}
+                | {"page": hit.page}
                 | {"score": round(hit.score, 3), "passage": shortened(hit.passage.shown, PASSAGE)}
                 for hit in hits
             ]
@@ -90,12 +92,13 @@ class Tools:
             }
 
     def read(
-        self, document: str, section: int | None = None, page: int | None = None, start: int | None = None
+        self, document: str, section: str | int | None = None, page: int | None = None, start: int | None = None
     ) -> Answer:
         """Read a document of the library: its outline, or a piece of its text.
 
-        With the id alone: title, metadata and the sections with their numbers. With a section's number, a page or the
-        position of a character: the text from there, a few pages at most; `next` is the `start` to go on with.
+        With the id alone: title, metadata and the sections with their numbers. With a section's number as listed
+        ("3.1" where its heading says so, else "#7"), a page or the position of a character: the text from there, a few
+        pages at most; `next` is the `start` to go on with.
         """
         with self._lock:
             found = self._stored(document)
@@ -211,7 +214,7 @@ def _outline(document: Document) -> Answer:
     sections = [
         {"number": number, "heading": _heading(document, section), "level": section.level}
         | {"page": document.page_at(section.start), "start": section.start, "characters": section.end - section.start}
-        for number, section in enumerate(document.sections)
+        for number, section in zip(section_numbers(document), document.sections, strict=True)
     ]
     metadata, _ = fitted(({name: shortened(str(value))} for name, value in document.metadata.items()), ANSWER // 8)
     known = {name: value for item in metadata for name, value in item.items()}
@@ -219,13 +222,11 @@ def _outline(document: Document) -> Answer:
     return {**_place(document), **facts, "metadata": known, **_listed("sections", sections)}
 
 
-def _piece(document: Document, section: int | None, page: int | None, start: int | None) -> tuple[int, int]:
+def _piece(document: Document, section: str | int | None, page: int | None, start: int | None) -> tuple[int, int]:
     """Where to begin and where to end at the latest: with the section that was named, or with the document."""
     end = len(document.text)
     if section is not None:
-        if not 0 <= section < len(document.sections):
-            raise LongmatchError(f"{document.id} has sections 0 to {len(document.sections) - 1}, and no {section}.")
-        named = document.sections[section]
+        named = document.sections[section_place(document, section)]
         begin = named.start if start is None else start
         return min(max(begin, named.start), named.end), named.end
     if start is not None:
