@@ -1,4 +1,4 @@
-"""`longmatch pairs`: copies, versions, reused text and documents that belong together, of a library."""
+"""`longmatch pairs`: copies, versions, reused text and documents that belong together, of a library or a folder."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -8,10 +8,12 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from longmatch.cli.library import any_library
 from longmatch.cli.options import AsJson
 from longmatch.cli.progress import progress
 
 if TYPE_CHECKING:
+    from longmatch.library.differences import Differences
     from longmatch.library.pairs import Pair, SimilarPairs
 
 LONGEST = 160  # characters of a passage shown
@@ -19,7 +21,7 @@ STYLES = {"copy": "red", "version": "magenta", "template": "cyan", "reuse": "yel
 
 
 def pairs(
-    library: Annotated[str, typer.Argument(help="The library, or a folder that was ranked.")],
+    library: Annotated[str, typer.Argument(help="A library, a folder of documents, or a file of many.")],
     minimum: Annotated[
         float,
         typer.Option(
@@ -33,11 +35,7 @@ def pairs(
     as_json: AsJson = False,
 ) -> None:
     """Find copies, versions, reused text and documents that probably belong together, and the groups they form."""
-    from longmatch.library.library import Library
-    from longmatch.library.store import locate_library
-
-    opened = Library(locate_library(library), create=False)
-    with progress("comparing", total=len(opened)) as report:
+    with any_library(library) as opened, progress("comparing", total=len(opened)) as report:
         found = opened.pairs(minimum, report, k)
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
@@ -46,16 +44,18 @@ def pairs(
 
 
 def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None:
-    """Print pairs, strongest relation first, the groups of three or more, and how many pairs are left out."""
-    from longmatch.matching.render.terminal.printable import printable
+    """Print the groups of three or more, pairs, strongest relation first, and how many pairs are left out."""
     from longmatch.matching.render.wording import percent
 
+    for family in found.families:
+        _print_group(family, "near-duplicates", console)
+    for group in found.groups:
+        if group not in found.families:
+            _print_group(group, "documents that belong together", console)
     for pair in found.pairs:
         _print_pair(pair, console)
     if found.total > len(found.pairs):
         console.print(Text(f"{found.total - len(found.pairs):,} more pairs; -k {found.total} shows all.", "dim"))
-    for number, group in enumerate((group for group in found.groups if len(group) > 2), 1):
-        console.print(Text(f"group {number}: " + ", ".join(map(printable, group))))
     if not found.pairs:
         unlikely = f"No two documents belong together with a probability of {percent(minimum)} or more"
         console.print(Text(f"{unlikely}, and none reuses another's text."))
@@ -66,6 +66,13 @@ def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None
         console.print(
             Text(f"No others belong together with a probability of {percent(minimum)} or more (--min).", "dim")
         )
+
+
+def _print_group(group: tuple[str, ...], kind: str, console: Console) -> None:
+    from longmatch.matching.render.terminal.printable import printable
+
+    if len(group) > 2:  # two are a pair
+        console.print(Text.assemble((f"{len(group)} {kind}: ", "bold"), ", ".join(map(printable, group))))
 
 
 def _print_pair(pair: "Pair", console: Console) -> None:
@@ -85,9 +92,28 @@ def _print_pair(pair: "Pair", console: Console) -> None:
         name = f"  {printable(id)}" if title else ""
         line = Text.assemble((f"{side}  ", "dim"), printable(title or id), (name, "dim"))
         console.print(Padding(line, (0, 0, 0, 6)))
-    if pair.passages:
+    if pair.differences:
+        console.print(Padding(_changes(pair.differences), (0, 0, 0, 6)))
+    elif pair.passages:
         quoted = f"“{printable(brief(pair.passages[0].shown, LONGEST))}”"
         console.print(Padding(Text.assemble((_shares(pair), "bold"), (quoted, "dim")), (0, 0, 0, 6)))
+
+
+def _changes(differences: "Differences") -> Text:
+    """How much differs between two versions, and the first changes."""
+    from longmatch.documents.brief import brief
+    from longmatch.library.differences import COUNTS
+    from longmatch.matching.render.terminal.printable import printable
+    from longmatch.matching.render.wording import count
+
+    counts = [f"{number:,} {name}" for name in COUNTS if (number := getattr(differences, name))]
+    places = f", in {count(differences.places, 'place')}" if differences.places else ""
+    line = Text(f"Words from A to B: {', '.join(counts)}{places}" if counts else "No word differs", "bold")
+    for difference in differences.first:
+        removed, added = (f"“{printable(brief(text, LONGEST // 2))}”" if text else "" for text in difference)
+        shown = f"{removed} → {added}" if removed and added else f"removed {removed}" if removed else f"added {added}"
+        line.append(f"\n{shown}", "not bold dim")
+    return line
 
 
 def _shares(pair: "Pair") -> str:

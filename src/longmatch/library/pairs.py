@@ -5,15 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from longmatch.documents.document import Document, Span
+from longmatch.library.differences import Differences
 from longmatch.library.groups import grouped
 from longmatch.library.pair_search import Judged, PairSearch
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
-from longmatch.reuse.reuse import Relation, Reuse, ReusedPassage
+from longmatch.reuse.reuse import ONE_WORDING, Relation, Reuse
 
 ORDER: tuple[Relation, ...] = ("copy", "version", "template", "reuse", "related", "unrelated")
-EXPLAINED = 50  # pairs whose strongest passage is looked up, unless more are asked for
+NEAR_DUPLICATES = ORDER[:3]
+EXPLAINED = 50  # pairs whose strongest passage or differences are looked up, unless more are asked for
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Pair:
     title_a: str = ""
     title_b: str = ""
     passages: tuple[Passage, Passage] | None = None  # the strongest that the two share, of the pairs listed first
+    differences: Differences | None = None  # of versions and forms of one template, of the pairs listed first
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -49,6 +52,7 @@ class Pair:
             "share_b": round(self.share_b, 4),
             "probability": round(self.probability, 4),
             "passages": passages,
+            "differences": self.differences.to_dict() if self.differences else None,
         }
 
 
@@ -56,13 +60,15 @@ class Pair:
 class SimilarPairs:
     """Copies, then versions, then text reuse, then documents that belong together; each the strongest first.
 
-    `groups` are documents of which most are paired with each other, the largest groups first.
+    `groups` are documents of which most are paired with each other, the largest groups first; `families` are groups of
+    copies, versions and forms of one template.
     """
 
     pairs: tuple[Pair, ...]
     looked_at: int  # pairs that were judged
     total: int  # pairs found, of which the first are listed
     groups: tuple[tuple[str, ...], ...] = ()
+    families: tuple[tuple[str, ...], ...] = ()
     closest: Pair | None = None  # the most probable pair below the minimum, where no pair is listed
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,6 +77,7 @@ class SimilarPairs:
             "pairs": [pair.to_dict() for pair in self.pairs],
             "total": self.total,
             "groups": [list(group) for group in self.groups],
+            "families": [list(family) for family in self.families],
             "closest": self.closest.to_dict() if self.closest else None,
             "looked_at": self.looked_at,
         }
@@ -104,6 +111,7 @@ def find_pairs(
         len(search.judged),
         len(pairs),
         grouped((pair.a, pair.b) for pair in pairs if pair.relation != "reuse"),
+        grouped((pair.a, pair.b) for pair in pairs if pair.relation in NEAR_DUPLICATES),
         show([_closest(*closest)], 1)[0] if closest else None,
     )
 
@@ -118,7 +126,7 @@ def _sharing(pair: tuple[str, str], judged: Judged, reuse: Reuse) -> Pair:
     """A pair by its shared text; in copies, versions and filled-in templates, boilerplate counts too."""
     relation = reuse.relation or "related"
     words = (reuse.reused_a, reuse.reused_b)
-    if relation in ("copy", "version", "template"):
+    if relation in NEAR_DUPLICATES:
         words = (reuse.reused_a + reuse.common_a, reuse.reused_b + reuse.common_b)
     shares = words[0] / max(1, reuse.words_a), words[1] / max(1, reuse.words_b)
     return Pair(*pair, judged.likeness, judged.probability, relation, *shares)
@@ -129,7 +137,7 @@ def _closest(pair: tuple[str, str], judged: Judged) -> Pair:
 
 
 class _Shower:
-    """Adds what a reader wants to see of a pair: titles, and the strongest passage that the two share."""
+    """Adds what a reader wants to see of a pair: titles, the strongest passage that the two share, and what differs."""
 
     def __init__(self, searcher: Searcher, texts: SharedText, shared: Mapping[tuple[str, str], Reuse]) -> None:
         self.searcher, self.texts, self.shared = searcher, texts, shared
@@ -144,19 +152,22 @@ class _Shower:
     def _explained(self, pair: Pair) -> Pair:
         reuse = self.shared.get((pair.a, pair.b))
         if reuse is not None:
-            counted = [passage for passage in reuse.passages if not passage.common] or reuse.passages
-            return replace(pair, passages=self._reused(pair, counted[0])) if counted else pair
+            return self._with_shared_text(pair, reuse)
         encodings = self.searcher.encodings([pair.a, pair.b])
         if len(encodings) < 2:
             return pair
         best = self.searcher.explain(encodings[0], encodings[1]).alignments(1)
         return replace(pair, passages=(best[0].a, best[0].b)) if best else pair
 
-    def _reused(self, pair: Pair, passage: ReusedPassage) -> tuple[Passage, Passage] | None:
+    def _with_shared_text(self, pair: Pair, reuse: Reuse) -> Pair:
         texts = self.texts.texts([pair.a, pair.b])
-        if len(texts) < 2:
-            return None
-        return _passage(texts[pair.a].document, passage.a), _passage(texts[pair.b].document, passage.b)
+        if len(texts) < 2:  # another process has removed one
+            return pair
+        a, b = texts[pair.a].document, texts[pair.b].document
+        if pair.relation in ONE_WORDING:
+            pair = replace(pair, differences=Differences.between(a, b))
+        counted = [passage for passage in reuse.passages if not passage.common] or reuse.passages
+        return replace(pair, passages=(_passage(a, counted[0].a), _passage(b, counted[0].b))) if counted else pair
 
 
 def _passage(document: Document, span: Span) -> Passage:
