@@ -1,8 +1,14 @@
 """A library keeps the backbone that it was made with, and every command uses it without being told."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -73,3 +79,60 @@ def test_the_record_of_the_packaged_backbone_has_not_changed(texts: Path, tmp_pa
     library = Library(tmp_path / "packaged")
     library.add([texts / "d000.txt"])
     assert json.loads(library._store.model.to_json())["backbone"] == "all-MiniLM-L6-v2"
+
+
+@pytest.fixture
+def hub() -> Iterator[tuple[str, list[str]]]:
+    """A server in the hub's place: its address, and what it was asked."""
+    asked: list[str] = []
+
+    class Recorded(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            asked.append(f"{self.path} {self.headers['Authorization']}")
+            self.send_error(404)
+
+        do_GET = do_HEAD
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Recorded) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+def test_a_strangers_library_asks_nobody_for_its_backbone(
+    model: Path, texts: Path, tmp_path: Path, hub: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("longmatch.library.model._short_name", lambda backbone: "people/model")
+        Library(tmp_path / "library", backbone=str(model)).add(texts)
+    address, asked = hub
+    settings = {**os.environ, "HF_ENDPOINT": address, "HF_HUB_CACHE": str(tmp_path / "hub")}
+    settings |= {"HF_HUB_OFFLINE": "0", "HF_TOKEN": "secret"}
+
+    def rank() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "longmatch", "rank", str(texts / "d003.txt"), "library", "--json"]
+        return subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
+
+    refused = rank()
+    assert "with the backbone people/model, which is not on this computer. It is fetched only if" in refused.stderr
+    assert (refused.returncode, refused.stderr.count("\n"), refused.stdout) == (2, 1, "")
+    place = tmp_path / "hub" / "models--people--model"
+    (place / "refs").mkdir(parents=True)
+    (place / "refs" / "main").write_text("a" * 40)
+    shutil.copytree(model, place / "snapshots" / ("a" * 40))
+    answered = rank()
+    assert answered.returncode == 0 and len(json.loads(answered.stdout)["hits"]) > 1, answered.stderr
+    assert asked == []
+
+
+def test_a_backbone_that_the_user_names_may_be_asked_for(
+    tmp_path: Path, hub: tuple[str, list[str]], texts: Path
+) -> None:
+    address, asked = hub
+    command = [sys.executable, "-m", "longmatch", "index", "library", str(texts), "--backbone", "people/model"]
+    settings = {**os.environ, "HF_ENDPOINT": address, "HF_HUB_CACHE": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "0"}
+    subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, check=False)
+    assert any("people/model" in path for path in asked)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.errors import LongmatchError
 from longmatch.library import checksums
 from longmatch.library.checksums import CheckedFiles, checksum, from_checked_json, to_checked_json
@@ -116,3 +117,15 @@ def test_a_file_is_read_once_to_be_checked_and_then_as_long_as_it_is_the_same(
     monkeypatch.setattr(checksums, "GOOD_FOR", -1)
     assert CheckedFiles(tmp_path).damaged(sums) == []  # readers do not take the time
     assert CheckedFiles(tmp_path).damaged(sums, recheck=True) == ["a"]
+
+
+def test_a_library_without_checksums_is_opened_with_a_remark_until_it_changes(
+    filled: Library, tiny: HybridMatcher
+) -> None:
+    (Path(filled.address) / "checksums.json").unlink()
+    said: list[str] = []
+    library = Library(filled.address, tiny, create=False, on_message=said.append)
+    assert len(said) == 1 and "has no valid checksums.json" in said[0]
+    library.remove("d000.txt")
+    Library(filled.address, tiny, create=False, on_message=said.append)
+    assert len(said) == 1

@@ -13,6 +13,7 @@ from rich.text import Text
 from longmatch.cli.answer import STANDARD_OUTPUT
 from longmatch.cli.options import AsJson
 from longmatch.cli.output import TABLE, check_output, writing
+from longmatch.cli.progress import warn
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def show(
     for form, file in exports.items():
         if file and file != STANDARD_OUTPUT:
             check_output(Path(file), ENDINGS[form])
-    opened = Library(locate_library(library), create=False)
+    opened = Library(locate_library(library), create=False, on_message=warn)
     if any(exports.values()):
         records = _selected(opened, id, find, where)
         for form, file in exports.items():

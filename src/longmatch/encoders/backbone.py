@@ -29,6 +29,7 @@ from longmatch.encoders.pretrained import (
     is_default,
     languages_of,
     locate,
+    place_of,
     read_pooling,
 )
 from longmatch.encoders.selection import precision_and_engine_from_environment, probe_pieces
@@ -99,6 +100,19 @@ class Backbone:
             if engine == "openvino" or not torch_is_installed():
                 raise
             return _load_with_torch(name, device, precision)
+
+    @staticmethod
+    def load_recorded(name: str) -> "Backbone | None":
+        """Load the backbone that a file names, from this computer alone; None where it would have to be fetched.
+
+        The file may come from a stranger: what is fetched, and from whom, is for the user to say.
+        """
+        place = name if name == MULTILINGUAL else place_of(name)
+        if place is None:
+            return None
+        backbone = Backbone.load(place)
+        backbone.name = name
+        return backbone
 
     @cached_property
     def engine(self) -> Engine:

@@ -42,6 +42,17 @@ def need_model(id: str) -> None:
         )
 
 
+def cached_folder(id: str) -> Path | None:
+    """The folder of a hub id in the cache; None if it is not there. Asks nobody."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(id, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError, OSError):
+        return None
+
+
 def hub_file(id: str, name: str) -> Path | None:
     """A file of a hub id, downloaded unless it is in the cache; None if there is none."""
     from huggingface_hub import hf_hub_download

@@ -19,7 +19,7 @@ from zipfile import ZipFile
 from safetensors import SafetensorError
 
 from longmatch.cache import cache_folder, recall, remember
-from longmatch.encoders.hub import hub_file
+from longmatch.encoders.hub import cached_folder, hub_file
 from longmatch.errors import LongmatchError, LongmatchWarning
 
 DEFAULT_NAME = "all-MiniLM-L6-v2"
@@ -41,6 +41,14 @@ class Pooling:
 def locate(name: str | None) -> str:
     """The folder or hub id to load: the packaged default for None, else `name` itself."""
     return str(default_folder()) if name in (None, DEFAULT_NAME) else str(name)
+
+
+def place_of(name: str) -> str | None:
+    """The folder of a backbone on this computer, asking nobody, as a file may name it; None for none."""
+    if is_default(name) or Path(name).is_dir():
+        return locate(name)
+    folder = cached_folder(name)
+    return str(folder) if folder else None
 
 
 def is_default(name: str) -> bool:

@@ -74,7 +74,7 @@ class Library:
     `model` encodes documents; by default that which made the library, loaded when first needed, and for a new library
     the default with the backbone of the name `backbone`, or that of `longmatch.load()`. `vectors` is the type of
     a new library's sentence vectors: float16, or int8 at half the size. `candidates` per side are scored exactly.
-    `on_message` is called with messages for the user, such as that the library is locked.
+    `on_message` is called with messages for the user, such as that the library is locked or has no checksums.
     """
 
     def __init__(
@@ -108,6 +108,8 @@ class Library:
         except NotALibrary:
             if not create or (self._is_local and Path(self.address).is_file()):
                 raise
+        if self._opened and self._opened.checks.remark:
+            on_message(self._opened.checks.remark)
 
     @property
     def _store(self) -> Store:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, background_from_bytes
+from longmatch.documents.brief import brief
 from longmatch.encoders.backbone import Backbone, known_languages
 from longmatch.encoders.low_rank import change_from_bytes
 from longmatch.encoders.multilingual import MULTILINGUAL
@@ -82,13 +83,18 @@ class LibraryModel:
         """The default matcher with the backbone that made the library at `address`, without its adapter."""
         if self.backbone == DEFAULT_NAME:
             return HybridMatcher()
+        made_with = f"{address} was made with the backbone {brief(self.backbone, 100)}"
+        another = f"Or encode the library again with another: longmatch index {address} --reencode --backbone NAME."
         try:
-            return HybridMatcher(Backbone.load(self.backbone))
+            backbone = Backbone.load_recorded(self.backbone)
         except LongmatchError as error:
+            raise LibraryError(f"{made_with}. {error} {another}") from error
+        if backbone is None:
             raise LibraryError(
-                f"{address} was made with the backbone {self.backbone}. {error} "
-                f"Or encode the library again with another: longmatch index {address} --reencode --backbone NAME."
-            ) from error
+                f"{made_with}, which is not on this computer. It is fetched only if you name it, once: "
+                f"longmatch index {address} FILES --backbone NAME. {another}"
+            )
+        return HybridMatcher(backbone)
 
     def to_json(self) -> str:
         """JSON for the store; defaults are omitted, so that the text of older libraries stays the same."""

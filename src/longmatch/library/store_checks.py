@@ -33,6 +33,16 @@ class StoreChecks:
             self.damaged = CheckedFiles(self._folder).damaged(listed, recheck) if listed else []
             self._raise([name for name in self.damaged if not name.startswith((DATA, FILES))])
 
+    @property
+    def remark(self) -> str:
+        """A sentence where a folder's documents have no checksums to compare with; else empty."""
+        if self._folder is None or self._listed(self._folder)[0] or not any(self._folder.glob(f"{DATA}*")):
+            return ""
+        return (
+            f"{self._address} has no valid {LIST}, so damaged or changed files would not be noticed. The next change "
+            "of the library records what is there."
+        )
+
     def check_version(self, table: str, version: int) -> None:
         """Raise LibraryError if the latest commit of a table, which was opened after `check`, is lost."""
         if version < self._versions.get(table, 0):

@@ -12,7 +12,7 @@ from torch import nn
 from longmatch.encoders.backbone import ADVICE, Backbone
 from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
 from longmatch.encoders.hardware import cpu_flags
-from longmatch.encoders.pretrained import checkpoint_errors, locate, read_pooling
+from longmatch.encoders.pretrained import checkpoint_errors, locate, place_of, read_pooling
 from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_checkpoint
@@ -114,7 +114,7 @@ def as_torch(backbone: Backbone) -> TorchBackbone:
     """The same backbone as a torch module in float32, to be trained."""
     if isinstance(backbone, TorchBackbone):
         return backbone
-    opened = TorchBackbone.load(backbone.name, device="cpu", precision="float32")
+    opened = TorchBackbone.load(place_of(backbone.name) or backbone.name, device="cpu", precision="float32")
     for change in backbone.network.changes:
         opened = opened.with_change(change, backbone.change)
     return opened

@@ -14,7 +14,8 @@ from torch import Tensor
 from transformers.utils import logging
 
 from longmatch.encoders.backbone import Vectors
-from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors
+from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors, place_of
+from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
@@ -44,7 +45,11 @@ class AdaptiveClustering:
                 raise ValueError(f"it holds a model of type {kind}")
             model: Any = open_checkpoint(ClusterModel, folder)
         inside = Path(folder) / BACKBONE
-        backbone = TorchBackbone.load(str(inside) if inside.is_dir() else model.config.backbone, device)
+        name = str(inside) if inside.is_dir() else str(model.config.backbone or DEFAULT_NAME)
+        place = place_of(name)
+        if place is None:
+            raise LongmatchError(f"{folder} reads with the backbone {name}. Put that into {inside}: it is not fetched.")
+        backbone = TorchBackbone.load(place, device)
         return cls(model.to(backbone.device).eval().requires_grad_(False), backbone)
 
     def save(self, folder: Path) -> None:
