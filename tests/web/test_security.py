@@ -13,7 +13,11 @@ def test_this_computers_names_are_answered(client, host):
     assert client.get(f"{API}/health", headers={"host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8642", "localhost.evil.example", "127.0.0.1.evil", ""])
+NOT_OURS = ["evil.example", "evil.example:8642", "localhost.evil.example", "127.0.0.1.evil", ""]
+NOT_OURS += ["[::1].evil.example", "localhost:x:evil.example", "127.0.0.1:1@evil.example", "localhost:", "localhost/x"]
+
+
+@pytest.mark.parametrize("host", NOT_OURS)
 def test_another_name_is_refused_so_that_no_site_can_rebind_its_own_to_this_computer(client, host):
     for path in ("/", f"{API}/health", "/docs"):
         answer = client.get(path, headers={"host": host})
@@ -40,6 +44,13 @@ def test_another_sites_page_may_neither_ask_nor_send(client, headers):
     assert client.get(f"{API}/documents", headers=headers).status_code == 403
     sent = client.post(f"{API}/uploads", json={"text": "The river rose."}, headers=headers)
     assert sent.status_code == 403 and len(client.app.state.longmatch.uploads) == 0
+
+
+def test_of_two_hosts_or_origins_neither_counts(client):
+    path = f"{API}/documents"
+    assert client.get(path, headers=[("host", "localhost"), ("host", "evil.example")]).status_code == 421
+    for origins in (["http://localhost", "https://evil.example"], ["https://evil.example", "http://localhost"]):
+        assert client.get(path, headers=[("origin", origin) for origin in origins]).status_code == 403
 
 
 def test_the_own_page_may_ask(client):

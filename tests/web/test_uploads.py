@@ -18,6 +18,7 @@ from longmatch.web.limits import MB, Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading import child
 from longmatch.web.reading.process import KEPT, read_apart
+from longmatch.web.security import too_large
 from tests.web.conftest import API, LONG, calling, upload
 
 NOTE = "# A note\n\nThe river rose over the bank. The harbour was shut.\n"
@@ -153,6 +154,17 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(shelf):
             413,
             "This is more than the 1 MB that may be uploaded.",
         )
+
+
+def test_the_limits_that_are_documented_are_those_that_are_said():
+    documented = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+    limits = Limits()
+    assert too_large(limits) == "This is more than the 32 MB that may be uploaded."
+    assert f"may have {limits.upload_bytes // MB} MB and {limits.upload_words:,} words" in documented
+    assert f"may have {limits.added_bytes // (1000 * MB)} GB" in documented
+    assert f"{limits.reading_memory // (1000 * MB)} GB of memory" in documented
+    assert f"{limits.head_seconds} seconds for its head, and {limits.body_seconds:g} for its body" in documented
+    assert f"{limits.body_speed // 1000} kB a second" in documented and f"more than {limits.connections}\n" in documented
 
 
 def test_a_body_of_unknown_length_is_cut_off_where_it_is_too_long(serving):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from longmatch.encoders.threads import usable_cores
 
-MB = 1 << 20
+MB = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -15,13 +15,13 @@ class Limits:
     upload_words: int = 300_000  # of a document: encoding takes time in proportion
     reading_seconds: float = 60.0  # for the process that reads an upload
     scan_seconds: float = 240.0  # where it may have to read scanned pages
-    reading_memory: int = 2048 * MB  # address space of that process
+    reading_memory: int = 2_000 * MB  # address space of that process
     page_seconds: float = 20.0  # for the process that draws a page of a PDF, which has the same memory
     pictures: int = 64 * MB  # of such pages, kept
     readers: int = 2  # such processes at a time
     uploads: int = 32  # held in memory; the oldest is dropped
     uploads_characters: int = 40_000_000  # of all held uploads together
-    added_bytes: int = 8 << 30  # of all files that were added to the library from the page
+    added_bytes: int = 8_000 * MB  # of all files that were added to the library from the page
     added_documents: int = 500  # of one file that holds many
     added_words: int = 1_500_000  # of all of them
     upload_files: int = 128 * MB  # of the PDF files of held uploads, whose pages can be shown

@@ -59,7 +59,7 @@ def answer_with_sentences(app: FastAPI, library: Library) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        log.error("%s %s", request.method, request.url.path, exc_info=error)
+        log.error("%s %r", request.method, request.url.path, exc_info=error)
         return _answer(500, UNKNOWN)
 
 

@@ -6,8 +6,9 @@ Sec-Fetch-Site say where it comes from).
 """
 
 import asyncio
+import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from longmatch.web.limits import Limits
+from longmatch.web.limits import MB, Limits
 from longmatch.web.problems import STOPPING
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -43,6 +44,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^\s:@/\[\]]+)(?::[0-9]{1,5})?")
 HANG_UP = {"Connection": "close"}  # the rest of a body that is too long is not waited for
 LATE = "The request did not come whole in time. Send it again."
 SLACK = 1 << 16  # bytes of a form around its file
@@ -76,8 +78,7 @@ class Guard:
             await answer(scope, receive, guarded)
 
     def _refusal(self, path: str, headers: Headers) -> JSONResponse | None:
-        host = _name(headers.get("host", ""))
-        if "*" not in self._hosts and host not in self._hosts:
+        if "*" not in self._hosts and _name(headers.getlist("host")) not in self._hosts:
             return _no(421, "This server is not called by that name. Use the address that longmatch serve printed.")
         if path.startswith("/api/") and _is_foreign(headers):
             return _no(403, "Another site may not ask this server.")
@@ -142,29 +143,30 @@ class _Answer:
 
 def too_large(limits: Limits) -> str:
     """Of a body that is longer than an upload may be."""
-    return f"This is more than the {limits.upload_bytes / 1e6:,.0f} MB that may be uploaded."
+    return f"This is more than the {limits.upload_bytes / MB:,.0f} MB that may be uploaded."
 
 
 def _no(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     return JSONResponse({"detail": sentence}, status, headers)
 
 
-def _name(host: str) -> str:
-    """A Host header without its port.
+def _name(hosts: Sequence[str]) -> str:
+    """The name in the one Host header, without its port; empty if it is anything else than a name and a port.
 
-    >>> _name("LOCALHOST:8642"), _name("[::1]:8642")
-    ('localhost', '[::1]')
+    >>> _name(["LOCALHOST:8642"]), _name(["[::1]:8642"]), _name(["[::1].example.com"]), _name(["localhost"] * 2)
+    ('localhost', '[::1]', '', '')
     """
-    bare = host.strip().lower()
-    return bare[: bare.find("]") + 1] if bare.startswith("[") else bare.partition(":")[0]
+    found = _HOST.fullmatch(hosts[0].strip().lower()) if len(hosts) == 1 else None
+    return found[1] if found else ""
 
 
 def _is_foreign(headers: Headers) -> bool:
     """Whether a browser sends this for a page of another origin."""
-    if headers.get("sec-fetch-site", "") in ("cross-site", "same-site"):
+    if {"cross-site", "same-site"} & set(headers.getlist("sec-fetch-site")):
         return True
-    origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").strip().lower()
+    own = headers.get("host", "").strip().lower()
+    origins = headers.getlist("origin")
+    return len(origins) > 1 or any(urlsplit(origin).netloc.lower() != own for origin in origins)
 
 
 def _length(headers: Headers) -> int:
