@@ -17,7 +17,7 @@ from longmatch.cli.interrupt import INTERRUPTED, leave_interrupted, raised_inter
 from longmatch.cli.mcp import mcp
 from longmatch.cli.on_ray import WithRay
 from longmatch.cli.pairs import pairs
-from longmatch.cli.progress import warn
+from longmatch.cli.printing import echo, warn
 from longmatch.cli.rank import rank
 from longmatch.cli.read import read
 from longmatch.cli.remove import remove
@@ -50,7 +50,7 @@ for name, address in COMMANDS.items():
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"longmatch {version('longmatch')}")
+        echo(f"longmatch {version('longmatch')}")
         raise typer.Exit()
 
 
@@ -95,7 +95,7 @@ def _run() -> None:
         with raised_interrupts():
             _app()
     except LongmatchError as error:
-        sys.stderr.write(f"longmatch: {error}\n")
+        warn(error)
         raise SystemExit(2) from None
     except BrokenPipeError:  # the reader of our output has seen enough
         sys.stderr.close()
@@ -108,12 +108,12 @@ def _run() -> None:
         raise
     except PermissionError as error:  # of a folder; a file's is a ReadError
         place = error.filename or "A file"
-        sys.stderr.write(f"longmatch: {place} cannot be reached. Check its permissions and those of its folders.\n")
+        warn(f"{place} cannot be reached. Check its permissions and those of its folders.")
         raise SystemExit(2) from None
     except Exception as error:
         if not _is_full_disk(error):
             raise
-        sys.stderr.write("longmatch: The disk is full. Make room and run the same command again to resume.\n")
+        warn("The disk is full. Make room and run the same command again to resume.")
         raise SystemExit(2) from None
 
 

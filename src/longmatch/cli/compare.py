@@ -1,15 +1,14 @@
 """`longmatch compare`: two documents, or the sections of one."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from longmatch.cli.library import open_library
 from longmatch.cli.options import AsJson, Backbone, Model, with_backbone
 from longmatch.cli.output import PAGE, check_output, writing
+from longmatch.cli.printing import Terminal, echo, echo_json
 from longmatch.cli.progress import load_model, progress, report
 from longmatch.errors import LongmatchError
 
@@ -51,13 +50,13 @@ def compare(
         with writing(redline):
             match.to_redline(redline)
     if as_json:
-        typer.echo(json.dumps(match.to_dict(), ensure_ascii=False, indent=2))
+        echo_json(match.to_dict())
         return
-    print_match(match, Console())
+    print_match(match, Terminal())
     if html:
-        typer.echo(f"\nThe page that shows why: {html}")
+        echo(f"\nThe page that shows why: {html}")
     if redline:
-        typer.echo(f"\nThe changes from A to B: {redline}")
+        echo(f"\nThe changes from A to B: {redline}")
 
 
 def compare_alone(model: str, a: str, b: str | None) -> "Match":

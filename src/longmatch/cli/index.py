@@ -1,6 +1,5 @@
 """`longmatch index`: bring a library up to date with files and folders."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from longmatch.cli.interrupt import orderly_interrupts
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson
-from longmatch.cli.progress import progress, scanned_pages, warn
+from longmatch.cli.printing import Terminal, echo, echo_json, warn
+from longmatch.cli.progress import progress, scanned_pages
 from longmatch.cli.watch import keep_indexed, watch_files
 from longmatch.errors import LongmatchError, ReadError
 
@@ -90,9 +89,9 @@ def index(
 
     done = index_files(prune and not (watcher and watcher.missing))
     if as_json and watch:
-        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
+        echo_json(done.to_dict(), None)
     elif as_json:
-        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False, indent=2))
+        echo_json(done.to_dict())
     else:
         print_added(done, library)
     if watcher:
@@ -135,7 +134,7 @@ def reencode(library: str, vectors: Literal["float16", "int8"] | None, backbone:
     opened = Library(library, create=False, vectors=vectors, backbone=backbone, on_message=warn)
     with progress("encoding again", total=len(opened)) as report:
         opened.reencode(report)
-    typer.echo(f"{library}: {len(opened):,} documents encoded again")
+    echo(f"{library}: {len(opened):,} documents encoded again")
 
 
 def print_added(done: "IndexingSummary", library: str) -> None:
@@ -146,9 +145,9 @@ def print_added(done: "IndexingSummary", library: str) -> None:
         warn(passed_over(done.passed_over))
     counts = {"added": len(done.added), "replaced": len(done.replaced), "unchanged": done.unchanged}
     counts |= {"renamed": len(done.renamed), "removed": len(done.removed), "unreadable": len(done.unreadable)}
-    typer.echo(f"{library}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items() if count))
+    echo(f"{library}: " + ", ".join(f"{count:,} {what}" for what, count in counts.items() if count))
     if done.vanished:
-        typer.echo(vanished(done.vanished))
+        echo(vanished(done.vanished))
 
 
 def vanished(ids: Sequence[str]) -> str:
@@ -191,7 +190,7 @@ def indexing() -> Iterator["OnProgress"]:
 @contextmanager
 def _shown_progress() -> Iterator["OnProgress"]:
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
-    console = Console(stderr=True)  # in a file or a pipe a bar would leave blank lines
+    console = Terminal(stderr=True)  # in a file or a pipe a bar would leave blank lines
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task("loading", total=1.0)
 

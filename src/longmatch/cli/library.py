@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from longmatch.cli.index import indexing
-from longmatch.cli.progress import warn
+from longmatch.cli.printing import warn
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:

@@ -3,8 +3,12 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
+from longmatch.cli.printing import exact_output
 from longmatch.errors import LongmatchError
+
+STANDARD_OUTPUT = "-"
 
 PAGE, TABLE = (".html", ".htm"), (".csv", ".tsv")  # how the files end that may be replaced
 
@@ -35,3 +39,14 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise LongmatchError(f"{path} cannot be written ({error.strerror}). Name another file.") from error
+
+
+@contextmanager
+def opened_output(file: str) -> Iterator[TextIO]:
+    """A file to write a table or an export to, or standard output."""
+    if file == STANDARD_OUTPUT:
+        with exact_output() as out:
+            yield out
+        return
+    with writing(Path(file)), Path(file).open("w", encoding="utf-8", errors="replace", newline="") as opened:
+        yield opened

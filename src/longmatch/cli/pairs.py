@@ -1,6 +1,5 @@
 """`longmatch pairs`: copies, versions, reused text and documents that belong together, of a library or a folder."""
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +9,7 @@ from rich.text import Text
 
 from longmatch.cli.library import any_library
 from longmatch.cli.options import AsJson
+from longmatch.cli.printing import Terminal, echo_json
 from longmatch.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def pairs(
     with any_library(library) as opened, progress("comparing", total=len(opened)) as report:
         found = opened.pairs(minimum, report, k)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
+        echo_json(found.to_dict())
         return
-    print_pairs(found, minimum, Console())
+    print_pairs(found, minimum, Terminal())
 
 
 def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None:

@@ -2,8 +2,10 @@
 
 import json
 import sys
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import StringIO
+from typing import Any, TextIO
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -32,9 +34,15 @@ def echo_json(value: Any, indent: int | None = 2) -> None:
     typer.echo(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
-def echo_text(text: str) -> None:
-    """Print a document's text as it is, so that offsets hold; for a terminal each such character is replaced."""
-    typer.echo(without_controls(text, "\ufffd") if sys.stdout.isatty() else text)
+@contextmanager
+def exact_output() -> Iterator[TextIO]:
+    """Standard output for what must stay as it is; where that is a terminal, each such character is replaced."""
+    if not sys.stdout.isatty():
+        yield sys.stdout
+        return
+    kept = StringIO()
+    yield kept
+    sys.stdout.write(without_controls(kept.getvalue(), "\ufffd"))
 
 
 def warn(sentence: object) -> None:

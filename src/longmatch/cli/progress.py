@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+from longmatch.cli.printing import Terminal, warn
 
 if TYPE_CHECKING:
     from longmatch.matching.matcher import Matcher
@@ -17,7 +18,7 @@ def progress(what: str, total: int | None = None) -> Iterator["Report"]:
     """Show a transient progress bar; call the function it yields with the number of steps taken."""
     columns = [SpinnerColumn(), TextColumn("{task.description}")]
     bar = [BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()] if total else []
-    console = Console(stderr=True)  # in a file or a pipe a bar would leave blank lines
+    console = Terminal(stderr=True)  # in a file or a pipe a bar would leave blank lines
     with Progress(*columns, *bar, console=console, transient=True, disable=not console.is_terminal) as shown:
         task = shown.add_task(what, total=total)
         with scanned_pages(lambda pages: shown.update(task, description=f"{what}{pages}")):
@@ -53,8 +54,3 @@ def report(matcher: "Matcher | None") -> None:
 
         assert isinstance(matcher, LlmMatcher)
         warn(matcher.report())
-
-
-def warn(sentence: object) -> None:
-    """Print a sentence to standard error."""
-    Console(stderr=True, soft_wrap=True, highlight=False).print(f"longmatch: {sentence}", markup=False)

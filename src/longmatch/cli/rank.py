@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longmatch.cli.answer import STANDARD_OUTPUT, Answer
+from longmatch.cli.answer import Answer
 from longmatch.cli.library import SEARCH_MODELS, open_library
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson, Model
-from longmatch.cli.output import TABLE, check_output
-from longmatch.cli.progress import load_model, progress, report, warn
+from longmatch.cli.output import STANDARD_OUTPUT, TABLE, check_output
+from longmatch.cli.printing import echo, warn
+from longmatch.cli.progress import load_model, progress, report
 from longmatch.cli.rank_each import rank_each
 from longmatch.cli.rank_in_memory import rank_in_memory
 from longmatch.cli.rank_sections import rank_sections
@@ -124,7 +125,7 @@ def rank(
         answer.print_json(rerank, bool(combine), [*remarks, *([nothing] if nothing else [])])
     elif nothing:
         for sentence in (nothing, *answer.hits.left_out):
-            typer.echo(sentence)
+            echo(sentence)
     elif csv != STANDARD_OUTPUT:
         for sentence in remarks:
             warn(sentence)

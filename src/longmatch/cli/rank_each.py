@@ -1,13 +1,11 @@
 """`longmatch rank --each`: the documents that belong with each of many."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from longmatch.cli.library import SEARCH_MODELS, open_library
-from longmatch.cli.progress import progress, warn
+from longmatch.cli.printing import echo_json, warn
+from longmatch.cli.progress import progress
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
@@ -41,5 +39,5 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
                 "same": [one.to_dict() for one in hits.same],
                 "hits": [hit.to_dict() for hit in hits],
             }
-            typer.echo(json.dumps(answer, ensure_ascii=False))
+            echo_json(answer, None)
             report(1)

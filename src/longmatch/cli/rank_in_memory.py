@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longmatch.cli.answer import Answer
-from longmatch.cli.progress import load_model, progress, report, warn
+from longmatch.cli.printing import warn
+from longmatch.cli.progress import load_model, progress, report
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError, ReadError
 

@@ -1,16 +1,9 @@
 """`longmatch rank --by section`: the sections of a library that answer a question."""
 
-import json
-import sys
-from pathlib import Path
-
-import typer
-from rich.console import Console
-
-from longmatch.cli.answer import STANDARD_OUTPUT
 from longmatch.cli.library import open_library
-from longmatch.cli.output import writing
-from longmatch.cli.progress import progress, warn
+from longmatch.cli.output import STANDARD_OUTPUT, opened_output
+from longmatch.cli.printing import Terminal, echo_json, warn
+from longmatch.cli.progress import progress
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 
@@ -30,10 +23,8 @@ def rank_sections(
     with progress("searching"):
         hits = library.rank_sections(query if isinstance(query, str) and query in library else document, k, where)
     remarks = library.language_remarks(document.language)
-    if csv == STANDARD_OUTPUT:
-        hits.to_csv(sys.stdout)
-    elif csv:
-        with writing(Path(csv)), Path(csv).open("w", encoding="utf-8", errors="replace", newline="") as table:
+    if csv:
+        with opened_output(csv) as table:
             hits.to_csv(table)
     if as_json:
         found = {
@@ -44,8 +35,8 @@ def rank_sections(
             "unreadable": [{"file": file, "problem": problem} for file, problem in unreadable],
             "sections": [hit.to_dict() for hit in hits],
         }
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        echo_json(found)
     elif csv != STANDARD_OUTPUT:
         for sentence in remarks:
             warn(sentence)
-        print_sections(hits, Console())
+        print_sections(hits, Terminal())

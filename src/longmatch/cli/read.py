@@ -1,12 +1,11 @@
 """`longmatch read`: the structure longmatch sees in a file."""
 
-import json
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from longmatch.cli.options import AsJson
+from longmatch.cli.printing import Terminal, echo_json, exact_output
 from longmatch.cli.progress import progress
 from longmatch.documents.document import Document
 
@@ -25,11 +24,12 @@ def read(
     with progress("reading"):
         document = read_document(file)
     if text:
-        typer.echo(document.text)
+        with exact_output() as out:
+            out.write(f"{document.text}\n")
     elif as_json:
-        typer.echo(json.dumps(structure(document), ensure_ascii=False, indent=2, default=str))
+        echo_json(structure(document))
     else:
-        print_structure(document, Console())
+        print_structure(document, Terminal())
 
 
 def structure(document: Document) -> dict[str, Any]:

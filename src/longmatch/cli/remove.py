@@ -4,15 +4,17 @@ from typing import Annotated
 
 import typer
 
+from longmatch.cli.printing import echo
+
 
 def remove(
     library: Annotated[str, typer.Argument(help="The library.")],
     ids: Annotated[list[str], typer.Argument(help="Ids of the documents to remove.", metavar="ID...")],
 ) -> None:
     """Remove documents from a library. Their files stay as they are, and `index` adds them again: move those aside."""
-    from longmatch.cli.progress import warn
+    from longmatch.cli.printing import warn
     from longmatch.library.library import Library
     from longmatch.library.store import locate_library
 
     Library(locate_library(library), create=False, on_message=warn).remove(ids)
-    typer.echo(f"{library}: {len(set(ids)):,} removed")
+    echo(f"{library}: {len(set(ids)):,} removed")

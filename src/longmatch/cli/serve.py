@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longmatch.cli.library import open_library
-from longmatch.cli.progress import progress, warn
+from longmatch.cli.printing import echo, warn
+from longmatch.cli.progress import progress
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def serve(
         with progress("starting"):
             app = _app(opened, token, host, loopback, model or [], writable)
         address = _address(host, listening.getsockname()[1], token)
-        sys.stdout.write(f"longmatch shows {library} at {address}\nStop it with Ctrl+C.\n")
+        echo(f"longmatch shows {library} at {address}\nStop it with Ctrl+C.")
         if not loopback:
             warn("Others can reach this address. The token goes over the network unencrypted.")
         sys.stdout.flush()

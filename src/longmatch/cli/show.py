@@ -1,19 +1,15 @@
 """`longmatch show`: what a library holds, or one of its documents; as a list or as a bibliography."""
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from longmatch.cli.answer import STANDARD_OUTPUT
 from longmatch.cli.options import AsJson
-from longmatch.cli.output import TABLE, check_output, writing
-from longmatch.cli.progress import warn
+from longmatch.cli.output import STANDARD_OUTPUT, TABLE, check_output, opened_output
+from longmatch.cli.printing import Terminal, echo, echo_json, warn
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
@@ -84,12 +80,10 @@ def _export(records: list[dict[str, Any]], form: "Format", file: str) -> None:
 
     if not records:
         raise LongmatchError("There is no document to export. Check the condition.")
-    if file == STANDARD_OUTPUT:
-        export(records, form, sys.stdout)
-        return
-    with writing(Path(file)), Path(file).open("w", encoding="utf-8", errors="replace", newline="") as opened:
+    with opened_output(file) as opened:
         export(records, form, opened)
-    typer.echo(f"{file}: {len(records):,} {'document' if len(records) == 1 else 'documents'}")
+    if file != STANDARD_OUTPUT:
+        echo(f"{file}: {len(records):,} {'document' if len(records) == 1 else 'documents'}")
 
 
 def _show_document(opened: "Library", id: str, as_json: bool) -> None:
@@ -99,9 +93,9 @@ def _show_document(opened: "Library", id: str, as_json: bool) -> None:
     document = opened.show(id)
     if as_json:
         facts = structure(document) | {"source": document.source}
-        typer.echo(json.dumps(facts, ensure_ascii=False, indent=2, default=str))
+        echo_json(facts)
     else:
-        print_structure(document, Console())
+        print_structure(document, Terminal())
 
 
 def _print_found(opened: "Library", library: str, find: str, where: str | None, as_json: bool) -> None:
@@ -117,47 +111,47 @@ def _print_found(opened: "Library", library: str, find: str, where: str | None, 
     if as_json:
         for record in listed:
             record["snippets"] = [snippet.to_dict() for snippet in record["snippets"]]
-        typer.echo(json.dumps({"facts": opened.summary(), "documents": listed}, ensure_ascii=False, indent=2))
+        echo_json({"facts": opened.summary(), "documents": listed})
         return
     if not listed:
         matching = f" that matches {where}" if where else ""
-        typer.echo(f"No document of {library}{matching} contains all of this: {find}")
-    console = Console()
+        echo(f"No document of {library}{matching} contains all of this: {find}")
+    console = Terminal()
     for number, record in enumerate(listed, 1):
         console.print(Text(f"{number}. {printable(record['title'])}", "bold"))
         console.print(Text(f"   {printable(record['id'])}", "dim"))
         for snippet in record["snippets"]:
             print_snippet(snippet.passage, snippet.page, snippet.words, console)
     if len(found) > FOUND:
-        typer.echo(f"These are the best {FOUND}; more documents contain this.")
+        echo(f"These are the best {FOUND}; more documents contain this.")
 
 
 def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: str | None, as_json: bool) -> None:
     from longmatch.matching.render.terminal.printable import printable
 
     if as_json:
-        typer.echo(json.dumps({"facts": opened.summary(), "documents": listed}, ensure_ascii=False, indent=2))
+        echo_json({"facts": opened.summary(), "documents": listed})
         return
     if not listed and where:
         for sentence in (f"No document of {library} matches the condition {where}", *opened.left_out(where)):
-            typer.echo(sentence)
+            echo(sentence)
         return
     known = [name for name in ("author", "year") if any(row["metadata"].get(name) for row in listed)]
     table = Table(Column("id", overflow="fold"), "title", *known, "language", "words")
     for row in listed:
         cells = [row["id"], row["title"], *(row["metadata"].get(name) or "" for name in known), row["language"]]
         table.add_row(*(Text(printable(str(cell))) for cell in cells), f"{row['words']:,}")
-    Console().print(table)
+    Terminal().print(table)
     for sentence in opened.left_out(where):
-        typer.echo(sentence)
+        echo(sentence)
     _print_summary(opened.summary())
 
 
 def _print_summary(facts: dict[str, Any]) -> None:
     computed = f" ({facts['computes']})" if facts["computes"] else ""
     encoded = f"encoded with {facts['backbone']}{computed}, vectors in {facts['vectors']}"
-    typer.echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")
+    echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")
     if adapted := facts["adapted"]:
         score = adapted["proof"]["score"]
         proven = f"{score['before']:.3f} before, {score['after']:.3f} after (p = {score['p']:.4f})"
-        typer.echo(f"Adapted to its documents at {adapted['when']}. Held-back passages found: {proven}.")
+        echo(f"Adapted to its documents at {adapted['when']}. Held-back passages found: {proven}.")

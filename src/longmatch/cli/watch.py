@@ -1,14 +1,11 @@
 """`longmatch index --watch`: keep a library up to date until Ctrl-C."""
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from longmatch.cli.progress import warn
+from longmatch.cli.printing import echo, echo_json, warn
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
@@ -52,10 +49,10 @@ def _print_changes(done: "IndexingSummary", library: str, as_json: bool, known: 
     counts = {"added": done.added, "replaced": done.replaced, "renamed": renamed, "removed": done.removed}
     changed = {what: ids for what, ids in counts.items() if ids}
     if as_json and (changed or problems - known):
-        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
+        echo_json(done.to_dict(), None)
     elif changed:
         when = time.strftime("%H:%M:%S")
-        typer.echo(f"{when} {library}: " + ", ".join(f"{what} {_named(ids)}" for what, ids in changed.items()))
+        echo(f"{when} {library}: " + ", ".join(f"{what} {_named(ids)}" for what, ids in changed.items()))
     return problems
 
 

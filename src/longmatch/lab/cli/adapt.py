@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from longmatch.cli.options import AsJson
-from longmatch.cli.progress import warn
+from longmatch.cli.printing import Terminal, echo, warn
 
 if TYPE_CHECKING:
     from longmatch.lab.adapting.adapt import Adaptation, OnStage
@@ -49,9 +48,9 @@ def adapt(
         else:
             result = adapting.adapt(opened, minutes, seed=seed, steps=steps, dry_run=dry_run, progress=report)
     if undo:
-        typer.echo(f"{library}: {len(opened):,} documents encoded again with the model as it was before.")
+        echo(f"{library}: {len(opened):,} documents encoded again with the model as it was before.")
     elif as_json:
-        typer.echo(json.dumps(result.to_dict(), indent=2))
+        echo(json.dumps(result.to_dict(), indent=2))
     else:
         print_adaptation(result, library, dry_run)
 
@@ -63,8 +62,8 @@ def print_adaptation(result: "Adaptation", library: str, dry_run: bool) -> None:
     for name, gain in (("score", proof.score), ("meaning alone", proof.meaning)):
         values = f"{gain.before:.3f}", f"{gain.after:.3f}", f"{gain.difference:+.3f}", f"{gain.p:.4f}"
         table.add_row(name, *values)
-    Console().print(table)
-    typer.echo(
+    Terminal().print(table)
+    echo(
         f"Learnt from {result.documents:,} documents in {result.steps} steps; proven on {proof.passages:,} passages of "
         f"{proof.documents:,} others, each searched among {proof.among:,}."
     )
@@ -74,14 +73,14 @@ def print_adaptation(result: "Adaptation", library: str, dry_run: bool) -> None:
         ending = f"Without --dry-run it would be adopted; {library} is as it was."
     else:
         ending = f"Nothing is adopted; {library} is as it was."
-    typer.echo(f"{proof.verdict} {ending}")
+    echo(f"{proof.verdict} {ending}")
 
 
 @contextmanager
 def stages() -> Iterator["OnStage"]:
     """A progress bar for each stage, on standard error; removed at the end."""
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with Progress(
         *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
     ) as bar:

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from longmatch.cli.printing import Terminal, echo
 from longmatch.errors import LongmatchError
 
 data_app = typer.Typer(help="Data sets: what can be built, and building it.", no_args_is_help=True)
@@ -23,13 +23,13 @@ def list_sets(as_json: AsJson = False) -> None:
     from longmatch.lab.datasets.catalogue import ENTRIES
 
     if as_json:
-        typer.echo(json.dumps([entry.facts() for entry in ENTRIES], ensure_ascii=False, indent=2))
+        echo(json.dumps([entry.facts() for entry in ENTRIES], ensure_ascii=False, indent=2))
         return
     table = Table("name", "what", "stands for", "size", "licence")
     for entry in ENTRIES:
         gated = " (gated)" if entry.steps else ""
         table.add_row(entry.name, entry.what, entry.paper, entry.size, entry.licence + gated)
-    Console().print(table)
+    Terminal().print(table)
 
 
 @data_app.command("show")
@@ -43,14 +43,14 @@ def show_set(
     is_folder = any((Path(name) / file).is_file() for file in DOCUMENT_FILES)
     facts = _folder_facts(Path(name)) if is_folder else _entry_facts(name)
     if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+        echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
     layout = facts.pop("layout", "")
     table = Table(show_header=False, box=None)
     for key, value in facts.items():
         if value not in ("", [], None):
             table.add_row(f"[bold]{key}", escape(", ".join(value) if isinstance(value, list) else str(value)))
-    console = Console()
+    console = Terminal()
     console.print(table)
     if layout:
         console.print()
@@ -75,7 +75,7 @@ def build_set(
     options: dict[str, Any] = {"without": without} if without is not None else {}
     if not options.keys() <= signature(entry.builder).parameters.keys():
         raise LongmatchError(f"{entry.name} has no option --without. Only pretrain has.")
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with console.status(f"Reading {raw}") as status, on_progress(lambda what, n: status.update(f"{n:,} {what}")):
         summary = entry.build(raw, out, **options)
     counts = {
@@ -87,12 +87,12 @@ def build_set(
         "labels left out": summary.dropped,
     }
     if as_json:
-        typer.echo(json.dumps({"name": entry.name, "path": str(summary.path), **counts}))
+        echo(json.dumps({"name": entry.name, "path": str(summary.path), **counts}))
         return
     table = Table(title=f"{entry.name} in {summary.path}", show_header=False)
     for key, count in counts.items():
         table.add_row(key, f"{count:,}")
-    Console().print(table)
+    Terminal().print(table)
 
 
 def _entry_facts(name: str) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
-from longmatch.cli.progress import progress, warn
+from longmatch.cli.printing import Terminal, warn
+from longmatch.cli.progress import progress
 
 
 def evaluate(
@@ -73,7 +73,7 @@ def evaluate(
     from longmatch.lab.evaluation.reports.terminal import print_rows
     from longmatch.parallel import half_the_cores
 
-    console = Console()
+    console = Terminal()
     run(
         [*data, *(more or [])],
         [name.strip() for name in models.split(",") if name.strip()],

@@ -1,8 +1,6 @@
 """Document text made safe for a terminal."""
 
-import re
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+from longmatch.controls import without_controls
 
 
 def printable(text: str) -> str:
@@ -11,4 +9,4 @@ def printable(text: str) -> str:
     >>> printable("all clear \\x1b[2J, next\\nline")
     'all clear [2J, next line'
     """
-    return " ".join(_CONTROL.sub(" ", text).split())
+    return " ".join(without_controls(text, " ").split())
