@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "longmatch"
 PRODUCT = (  # lowest first
     "errors",
+    "controls",
     "registry",
     "ragged",
     "parallel",

@@ -110,3 +110,17 @@ def test_a_library_whose_making_was_killed_is_not_there_yet_and_is_made_by_the_n
     library = Library(tmp_path / "library", tiny)
     assert len(library.add([texts]).added) == 8
     assert library.add([texts]).unchanged == 8
+
+
+def test_what_a_killed_process_had_begun_to_write_is_removed_by_the_next_writer(
+    library: Library, texts: Path, opened: Callable[[], Library]
+) -> None:
+    library.add(texts)
+    place = Path(library.address)
+    names = [".checked.json.4711", ".checksums.json.4711", "index/.manifest.json.1", "index/.checked.json.1"]
+    left = [place / name for name in (*names, "documents.lance/data/.tmp1x", "files.lance/_versions/.tmp2x")]
+    for path in left:
+        path.write_text("half")
+    assert len(opened().rank("d001.txt", k=3)) == 3 and all(path.exists() for path in left)  # a reader removes nothing
+    opened().remove("d007.txt")
+    assert not any(path.exists() for path in left)

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from longmatch.library.writer import LOCK
+from longmatch.library.writer import LOCK, UNFINISHED
 from tests.safety.children import Child, Ended, command, differences, in_child, prepare, run_again, state
 from tests.safety.scenarios import Scenario, make_adapting, make_scenarios, write_documents
 from tests.tiny_models import save_bert
@@ -96,6 +96,11 @@ class Disturber:
             self._problem(f"{what}: other documents or another model", library)
         elif wrong := differences(looked.answer["answers"], whole["answers"]):
             self._problem(f"{what}: {len(wrong)} answers, {wrong[0]}", library)
+
+    def _find_litter(self, what: str, library: Path) -> None:
+        """A command that was run again leaves no file that a killed one had begun."""
+        if left := [path for pattern in UNFINISHED for path in library.glob(pattern)]:
+            self._problem(f"{what}: {left[0].relative_to(library)} is left for ever", library)
 
     def _undisturbed(self, scenario: Scenario) -> tuple[Any, float]:
         """What the whole command leaves, and how long it takes."""
@@ -178,8 +183,11 @@ class Killer(Disturber):
                 if listing(library) != before:
                     self.found.changed[name] += 1
                     is_done = self._judge(scenario, library, what) and name == "adapt"
-        last = partial(state if is_done and name == "adapt" else partial(run_again, work), library)
-        self._compare(f"{what} and run again", in_child(last), library, name)  # what has adapted would adapt further
+        runs_again = not (is_done and name == "adapt")  # what has adapted would adapt further
+        looked = in_child(partial(run_again, work, library) if runs_again else partial(state, library))
+        self._compare(f"{what} and run again", looked, library, name)
+        if runs_again:
+            self._find_litter(f"{what} and run again", library)
         shutil.rmtree(library, ignore_errors=True)
 
 

@@ -21,6 +21,7 @@ from longmatch.ragged import Array
 from longmatch.units import Tokens
 
 LOCK = "writer.lock"
+UNFINISHED = (".*.json.*", "index/.*.json.*", "*.lance/**/.tmp*")  # files being written, by `replace_text` and by Lance
 POLL = 0.2  # seconds between tries for a lock that another process has
 
 
@@ -139,9 +140,17 @@ def write_lock(
     except OSError as error:
         raise LibraryError(f"{folder} cannot be written ({error.strerror}). Name a folder you may write to.") from error
     try:
+        _sweep(folder)
         yield
     finally:
         lock.release()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the files that killed processes had begun and not put in place; needs the lock."""
+    for path in (path for pattern in UNFINISHED for path in folder.glob(pattern)):
+        with suppress(OSError):  # a reader has just put it in place
+            path.unlink()
 
 
 def _acquire(lock: FileLock, wait: Callable[[], None] | None) -> None:
