@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from longmatch.library.errors import storage_errors
+from longmatch.library.storage_errors import storage_errors
 from longmatch.library.store import DOCUMENTS, Store, sql_in
 
 Fragment = str  # JSON, as Lance describes a fragment

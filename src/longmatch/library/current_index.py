@@ -8,9 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from longmatch.default.statistics import Statistics
-from longmatch.library.errors import LibraryError, storage_errors
+from longmatch.library.errors import LibraryError
 from longmatch.library.index.index import Index
 from longmatch.library.model import background_digest
+from longmatch.library.storage_errors import storage_errors
 from longmatch.library.store import Store
 from longmatch.library.writer import try_write_lock, update_index
 

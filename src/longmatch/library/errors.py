@@ -1,9 +1,6 @@
 """Errors of a library, as one sentence each."""
 
-import re
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from longmatch.documents.brief import brief
@@ -11,14 +8,6 @@ from longmatch.errors import LongmatchError
 from longmatch.matching.render.wording import count
 
 MOST_SPELT = 10_000  # ids compared letter by letter
-_DISK_FULL = re.compile(
-    r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota", re.I
-)
-_FORBIDDEN = re.compile(r"Permission denied|Read-only file system|os error (?:13|30|1)\b|AccessDenied", re.IGNORECASE)
-_UNREACHABLE = re.compile(
-    r"NoSuchBucket|error sending request|connect|timed? ?out|dns|credential|InvalidAccessKeyId|Signature|40[134]\b",
-    re.IGNORECASE,
-)
 
 
 class LibraryError(LongmatchError):
@@ -74,44 +63,3 @@ class IndexingStopped(KeyboardInterrupt):
 
 def _nothing_new(documents: int) -> str:
     return f"{count(documents, 'document')}, none of them new" if documents else "nothing yet"
-
-
-@contextmanager
-def storage_errors(address: object) -> Iterator[None]:
-    """Turn errors of the storage into a LibraryError of one sentence."""
-    try:
-        yield
-    except (OSError, RuntimeError, ValueError, MemoryError) as error:
-        raise LibraryError(_sentence(address, f"{type(error).__name__}: {error}")) from error
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of the storage's own language; it is no Exception
-            raise
-        raise LibraryError(_sentence(address, f"{type(error).__name__}: {error}")) from error
-
-
-def _sentence(address: object, reason: str) -> str:
-    if _DISK_FULL.search(reason) or _is_full(str(address)):
-        return f"The disk of {address} is full. Free some space and run again: what was stored stays."
-    if _FORBIDDEN.search(reason):
-        return f"{address} cannot be written. Check its permissions, or name another folder."
-    if "://" in str(address) and _UNREACHABLE.search(reason):
-        return (
-            f"{address} cannot be reached. Check the name and the environment variables of the storage: "
-            "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and, outside Amazon, AWS_ENDPOINT."
-        )
-    return (
-        f"{address} is damaged or cannot be read ({_shortened(reason)}). "
-        f"Restore its files from a backup, or remove it and index again."
-    )
-
-
-def _is_full(address: str) -> bool:
-    try:
-        return shutil.disk_usage(address).free < 1 << 16
-    except OSError:
-        return False
-
-
-def _shortened(reason: str) -> str:
-    line = " ".join(reason.split())
-    return line[:120].rstrip(". ") + ("…" if len(line) > 120 else "")

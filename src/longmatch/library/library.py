@@ -26,7 +26,7 @@ from longmatch.errors import ReadError
 from longmatch.library.common_passages import CommonPassages
 from longmatch.library.conditions import parse
 from longmatch.library.current_index import CurrentIndex
-from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id, storage_errors
+from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id
 from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
 from longmatch.library.finding import Wanted, find_ids
 from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary, Prune
@@ -45,6 +45,7 @@ from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.search.sections import rank_sections
 from longmatch.library.single import put_documents
+from longmatch.library.storage_errors import storage_errors
 from longmatch.library.store import Store, limit_malloc_arenas, sql_in
 from longmatch.library.writer import Writer, write_lock
 from longmatch.matching.hits import Hits
@@ -390,6 +391,8 @@ class Library:
         `wait` is called while another process changes the library.
         """
         ids = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+        if not ids:
+            return
         sources = {row.id: str(row.value("source")) for row in self._store.fetch(ids, ["id", "source"])}
         for id in ids:
             if id not in sources:

@@ -16,11 +16,12 @@ import pyarrow as pa
 from longmatch.documents.document import content_hash
 from longmatch.encoders.threads import usable_cores
 from longmatch.library.conditions import parse, quoted
-from longmatch.library.errors import NotALibrary, storage_errors
+from longmatch.library.errors import NotALibrary
 from longmatch.library.lance import load_lancedb
 from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
 from longmatch.library.row_cache import RowCache, StoredSentences
 from longmatch.library.rows import DOCUMENT_COLUMNS, SENTENCE_COLUMNS, DocumentRow, rows_of, schema_for
+from longmatch.library.storage_errors import storage_errors
 from longmatch.library.store_checks import StoreChecks
 
 DOCUMENTS, FILES = "documents", "files"

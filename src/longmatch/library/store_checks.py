@@ -43,6 +43,16 @@ class StoreChecks:
             "of the library records what is there."
         )
 
+    def first_damaged(self) -> str:
+        """The first file that is now missing or not as its checksum says, and which of both; empty for none."""
+        if self._folder is None:
+            return ""
+        listed, _ = self._listed(self._folder)
+        if gone := next((name for name in sorted(listed) if not (self._folder / name).exists()), None):
+            return f"{gone} is missing."
+        wrong = CheckedFiles(self._folder).damaged(listed, recheck=True)
+        return f"{wrong[0]} is damaged: its checksum is wrong." if wrong else ""
+
     def check_version(self, table: str, version: int) -> None:
         """Raise LibraryError if the latest commit of a table, which was opened after `check`, is lost."""
         if version < self._versions.get(table, 0):

@@ -12,9 +12,10 @@ from longmatch.default.collection import sampled_unrelated
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.unrelated import drawn_documents
 from longmatch.documents.document import Document
-from longmatch.library.errors import LibraryError, storage_errors
+from longmatch.library.errors import LibraryError
 from longmatch.library.index.index import BATCH, Index
 from longmatch.library.rows import ENCODING_COLUMNS, DocumentRow, rows_of, to_table
+from longmatch.library.storage_errors import storage_errors
 from longmatch.library.store import Store
 from longmatch.matching.sentence_vectors import title_vectors
 from longmatch.ragged import Array
