@@ -21,23 +21,24 @@ from longmatch.library.library import Library
 from tests.conftest import EXAMPLES
 
 IDS = ("removing-mercury-from-waste-water.txt", "gold-without-quicksilver-brief.md", "step-rate-and-tibial-damage.pdf")
-LONG, NUMBERED = "long.md", "numbered.md"
+LONG, COPY, NUMBERED = "long.md", "long-again.md", "numbered.md"
 SECRET = "a-secret.txt"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, matcher: HybridMatcher) -> Path:
-    """Three documents of the example collection, a long one and one of numbered sections; and a file beside it."""
+    """Three documents of the example collection, a long one twice, one of numbered sections; a file beside it."""
     place = tmp_path_factory.mktemp("assistants")
     (place / SECRET).write_text("Nobody but me may read that the launch is at noon.")
     row = f"# A long one\n\n{'The pump ran all day and the tank was full. ' * 900}\n\n## The end\n\nIt stopped.\n"
     (place / LONG).write_text(row)
+    (place / COPY).write_text(row)
     (place / NUMBERED).write_text(
         "# The plant\n\nIt was built by the canal.\n\n## 1 Aim\n\nThe aim was clear.\n\n## 2. Means\n\nMoney came.\n\n"
         "### 2.1 Pumps\n\nTwo pumps ran.\n\n## 1 Appendix\n\nThe valves were greased.\n\n## End\n\nThat is all.\n"
     )
     library = Library(place / "library", matcher)
-    library.add([*(EXAMPLES / "collection" / id for id in IDS), place / LONG, place / NUMBERED])
+    library.add([*(EXAMPLES / "collection" / id for id in IDS), *(place / name for name in (LONG, COPY, NUMBERED))])
     return place
 
 
@@ -95,6 +96,8 @@ def test_an_assistant_finds_reads_and_compares(conversation: Conversation) -> No
 
         ranked = await answer(client, "rank", document=IDS[0], k=1)
         assert ranked["documents"][0]["id"] == IDS[1] and ranked["documents"][0]["passages"]
+        again = (await answer(client, "rank", document=LONG, k=2))["documents"]
+        assert [(hit["id"] == COPY, hit["relation"]) for hit in again] == [(True, "copy"), (False, None)]
         by_text = await answer(client, "rank", text="A runner's tibia and its step rate.", k=1)
         assert by_text["documents"][0]["id"] == IDS[2]
 
@@ -104,7 +107,7 @@ def test_an_assistant_finds_reads_and_compares(conversation: Conversation) -> No
 
         assert [row["id"] for row in (await answer(client, "find", words='"step rate"'))["documents"]] == [IDS[2]]
         listed = await answer(client, "documents", k=2)
-        assert listed["total"] == 5 and len(listed["documents"]) == 2
+        assert listed["total"] == 6 and len(listed["documents"]) == 2
         assert [row["id"] for row in (await answer(client, "documents", where="id LIKE '%.pdf'"))["documents"]] == [
             IDS[2]
         ]

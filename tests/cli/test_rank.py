@@ -176,6 +176,24 @@ def test_hits_without_probabilities_say_nothing_of_them(longmatch, folder, likel
 
 
 @every_model
+def test_a_copy_of_the_query_is_labelled(longmatch, folder, tmp_path, model):
+    (folder / "again.md").write_text((folder / "bank.md").read_text())
+    asked = ("rank", "bank.md", folder, "-m", model)
+    lines = longmatch(*asked, "--csv", tmp_path / "hits.csv").out.splitlines()
+    assert [line.split()[0].rstrip(",") for line in lines if "copy of the query" in line] == ["again.md"]
+    hits = longmatch(*asked, "--json").json["hits"]
+    assert [hit["relation"] for hit in hits] == ["copy", *[None] * (len(hits) - 1)] and hits[0]["id"] == "again.md"
+    row, *_ = csv.DictReader(StringIO((tmp_path / "hits.csv").read_text(encoding="utf-8")))
+    assert (row["id"], row["relation"]) == ("again.md", "copy")
+
+
+def test_a_copy_is_labelled_for_each_of_many(longmatch, folder):
+    (folder / "again.md").write_text((folder / "bank.md").read_text())
+    answers = map(json.loads, longmatch("rank", folder / "bank.md", folder, "--each").out.splitlines())
+    assert [answer["hits"][0]["relation"] for answer in answers] == ["copy"]
+
+
+@every_model
 def test_a_text_takes_the_place_of_a_query_document(longmatch, folder, model):
     found = longmatch("rank", "--text", "Depositors run for their savings.", folder, "--json", "-m", model).json
     assert len(found["hits"]) == 5 and set(ids(found)[:3]) == {"bank.md", "ledger.html", "queue.txt"}

@@ -45,6 +45,15 @@ def test_the_query_is_left_out_and_a_copy_of_another_name_is_kept(folder):
     assert hits[0].score == pytest.approx(1)
 
 
+def test_a_hit_that_is_a_copy_of_the_query_says_so(folder):
+    (folder / "other format.md").write_text(BANK.replace(" ", "\n"))
+    (folder / "version.txt").write_text(BANK.replace("today", "on Monday"))
+    hits = tfidf_matcher().rank(read(folder / "bank.txt"), all_of(folder))
+    assert {hit.id for hit in hits if hit.relation == "copy"} == {"copy of bank.txt", "other format.md"}
+    assert hits[0].to_dict()["relation"] == hits[0].to_row()["relation"] == "copy"
+    assert "copy of the query" in hits[:1]._repr_html_() and "copy of the query" not in hits[2:]._repr_html_()
+
+
 def test_the_query_is_known_by_any_path_to_it(folder, monkeypatch):
     (folder / "sub").mkdir()
     (folder / "link.txt").symlink_to(folder / "bank.txt")

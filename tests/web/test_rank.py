@@ -5,7 +5,9 @@ import threading
 import pytest
 
 from longmatch.library.errors import LibraryError
+from longmatch.library.library import Library
 from longmatch.web.limits import Limits
+from tests.library.tiny import made_up_text
 from tests.web.conftest import API, LONG, calling, set_probabilities, upload, waited
 
 
@@ -44,6 +46,17 @@ def test_a_ranking_of_nothing_close_says_so(client, shelf, monkeypatch, likely, 
     set_probabilities(monkeypatch, shelf, *likely)
     sentence = "Nothing here shares more than such documents always do; the closest are listed."
     assert ranked(client, document="report-1.md", k=2)["remarks"] == ([sentence] if said else [])
+
+
+def test_a_copy_is_labelled(tmp_path, tiny_web):
+    for name in ("first.md", "second.md"):
+        (tmp_path / name).write_text(made_up_text(3))
+    (tmp_path / "other.md").write_text(made_up_text(4))
+    library = Library(tmp_path / "library", tiny_web)
+    library.add(tmp_path)
+    with calling(library) as client:
+        hits = ranked(client, document="first.md")["hits"]
+    assert [(hit["id"], hit["relation"]) for hit in hits] == [("second.md", "copy"), ("other.md", None)]
 
 
 def test_the_document_itself_is_no_hit(client):

@@ -51,13 +51,14 @@ class Tools:
         """Find the documents that belong with a document of the library (by its id) or with a text, best first.
 
         Each has its score from 0 to 1, the probability that the two belong together, and the pairs of passages that
-        carry most of it. For a question rather than a document use `search`.
+        carry most of it; `relation` is `copy` where its text is the same. For a question rather than a document use
+        `search`.
         """
         with self._lock:
             hits = self.library.rank(self._query(document, text), _count(k), where)
             found = [
                 _place(hit.document)
-                | {"score": round(hit.score, 3), "verdict": hit.verdict}
+                | {"score": round(hit.score, 3), "verdict": hit.verdict, "relation": hit.relation}
                 | {"probability": None if hit.probability is None else round(hit.probability, 3)}
                 | {"passages": [_pair(pair, None, hit.document) for pair in hit.why]}
                 for hit in hits

@@ -91,7 +91,9 @@ class LlmMatcher(PairMatcher):
         best = rerank(self, query, ordered, k, len(ordered), progress)
         found = [(ordered[one.place], one) for one in best]
         whys = (self._lexical.compare(query, document).best(3) for document, _ in found)
-        return Hits(Hit(d, one.score, one.percentile, why) for (d, one), why in zip(found, whys, strict=True))
+        return Hits.of(
+            query, (Hit(d, one.score, one.percentile, why) for (d, one), why in zip(found, whys, strict=True))
+        )
 
     def compare(self, a: Document, b: Document) -> Match:
         """The model's score; sections and passages are those that share words, from which its excerpts were chosen."""

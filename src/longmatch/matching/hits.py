@@ -1,20 +1,31 @@
 """What a ranking found."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex, TextIO, overload
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TextIO, overload
 
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment
 from longmatch.matching.render.wording import likelihood, ordered_by_both, ranking_remarks
-from longmatch.matching.same_document import SameDocument, same_remarks
+from longmatch.matching.same_document import SameDocument, copies_of, same_remarks
 from longmatch.matching.spreadsheet import write_csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-COLUMNS = ("id", "title", "score", "probability", "percentile", "source", "query_passage", "passage")  # of a table
+COLUMNS = (
+    "id",
+    "title",
+    "score",
+    "probability",
+    "relation",
+    "percentile",
+    "source",
+    "query_passage",
+    "passage",
+)  # of a table
 
 
 @dataclass(frozen=True)
@@ -26,6 +37,7 @@ class Hit:
     percentile: float  # share of the collection that scores lower, in percent
     why: tuple[Alignment, ...] = ()  # the passages that carry most of the score
     probability: float | None = None  # that it belongs with the query, where the model can tell
+    relation: Literal["copy"] | None = None  # to the query, where it holds the same text
 
     def __repr__(self) -> str:
         """In one line, without the text."""
@@ -58,6 +70,7 @@ class Hit:
             "score": round(self.score, 6),
             "probability": None if self.probability is None else round(self.probability, 6),
             "verdict": self.verdict,
+            "relation": self.relation,
             "percentile": round(self.percentile, 2),
             "passages": [alignment.to_dict() for alignment in self.why],
         }
@@ -78,6 +91,13 @@ class Hits(list[Hit]):
     left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
     same: tuple[SameDocument, ...] = ()  # entries of the library that are the query itself; they are no hits
     ordered_by: tuple[str, str] | None = None  # two models whose orders are averaged; the scores are the first one's
+
+    @classmethod
+    def of(cls, query: Document, hits: Iterable[Hit]) -> "Hits":
+        """The hits of a ranking, those labelled that are copies of the query."""
+        found = list(hits)
+        copies = copies_of(query, [hit.document for hit in found])
+        return cls(replace(hit, relation="copy") if copy else hit for hit, copy in zip(found, copies, strict=True))
 
     @property
     def remarks(self) -> list[str]:

@@ -78,10 +78,11 @@ class Encoder(Matcher, Generic[E, C]):
         scores = self.score(first, collection)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
         matches = ((i, self.explain(first, rest[i], collection)) for i in best)
-        return Hits(
+        found = (
             Hit(others[i], float(scores[i]), percentile(scores, i), match.best(3), match.probability)
             for i, match in matches
         )
+        return Hits.of(query, found)
 
 
 def is_same(a: Document, b: Document) -> bool:

@@ -34,6 +34,7 @@ class PairMatcher(Matcher):
         scores = self.score_pairs([(query, other) for other in others], progress, for_ranking=True)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
         whys = (self.compare(query, others[i]).best(3) for i in best)
-        return Hits(
+        found = (
             Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)
         )
+        return Hits.of(query, found)

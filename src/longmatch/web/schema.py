@@ -199,6 +199,7 @@ class Found(Described):
     score: float
     probability: float | None = Field(description="That it belongs with the one asked about, where the score can tell.")
     verdict: str | None = Field(description="The probability in a word or two.", examples=["almost certainly"])
+    relation: Literal["copy"] | None = Field(description="Its relation to the one asked about, where it is a copy.")
     percentile: float = Field(description="The share of the library that scores lower, in percent.")
     why: list[Aligned] = Field(description="The passages that carry most of the score.")
 
@@ -210,6 +211,7 @@ class Found(Described):
             score=round(hit.score, 6),
             probability=None if hit.probability is None else round(hit.probability, 6),
             verdict=hit.verdict,
+            relation=hit.relation,
             percentile=round(hit.percentile, 2),
             why=[Aligned.of(pair) for pair in hit.why],
         )

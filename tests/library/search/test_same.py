@@ -54,11 +54,14 @@ def test_a_text_that_is_only_related_stays_a_hit(example_library: Library, examp
     assert hits.same == () and not any("in the library" in sentence for sentence in hits.remarks)
 
 
-def test_a_document_of_the_library_keeps_its_copies_among_the_hits(library: Library, tmp_path, texts) -> None:
+def test_a_document_of_the_library_keeps_its_copies_among_the_hits_and_they_are_labelled(
+    library: Library, tmp_path, texts
+) -> None:
     (texts / "again.txt").write_text((texts / "d003.txt").read_text(), encoding="utf-8")
     library.add(texts)
     hits = library.rank("d003.txt")
     assert hits[0].id == "again.txt" and hits.same == ()
+    assert [hit.relation for hit in hits[:3]] == ["copy", None, None]
 
 
 def test_reranking_reads_no_copy_of_the_query(library: Library, texts, tiny) -> None:

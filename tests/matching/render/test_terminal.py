@@ -25,6 +25,7 @@ class Hit:
     percentile: float
     why: tuple[Alignment, ...]
     probability: float | None = None
+    relation: str | None = None
 
 
 @pytest.mark.parametrize("width", [80, 160])

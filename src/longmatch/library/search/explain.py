@@ -80,4 +80,5 @@ class Ranking:
         likely: list[float | None] = [None] * len(self.candidates) if known is None else list(known.tolist())
         passages = self.explain(self.candidates)
         rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), passages, likely, strict=True)
-        return Hits(Hit(present(candidate.document), *shown) for candidate, *shown in rows)
+        hits = (Hit(present(candidate.document), *shown) for candidate, *shown in rows)
+        return Hits.of(self.query.encoding.document, hits)

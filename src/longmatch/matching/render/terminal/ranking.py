@@ -16,6 +16,7 @@ from longmatch.matching.render.wording import chance, likelihood, page_label, ra
 
 BAR = 12  # characters
 PASSAGES = 1  # pairs shown for each document
+COPY = "copy of the query"
 
 
 class Ranked(Protocol):
@@ -31,6 +32,8 @@ class Ranked(Protocol):
     def percentile(self) -> float: ...  # noqa: D102
     @property
     def probability(self) -> float | None: ...  # noqa: D102
+    @property
+    def relation(self) -> str | None: ...  # noqa: D102
     @property
     def why(self) -> tuple[Alignment, ...]: ...  # noqa: D102
 
@@ -58,6 +61,8 @@ def _print_hit(number: str, hit: Ranked, console: Console) -> None:
     head = Text.assemble((number, "bold"), (f"{hit.score:.2f} ", "bold"), *bar, "  ")
     title = Text(printable(hit.title), "bold")
     below = [Text(f"{printable(hit.id)}, above {hit.percentile:.0f}% of the collection", "dim")]
+    if hit.relation == "copy":
+        below[0].append(f"  {COPY}", "bold red")
     for pair in hit.why[:PASSAGES]:
         below += [_passage("query", pair.a, pair.words), _passage("match", pair.b, pair.words)]
     if hit.probability is None:

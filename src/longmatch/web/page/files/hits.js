@@ -16,6 +16,7 @@ export function hitCard(query, hit, place, top) {
     h("div", { class: "hit-body" },
       h("header", { class: "hit-head" },
         h("div", {},
+          hit.relation === "copy" ? h("p", { class: "eyebrow" }, "A copy of it") : null,
           h("h2", { dir: "auto" }, h("a", { href: compare }, hit.title || hit.id)),
           h("p", { class: "facts" }, `${count(hit.words, "word")} · ${language(hit.language)} · `, h("span", { class: "id", dir: "auto" }, hit.id))),
         h("div", { class: "ways" },
