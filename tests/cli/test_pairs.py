@@ -28,10 +28,10 @@ def test_without_a_pair_the_closest_is_named_with_its_passage(longmatch, library
 def test_pairs_are_listed_with_titles_relation_and_passage(longmatch, folder, tmp_path):
     text = " ".join(random_words(1, 120))
     for name in ("one", "two"):
-        (folder / f"{name}.md").write_text(f"# Title of {name}\n\n{text}.\n")
+        (folder / f"{name}.md").write_text(f"# The title\n\n{text}.\n")
     longmatch("index", tmp_path / "library", folder)
     shown = " ".join(longmatch("pairs", tmp_path / "library", "-k", 1).out.split())
-    assert "copy 1.00 alike A Title of one one.md B Title of two two.md 100% of A is in B, 100% of B is in A, " in shown
+    assert "copy 1.00 alike A The title one.md B The title two.md 100% of A is in B, 100% of B is in A, " in shown
     found = longmatch("pairs", tmp_path / "library", "-k", 1, "--json").json
     assert found["pairs"][0]["relation"] == "copy" and found["pairs"][0]["passages"][0]["text"].startswith(text[:40])
     assert found["total"] >= 1 and len(found["pairs"]) == 1

@@ -114,7 +114,7 @@ def mixed(tiny: HybridMatcher, tmp_path_factory: pytest.TempPathFactory) -> Libr
         (folder / f"{name}.md").write_text(f"# The {name} report\n\n{text}\n\n{notice}\n")
     other = made_up_text(400, 60)
     pasted = " ".join(texts["t05"].split()[100:220])
-    (folder / "copy.md").write_text(f"# The t03 report\n\n{texts['t03'].upper()}\n\n{notice}\n")
+    (folder / "copy.md").write_text(f"# The t03 report\n\n{texts['t03'].replace(' ', chr(10))}\n\n{notice}\n")
     (folder / "version.md").write_text(f"# Again\n\n{texts['t04']} {made_up_text(300, 6)}\n\n{notice}\n")
     (folder / "pasted.md").write_text(f"# Pasted\n\n{other}\n\n{pasted}\n\n{made_up_text(401, 40)}\n")
     library.add(folder)

@@ -12,7 +12,7 @@ from tests.library.tiny import made_up_text, write_texts
 def test_the_same_text_in_another_format_is_added_and_named(library: Library, tmp_path: Path) -> None:
     folder = write_texts(tmp_path / "texts", range(6))
     library.add(folder)
-    (folder / "letter.html").write_text(f"<h1>Letter</h1><p>{made_up_text(3)}</p>")
+    (folder / "letter.html").write_text(f"<title>Letter</title><p>{made_up_text(3)}</p>")
     done = library.add(folder)
     assert done.added == ["letter.html"] and len(library) == 7
     assert done.remarks == ["letter.html holds the same text as d003.txt."]

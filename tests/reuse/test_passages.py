@@ -30,7 +30,7 @@ def test_a_passage_that_moved_among_its_like_is_found_where_it_went():
     a, b = chance.integers(0, 400, 3000), chance.integers(0, 400, 3000)
     b[2000:2080] = a[100:180]
     places = np.arange(3000)
-    (found,) = shared_passages(Words(a, places, places, False), Words(b, places, places, False))
+    (found,) = shared_passages(Words(a, a[:, None], places, places, False), Words(b, b[:, None], places, places, False))
     assert abs(found.a0 - 100) <= 1 and abs(found.a1 - 180) <= 1 and abs(found.b0 - 2000) <= 1
 
 
@@ -45,5 +45,5 @@ def test_a_chain_of_equal_gaps_is_halved_not_peeled(monkeypatch: pytest.MonkeyPa
         return extend(blocks, a, b)
 
     monkeypatch.setattr(passages, "_extended", counting)
-    assert shared_passages(Words(a, a, a, False), Words(b, a, a, False)) == []
+    assert shared_passages(Words(a, a[:, None], a, a, False), Words(b, b[:, None], a, a, False)) == []
     assert sizes[0] == runs and sum(sizes) <= runs * np.log2(2 * runs)

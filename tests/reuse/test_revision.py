@@ -92,12 +92,12 @@ def test_both_ends_of_a_move_have_its_number():
     assert ends["moved away"].text.split() == ends["moved here"].text.split()
 
 
-def test_punctuation_and_case_are_changes_but_hyphenation_and_quotation_marks_are_not():
-    a = document(["Who", "shall", "pay", "the", "rent", "of", "“May”", "in", "ad-", "vance"])
+def test_case_and_signs_are_changes_but_hyphens_at_line_ends_are_not():
+    a = document(["Who", "shall", "pay", "the", "rent", "of", "“May”", "in", "ad-\nvance"])
     b = document(["Who", "Shall", "pay,", "the", "rent", "of", '"May"', "in", "advance"], id="b")
     (block,) = revise(a, b).blocks
     changed = [(piece.change, piece.text.strip()) for piece in block.pieces if piece.change != "same"]
-    assert changed == [("removed", "shall pay"), ("added", "Shall pay,")]
+    assert changed == [("removed", "shall pay"), ("added", "Shall pay,"), ("removed", "“May”"), ("added", '"May"')]
 
 
 def test_the_same_text_has_no_changes():

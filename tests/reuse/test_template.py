@@ -38,7 +38,7 @@ def lease(facts, id="a", **changed):
 
 def test_two_contracts_of_one_template_are_no_versions():
     found = find_reuse(lease(FIRST), lease(SECOND, "b"))
-    assert found.same_share > 0.5 and found.relation == "template"
+    assert found.alike_share > 0.5 and found.relation == "template"
 
 
 def test_an_edited_contract_is_a_version():

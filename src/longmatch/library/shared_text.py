@@ -46,7 +46,7 @@ class ReadText:
     @property
     def size(self) -> int:
         """Bytes."""
-        return 2 * len(self.document.text) + 24 * len(self.words)
+        return 2 * len(self.document.text) + 40 * len(self.words)
 
 
 class SharedText:
@@ -78,8 +78,8 @@ class SharedText:
         for a, b in pairs:
             if a in texts and b in texts:  # another process may have removed one
                 first, second = texts[a], texts[b]
-                text = first.document.readable
-                yield (a, b), reuse_of(first.words, second.words, text, self.table.is_common)
+                reuse = reuse_of(first.document, first.words, second.document, second.words, self.table.is_common)
+                yield (a, b), reuse
 
     def texts(self, ids: Sequence[str]) -> dict[str, ReadText]:
         """Documents with their words, by id."""

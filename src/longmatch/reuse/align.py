@@ -128,7 +128,7 @@ def _anchors(a: Ints, b: Ints) -> list[Block]:
         _, x, y = np.intersect1d(own, other, assume_unique=True, return_indices=True)
         if len(x):
             order = np.argsort(i[x])
-            return heaviest_chain(_runs(i[x][order], j[y][order], length))
+            return heaviest_chain(runs_in_step(i[x][order], j[y][order], length))
     return []
 
 
@@ -138,8 +138,8 @@ def once(values: Hashes) -> tuple[Hashes, Ints]:
     return distinct[counts == 1], index[counts == 1]
 
 
-def _runs(i: Ints, j: Ints, length: int) -> list[Block]:
-    """Matching places, sorted by i, with those that follow each other joined."""
+def runs_in_step(i: Ints, j: Ints, length: int) -> list[Block]:
+    """Matching places of runs of `length`, sorted by i, with those that follow each other joined."""
     starts = np.flatnonzero(np.concatenate([[True], (np.diff(i) != 1) | (np.diff(j) != 1)]))
     lengths = np.diff(np.append(starts, len(i))) + length - 1
     return [Block(*block) for block in zip(i[starts].tolist(), j[starts].tolist(), lengths.tolist(), strict=True)]

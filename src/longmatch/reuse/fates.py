@@ -33,7 +33,7 @@ class Fates:
     b_partner: Ints
     a_move: Ints
     b_move: Ints
-    b_altered: Flags  # the same word, with other punctuation or in other case
+    b_altered: Flags  # the same word, in other case or with other signs
     blocks: tuple[Block, ...]  # what stayed in place, between blocks without words where sections begin and end
     groups: tuple[Group, ...]
     chapters: tuple[MovedChapter, ...]  # the first one's move has the number 1
@@ -92,8 +92,8 @@ def _with_ends(a: Version, b: Version, group: Group, blocks: Sequence[Block]) ->
 
 def _altered(a: TextUnits, b: TextUnits, b_partner: Ints) -> Flags:
     altered = np.zeros(len(b_partner), dtype=bool)
-    for j in np.flatnonzero(b_partner >= 0).tolist():
-        altered[j] = a.units[b_partner[j]].altered(b.units[j])
+    paired = np.flatnonzero(b_partner >= 0)
+    altered[paired] = ~a.words.agree(b_partner[paired], b.words, paired)
     return altered
 
 
@@ -132,7 +132,7 @@ def _standing_once(a: Ints, b: Ints) -> Flags:
 
 def _as_words(ids: Ints) -> Words:
     places = np.arange(len(ids))
-    return Words(ids, places, places, False)
+    return Words(ids, ids[:, None], places, places, False)
 
 
 def _whole_blocks(a: TextUnits, b: TextUnits, a_free: Flags, b_free: Flags) -> list[list[Block]]:

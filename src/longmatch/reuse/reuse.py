@@ -7,7 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from longmatch.documents.document import Document, Span
+from longmatch.reuse.align import runs_in_step
+from longmatch.reuse.copies import Part, not_compared
 from longmatch.reuse.passages import Shared, shared_passages
+from longmatch.reuse.shingles import Flags, Ints
 from longmatch.reuse.template import of_one_template
 from longmatch.reuse.words import PER_WORD, Vocabulary, Words, running_words
 
@@ -30,7 +33,7 @@ class ReusedPassage:
     a: Span
     b: Span
     words: int  # of the longer side
-    same: int  # words that are the same in both
+    same: int  # words that are the same in both, with all visible characters around them
     same_a: tuple[Span, ...]  # where they stand
     same_b: tuple[Span, ...]
     common: bool = False  # stands in many documents of the collection
@@ -65,10 +68,13 @@ class Reuse:
     reused_b: int = 0
     common_a: int = 0  # words in common passages alone
     common_b: int = 0
-    same_a: int = 0  # words in passages of either kind that are the same in the other
+    same_a: int = 0  # words in passages of either kind that are the same in the other, with all visible characters
     same_b: int = 0
+    alike_a: int = 0  # the same, where case and signs do not matter
+    alike_b: int = 0
     by_character: bool = False  # whether the words counted are characters, as in Chinese
-    copied: bool = False  # whether the words of both are the same throughout
+    copied: bool = False  # whether all visible characters are the same
+    not_compared: tuple[Part, ...] = ()  # of copies, what only one of the files can give
     one_template: bool | None = False  # whether their numbers differ as those of two filled-in forms do; None: unknown
 
     @property
@@ -94,22 +100,22 @@ class Reuse:
         return "character" if self.by_character else "word"
 
     @property
-    def same_share(self) -> float:
-        """The share of the words of both documents that are the same in the other."""
-        return (self.same_a + self.same_b) / max(1, self.words_a + self.words_b)
+    def alike_share(self) -> float:
+        """The share of the words of both documents that stand in the other, case and signs aside."""
+        return (self.alike_a + self.alike_b) / max(1, self.words_a + self.words_b)
 
     @property
     def may_be_template(self) -> bool:
         """Whether two versions may as well be two documents of one template, as their numbers do not tell."""
         unsure = self.relation == "version" and self.one_template is None
-        return unsure and self.same_share < CERTAIN and self.unchanged < FILLED_IN
+        return unsure and self.alike_share < CERTAIN and self.unchanged < FILLED_IN
 
     @property
     def relation(self) -> Relation | None:
         """What shared text makes the two: copies, versions, documents of one template, reuse; else None."""
         if self.copied:
             return "copy"
-        if self.same_share >= VERSION:
+        if self.alike_share >= VERSION:
             return "template" if self.one_template else "version"
         reused = min(self.reused_a, self.reused_b)
         short = REUSE_WORDS * (PER_WORD if self.by_character else 1)
@@ -126,6 +132,7 @@ class Reuse:
             "common_words_a": self.common_a,
             "common_words_b": self.common_b,
             "unchanged": round(self.unchanged, 4),
+            "not_compared": list(self.not_compared),
             "passages": [passage.to_dict(a, b) for passage in self.passages],
         }
 
@@ -133,26 +140,26 @@ class Reuse:
 def find_reuse(a: Document, b: Document, is_common: IsCommon | None = None) -> Reuse:
     """The passages that two documents share; `is_common` tells those that many documents of a collection have."""
     vocabulary = Vocabulary()
-    return reuse_of(running_words(a, vocabulary), running_words(b, vocabulary), a.readable, is_common)
+    return reuse_of(a, running_words(a, vocabulary), b, running_words(b, vocabulary), is_common)
 
 
-def same_throughout(a: Document, b: Document) -> bool:
-    """Whether two documents have the same words everywhere, in tables and references too."""
-    vocabulary = Vocabulary()
-    first, second = (Words.of(d.readable, [Span(0, len(d.readable))], vocabulary) for d in (a, b))
-    return np.array_equal(first.ids, second.ids)
-
-
-def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = None) -> Reuse:
-    """The same, from the words of both, numbered alike, and the text of the first."""
-    shared = shared_passages(own, other)
+def reuse_of(a: Document, own: Words, b: Document, other: Words, is_common: IsCommon | None = None) -> Reuse:
+    """The same, from the words of both, numbered alike."""
+    shared = [_Agreeing.of(found, own, other) for found in shared_passages(own, other)]
     unit = PER_WORD if own.characters and other.characters else 1
-    passages = [_passage(found, own, other, text, is_common) for found in shared]
+    passages = [_passage(found, own, other, a.readable, is_common) for found in shared]
     counted = [found for found, passage in zip(shared, passages, strict=True) if not passage.common]
-    (all_a, reused_a, same_a), (all_b, reused_b, same_b) = (
-        (_covered(shared, side, size), _covered(counted, side, size), _same(shared, side, size))
-        for side, size in (("a", len(own)), ("b", len(other)))
+    (all_a, reused_a, alike_a, same_a), (all_b, reused_b, alike_b, same_b) = (
+        (
+            _covered((found.range(side) for found in shared), size),
+            _covered((found.range(side) for found in counted), size),
+            _covered((found.places[side] for found in shared), size),
+            _covered((found.places[side][found.same] for found in shared), size),
+        )
+        for side, size in ((0, len(own)), (1, len(other)))
     )
+    nearly = np.array_equal(own.ids, other.ids) or alike_a + alike_b >= VERSION * (len(own) + len(other))
+    missing = not_compared(a, b) if nearly and len(own) else None
     return Reuse(
         passages=tuple(sorted(passages, key=lambda passage: (-passage.same, passage.a.start, passage.b.start))),
         words_a=len(own),
@@ -163,36 +170,55 @@ def reuse_of(own: Words, other: Words, text: str, is_common: IsCommon | None = N
         common_b=all_b - reused_b,
         same_a=same_a,
         same_b=same_b,
+        alike_a=alike_a,
+        alike_b=alike_b,
         by_character=unit == PER_WORD,
-        copied=len(own) > 0 and np.array_equal(own.ids, other.ids),
+        copied=missing is not None,
+        not_compared=missing or (),
         one_template=of_one_template(own.numbers, other.numbers, min(len(own), len(other)) // unit),
     )
 
 
-def _passage(found: Shared, a: Words, b: Words, text: str, is_common: IsCommon | None) -> ReusedPassage:
-    first = Span(int(a.starts[found.a0]), int(a.ends[found.a1 - 1]))
-    second = Span(int(b.starts[found.b0]), int(b.ends[found.b1 - 1]))
-    same_a = tuple(Span(int(a.starts[x.i]), int(a.ends[x.i + x.length - 1])) for x in found.blocks)
-    same_b = tuple(Span(int(b.starts[x.j]), int(b.ends[x.j + x.length - 1])) for x in found.blocks)
-    words = max(found.a1 - found.a0, found.b1 - found.b0)
+@dataclass(frozen=True)
+class _Agreeing:
+    """A shared passage, and which of its words have all their visible characters in common."""
+
+    places: tuple[Ints, Ints]  # of the words that are the same but for case and signs, in both texts
+    same: Flags
+
+    @staticmethod
+    def of(passage: Shared, own: Words, other: Words) -> "_Agreeing":
+        """A sign before the first word or behind the last one may belong to the text around the passage."""
+        i, j, lengths = np.array(passage.blocks).T
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        i, j = np.repeat(i, lengths) + within, np.repeat(j, lengths) + within
+        same = own.agree(i, other, j)
+        kept = slice(int(not same[0]), len(i) - int(not same[-1])) if same[1:-1].any() else slice(None)
+        return _Agreeing((i[kept], j[kept]), same[kept])
+
+    def range(self, side: int) -> slice:
+        """All words of the passage."""
+        return slice(int(self.places[side][0]), int(self.places[side][-1]) + 1)
+
+    def spans(self, side: int, words: Words) -> tuple[Span, ...]:
+        """Where the words stand that are the same."""
+        i, j = (places[self.same] for places in self.places)
+        runs = runs_in_step(i, j, 1) if len(i) else []
+        ends = ((run[side], run[side] + run.length - 1) for run in runs)
+        return tuple(Span(int(words.starts[first]), int(words.ends[last])) for first, last in ends)
+
+
+def _passage(found: _Agreeing, a: Words, b: Words, text: str, is_common: IsCommon | None) -> ReusedPassage:
+    sides = [(found.range(side), words) for side, words in enumerate((a, b))]
+    first, second = (Span(int(words.starts[part.start]), int(words.ends[part.stop - 1])) for part, words in sides)
+    longer = max(part.stop - part.start for part, _ in sides)
     common = is_common is not None and is_common(first.of(text))
-    return ReusedPassage(first, second, words, found.same, same_a, same_b, common)
+    return ReusedPassage(first, second, longer, int(found.same.sum()), found.spans(0, a), found.spans(1, b), common)
 
 
-def _covered(passages: Iterable[Shared], side: str, words: int) -> int:
-    """How many words of a side lie in passages."""
+def _covered(parts: Iterable[slice | Ints], words: int) -> int:
+    """How many words of a side are in any of some parts."""
     mask = np.zeros(words, dtype=bool)
-    for found in passages:
-        start, end = (found.a0, found.a1) if side == "a" else (found.b0, found.b1)
-        mask[start:end] = True
-    return int(mask.sum())
-
-
-def _same(passages: Iterable[Shared], side: str, words: int) -> int:
-    """How many words of a side are the same in the other."""
-    mask = np.zeros(words, dtype=bool)
-    for found in passages:
-        for i, j, length in found.blocks:
-            start = i if side == "a" else j
-            mask[start : start + length] = True
+    for part in parts:
+        mask[part] = True
     return int(mask.sum())

@@ -1,29 +1,23 @@
-"""A document as a reader of a revision sees it: headings and paragraphs, cut into words with their punctuation."""
+"""A document as a reader of a revision sees it: headings, paragraphs and tables, cut into words with their signs."""
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
-from unicodedata import normalize
 
-import numpy as np
-
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, Section, Span
 from longmatch.reuse.shingles import Ints
-from longmatch.reuse.words import CJK, WORD, Vocabulary
+from longmatch.reuse.words import CJK, Vocabulary, Words, cut
 
 OPENING = 30  # units of a section that are looked at for its heading and first words
-_LAYOUT = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00ad": "", "\u2010": "-"})
-_BROKEN = re.compile(r"-\s*")  # words broken at the end of a line
-_UNIT = re.compile(rf"\d++(?:[.,'’]\d++)++|{WORD.pattern}")  # an amount is one word: it changes as a whole
 _UNSPACED = re.compile(rf"[{CJK}\u3000-\u303f\uff00-\uffef]$")
 
 
 @dataclass(frozen=True)
 class TextBlock:
-    """A heading or a paragraph."""
+    """A heading, a paragraph or a table."""
 
     section: int
     kind: str  # "heading", or the kind of the paragraph
@@ -31,33 +25,30 @@ class TextBlock:
 
 
 class Unit(NamedTuple):
-    """A word with the punctuation around it."""
+    """A word with the signs around it."""
 
     text: str
     block: int
     spaced: bool  # whether a space follows
 
-    def altered(self, other: "Unit") -> bool:
-        """Whether a reader sees a change: not in hyphenation, nor in the shape of quotation marks."""
-        return self.text != other.text and self._content != other._content
-
-    @property
-    def _content(self) -> str:
-        return _BROKEN.sub("", normalize("NFKC", self.text.translate(_LAYOUT)))
-
 
 @dataclass(frozen=True)
 class TextUnits:
-    """The units of a document, the numbers of their words, and the blocks they belong to."""
+    """The units of a document, as numbers too, and the blocks they belong to."""
 
     units: tuple[Unit, ...]
-    ids: Ints
+    words: Words
     blocks: tuple[TextBlock, ...]
+
+    @property
+    def ids(self) -> Ints:
+        """The numbers of the words, case and signs aside."""
+        return self.words.ids
 
     @property
     def characters(self) -> bool:
         """Whether most units are single characters, as in Chinese."""
-        return 2 * sum(1 for unit in self.units if _UNSPACED.search(unit.text)) > len(self.units)
+        return self.words.characters
 
     @cached_property
     def sections(self) -> list[int]:
@@ -74,42 +65,32 @@ class TextUnits:
     @staticmethod
     def of(document: Document, vocabulary: Vocabulary) -> "TextUnits":
         """All headings and paragraphs of a document, tables and references too."""
-        units: list[Unit] = []
-        ids: list[int] = []
         blocks: list[TextBlock] = []
+        texts: list[tuple[str, Span, int]] = []
         for number, section in enumerate(document.sections):
             level = min(max(section.level, 1), 4)
-            texts = [("heading", section.heading)] if section.heading.strip() else []
-            texts += [(paragraph.kind, paragraph.of(document.readable)) for paragraph in section.paragraphs]
-            for kind, text in texts:
-                for word, unit, spaced in _cut(" ".join(text.split())):
-                    units.append(Unit(unit, len(blocks), spaced))
-                    ids.append(vocabulary(word))
-                blocks.append(TextBlock(number, kind, level))
-        return TextUnits(tuple(units), np.array(ids, dtype=np.int64), tuple(blocks))
+            if section.heading.strip():
+                blocks.append(TextBlock(number, "heading", level))
+                texts.append(_heading(document, section))
+            blocks += [TextBlock(number, paragraph.kind, level) for paragraph in section.paragraphs]
+            texts += [(document.readable, paragraph, 0) for paragraph in section.paragraphs]
+        words, tokens = cut(texts, vocabulary)
+        return TextUnits(tuple(_units(tokens)), words, tuple(blocks))
 
 
-def _cut(text: str) -> list[tuple[str, str, bool]]:
-    """Each word, the text around it up to the next word, and whether a space follows.
-
-    >>> _cut("“Yes,” he said.")
-    [('Yes', '“Yes,”', True), ('he', 'he', True), ('said', 'said.', True)]
-    >>> _cut("Rs. 2,10,000 on 3.5.")
-    [('Rs', 'Rs.', True), ('2,10,000', '2,10,000', True), ('on', 'on', True), ('3.5', '3.5.', True)]
-    """
-    found = list(_UNIT.finditer(text))
-    if not found:
-        return [(text, text, True)] if text else []
-    starts = [0, *(_opening(text, left.end(), right.start()) for left, right in pairwise(found))]
-    cut = []
-    for match, start, end in zip(found, starts, [*starts[1:], len(text)], strict=True):
-        unit = text[start:end]
-        last = end == len(text) and not _UNSPACED.search(unit)
-        cut.append((match[0], unit.strip(), unit.endswith(" ") or last))
-    return cut
+def _heading(document: Document, section: Section) -> tuple[str, Span, int]:
+    """A text that holds the heading, where in it, and where that text begins in the document."""
+    heading, limit = section.heading, section.paragraphs[0].start if section.paragraphs else section.end
+    start = document.readable.find(heading, section.start, limit)
+    if start >= 0:
+        return document.readable, Span(start, start + len(heading)), 0
+    return heading, Span(0, len(heading)), section.start  # its line breaks or its markup are no part of it
 
 
-def _opening(text: str, end: int, start: int) -> int:
-    """Where the next unit begins between two words: after the last space, so that brackets stay with their word."""
-    space = text.rfind(" ", end, start)
-    return space + 1 if space >= 0 else start
+def _units(tokens: Sequence[Sequence[str]]) -> Iterator[Unit]:
+    """The units of each block's tokens."""
+    for block, found in enumerate(tokens):
+        for token in found[:-1]:
+            yield Unit(" ".join(token.split()), block, token[-1].isspace())
+        for token in found[-1:]:
+            yield Unit(" ".join(token.split()), block, not _UNSPACED.search(token.rstrip()))

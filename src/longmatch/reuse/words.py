@@ -1,51 +1,109 @@
-"""A text's words as numbers, so that two texts compare as arrays. Each Chinese or Japanese character is a word.
+"""A text as words with the visible characters around them, as numbers, so that two texts compare as arrays.
 
-Case, punctuation, ligatures and hyphens do not matter: "exam-" at the end of a line and "ple" on the next are one word,
-and so are "long-term" and its broken form.
+Shared passages are found by the words alone: case, signs, ligatures and hyphens do not matter there, and each Chinese
+or Japanese character is a word. What is called the same agrees in every visible character: only white space, ligatures
+and the hyphenation at line ends are undone.
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import accumulate, chain
+from typing import NamedTuple
 from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document, Span
+from longmatch.reuse.shingles import Flags
 from longmatch.reuse.template import particular_numbers
 
 Ints = npt.NDArray[np.int64]
 
 CJK = r"\u3040-\u30ff\u3400-\u9fff"
-_LETTERS = rf"[^\W_{CJK}]++"
-WORD = re.compile(rf"[{CJK}]|{_LETTERS}(?:(?:\u00ad|[-\u2010\u2011]\s*+){_LETTERS})*+")
+_ACCENTS = r"\u0300-\u036f"  # that stand behind their letter
+_LETTERS = rf"[^\W_{CJK}]++(?:[{_ACCENTS}]++[^\W_{CJK}]*+)*+"
+WORD = re.compile(  # an amount is one word: it changes as a whole
+    rf"\d++(?:[.,'’]\d++)++|[{CJK}]|{_LETTERS}(?:(?:\u00ad|[-\u2010\u2011]\s*+){_LETTERS})*+"
+)
+_SIGNS = r"[\W_]"  # and white space: up to the last space they go with the word before them
+_WITH_SIGNS = rf"(?:{WORD.pattern})(?:{_SIGNS}*\s|{_SIGNS}*+)"
+_TOKEN = re.compile(rf"{_SIGNS}++(?:{_WITH_SIGNS})?|{_WITH_SIGNS}")
 _JOINT = re.compile(r"[\u00ad\u2010\u2011\s-]+")
+BROKEN = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011][^\S\n]*\n\s*(?=[^\W\d_])")  # a word at the end of a line
+_LIGATURE = re.compile(r"[\u0132\u0133\ufb00-\ufdff\ufe70-\ufefc]")
+_UNSEEN = re.compile(r"[\u00ad\u200b\u2060\ufeff]")
+_HYPHEN = re.compile(r"[\u2010\u2011]")
 _CHARACTER = re.compile(f"[{CJK}]")
 PER_WORD = 2  # characters that say about as much as a word does
 
 
-class Vocabulary:
-    """Numbers for words, given in the order of their first use."""
+def visible(text: str, hyphen: str = "") -> str:
+    """The characters that a reader sees; `hyphen` stands for one that breaks a word at the end of a line.
+
+    >>> visible("The \\ufb01rst exam-\\nple: -5 % of €42,500")
+    'Thefirstexample:-5%of€42,500'
+    """
+    if "\n" in text:
+        text = BROKEN.sub(hyphen, text)
+    if not text.isascii():
+        text = _LIGATURE.sub(lambda match: normalize("NFKC", match[0]), _HYPHEN.sub("-", _UNSEEN.sub("", text)))
+        text = normalize("NFC", text)
+    return "".join(text.split())
+
+
+def tokens(text: str, span: Span) -> list[str]:
+    """A span cut into words with the signs and the white space around them; nothing is left out.
+
+    >>> tokens(" “Yes,” he - said (5 %) .", Span(0, 25))
+    [' “Yes,” ', 'he - ', 'said ', '(5 %) .']
+    """
+    found = _TOKEN.findall(text, span.start, span.end)
+    if len(found) > 1 and not WORD.search(found[-1]):
+        found[-2:] = ["".join(found[-2:])]  # signs behind the last word
+    return [] if len(found) == 1 and found[0].isspace() else found
+
+
+class Token(NamedTuple):
+    """A token as numbers."""
+
+    word: int
+    form: int  # of the visible characters
+    with_hyphens: int  # the same, with hyphens at line ends
+    lead: int  # characters of white space before them
+    end: int  # where they end
+
+
+class Vocabulary(dict[str, Token]):
+    """Numbers for words and for their visible characters, given in the order of their first use."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}  # by spelling
-        self._keys: dict[str, int] = {}  # by what counts of it
+        self._words: dict[str, int] = {}
+        self._forms: dict[str, int] = {}
+        self.characters: set[int] = set()  # the words that are a single Chinese or Japanese character
 
-    def __call__(self, word: str) -> int:
-        """The number of a word; spellings that differ in case, hyphens or ligatures have one."""
-        number = self._numbers.get(word)
-        if number is None:
-            key = normalize("NFKC", _JOINT.sub("", word)).casefold()
-            number = self._numbers[word] = self._keys.setdefault(key, len(self._keys))
-        return number
+    def __missing__(self, token: str) -> Token:
+        match = WORD.search(token)
+        written = match[0] if match else token
+        key = normalize("NFKC", _JOINT.sub("", written) or written).casefold()
+        word = self._words.setdefault(key, len(self._words))
+        if _CHARACTER.fullmatch(written):
+            self.characters.add(word)
+        form = with_hyphens = self._forms.setdefault(visible(token), len(self._forms))
+        if "\n" in token:
+            with_hyphens = self._forms.setdefault(visible(token, "-"), len(self._forms))
+        lead, end = len(token) - len(token.lstrip()), len(token.rstrip())
+        self[token] = known = Token(word, form, with_hyphens, lead, end)
+        return known
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a text: their numbers, and where each begins and ends."""
+    """The words of a text: their numbers, what is visible of them, and where each begins and ends with its signs."""
 
     ids: Ints
+    forms: Ints  # of the visible characters (tokens, 2): without and with hyphens at line ends
     starts: Ints
     ends: Ints
     characters: bool  # whether most words are single characters, as in Chinese
@@ -59,15 +117,35 @@ class Words:
         """The words of some spans of a text, in order.
 
         >>> words = Words.of("The exam-\\nple, THE Example.", [Span(0, 27)], Vocabulary())
-        >>> words.ids.tolist(), words.starts.tolist()
-        ([0, 1, 0, 1], [0, 4, 15, 19])
+        >>> words.ids.tolist(), words.forms[:, 0].tolist(), words.starts.tolist()
+        ([0, 1, 0, 1], [0, 1, 3, 4], [0, 4, 15, 19])
         """
-        found = [match for span in spans for match in WORD.finditer(text, span.start, span.end)]
-        words = [match[0] for match in found]
-        places = np.array([match.span() for match in found], dtype=np.int64).reshape(-1, 2)
-        single = sum(1 for word in words if len(word) == 1 and _CHARACTER.match(word))
-        ids = np.fromiter(map(vocabulary, words), np.int64, len(words))
-        return Words(ids, places[:, 0], places[:, 1], 2 * single > len(words))
+        return cut(((text, span, 0) for span in spans), vocabulary)[0]
+
+    def agree(self, own: Ints | slice, other: "Words", others: Ints | slice) -> Flags:
+        """Whether each of some words has the visible characters of its counterpart.
+
+        A hyphen at a line end may be part of the word or not.
+        """
+        same: Flags = (self.forms[own] == other.forms[others]).any(axis=1)
+        return same
+
+
+def cut(texts: Iterable[tuple[str, Span, int]], vocabulary: Vocabulary) -> tuple[Words, list[list[str]]]:
+    """The words of spans of some texts, and the tokens of each; the third value is what to add to its places."""
+    found: list[list[str]] = []
+    starts: list[int] = []
+    for text, span, shift in texts:
+        parts = tokens(text, span)
+        found.append(parts)
+        starts += accumulate(map(len, parts[:-1]), initial=span.start + shift) if parts else ()
+    numbers = chain.from_iterable(map(vocabulary.__getitem__, chain.from_iterable(found)))
+    known = np.fromiter(numbers, np.int64, 5 * len(starts)).reshape(-1, 5)
+    word, form, with_hyphens, lead, end = known.T
+    places = np.array(starts, dtype=np.int64)
+    single = sum(map(vocabulary.characters.__contains__, word.tolist()))
+    forms = np.stack([form, with_hyphens], 1)
+    return Words(word.copy(), forms, places + lead, places + end, 2 * single > len(starts)), found
 
 
 def running_words(document: Document, vocabulary: Vocabulary) -> Words:

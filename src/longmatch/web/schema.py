@@ -345,7 +345,10 @@ class SharedText(Answer):
     words_b: int
     common_words_a: int = Field(description="Further words of a that stand in b and in many documents of the library.")
     common_words_b: int
-    unchanged: float
+    unchanged: float = Field(description="The share of the words of the passages that are the same in both.")
+    not_compared: list[Literal["tables", "footnotes"]] = Field(
+        description="Of copies, what only one of the two files can give."
+    )
     passages: list[ReusedText] = Field(description="Longest first.")
 
 

@@ -14,7 +14,8 @@ KNOWN = "the-stream-that-turned.md"
 
 def plain(document: Document) -> str:
     """The text of a document without markup, each paragraph in one line: another format and other white space."""
-    return "\n\n".join(" ".join(p.of(document.readable).split()) for p in document.paragraphs)
+    parts = [part for s in document.sections for part in (s.heading, *(p.of(document.readable) for p in s.paragraphs))]
+    return "\n\n".join(" ".join(part.split()) for part in parts if part)
 
 
 @pytest.mark.parametrize("by", ["default", "sdr"])

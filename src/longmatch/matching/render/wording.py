@@ -6,7 +6,7 @@ from typing import Literal
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.matching.match import LIKELY, Match
-from longmatch.reuse.reuse import ONE_WORDING, Reuse, same_throughout
+from longmatch.reuse.reuse import ONE_WORDING, Reuse
 from longmatch.reuse.revision import Revision
 from longmatch.reuse.section_table import SectionChange
 
@@ -18,7 +18,6 @@ _VERDICTS = (  # from this probability on, how sure, and whether they do
     (0.05, "probably", False),
     (0.00, "almost certainly", False),
 )
-_WORD_FOR_WORD = 0.98  # share of the words of a passage that are the same
 NOTHING_STANDS_OUT = "Nothing here stands out for this question; the closest are listed."
 _MOVES = 3  # sections that moved, each with a sentence
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
@@ -228,12 +227,10 @@ def _listed(words: Sequence[str]) -> str:
 def shared_text(match: Match) -> list[str]:
     """Sentences on the text that stands in both documents; none where there is none."""
     reuse, relation = match.reuse, match.relation
-    if relation == "copy" and same_throughout(match.a, match.b):
-        return ["The two are copies: their text is the same, word for word."]
     if relation == "copy":
-        return [
-            "The two are copies: their running text is the same, word for word. Other parts, such as tables, differ."
-        ]
+        left_out = _listed(list(reuse.not_compared))
+        missing = f" The {left_out} of one are not compared: the file of the other can give none." if left_out else ""
+        return [f"The two are copies: their visible characters are the same.{missing}"]
     if relation in ONE_WORDING:
         same = reuse.same_a / max(1, reuse.words_a), reuse.same_b / max(1, reuse.words_b)
         parts = f"{percent(same[0])} of A stands unchanged in B, {percent(same[1])} of B in A"
@@ -278,7 +275,7 @@ def how_exactly(unchanged: float, unit: str = "word") -> str:
     >>> how_exactly(1.0), how_exactly(0.9)
     ('word for word', 'nearly word for word')
     """
-    return f"{'' if unchanged >= _WORD_FOR_WORD else 'nearly '}{unit} for {unit}"
+    return f"{'' if unchanged == 1 else 'nearly '}{unit} for {unit}"
 
 
 def revision_summary(revision: Revision) -> str:
