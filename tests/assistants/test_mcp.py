@@ -35,7 +35,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, matcher: HybridMatcher) -> 
     (place / COPY).write_text(row)
     (place / NUMBERED).write_text(
         "# The plant\n\nIt was built by the canal.\n\n## 1 Aim\n\nThe aim was clear.\n\n## 2. Means\n\nMoney came.\n\n"
-        "### 2.1 Pumps\n\nTwo pumps ran.\n\n## 1 Appendix\n\nThe valves were greased.\n\n## End\n\nThat is all.\n"
+        "### 2.1 Pumps\n\nTwo pumps ran.\n\n## 1 Appendix\n\nThe valves were greased.\n\n## End\n\n"
+        "Volcanic ash in the sky can stop the engines of an aircraft.\n"
     )
     library = Library(place / "library", matcher)
     library.add([*(EXAMPLES / "collection" / id for id in IDS), *(place / name for name in (LONG, COPY, NUMBERED))])
@@ -183,3 +184,14 @@ def test_what_does_not_fit_is_counted() -> None:
     assert len(json.dumps(kept)) < ANSWER * 1.1 and len(kept) + left_out == 100
     assert len(shortened("y" * 5000)) <= 200 and cut("z" * (PAGE + 5)) == PAGE
     assert read_text_string("A b.", "t").text[: cut("A b.")] == "A b."
+
+
+def test_a_passage_in_other_words_is_marked_for_an_assistant(conversation: Conversation) -> None:
+    async def talk(client: ClientSession) -> None:
+        text = "The marsh lies low. Planes may lose power when they fly through dust from an eruption."
+        match = await answer(client, "compare", document=NUMBERED, text=text)
+        assert [pair["a"]["text"] for pair in match["passages"] if pair.get("other_words")] == [
+            "Volcanic ash in the sky can stop the engines of an aircraft."
+        ]
+
+    conversation(talk)

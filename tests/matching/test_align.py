@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.align import Evidence, Pairs, alignments, merge
 from longmatch.matching.match import Alignment, Passage
 
 MASSES = st.lists(st.tuples(st.integers(-1, 4), st.floats(0, 10)), min_size=5, max_size=5)
@@ -38,6 +38,28 @@ def test_contributions_sum_to_1_and_the_strongest_comes_first(forward, backward)
         assert sum(x.contribution for x in found) == pytest.approx(1)
     assert [x.contribution for x in found] == sorted((x.contribution for x in found), reverse=True)
     assert all(0 <= x.lexical <= x.contribution + 1e-12 for x in found)
+
+
+def test_every_third_pair_is_a_paraphrase_as_long_as_there_are_any_and_pairs_that_say_nothing_come_last():
+    count = 9
+    strength = np.array([0.9, 0.8, 0.0, 0.6, 0.5, 0.0, 0.3, 0.2, 0.1])
+    other = np.isin(np.arange(count), [4, 7])
+    rows = np.arange(count)
+    pairs = Pairs(rows, rows, np.ones(count), np.zeros(count), strength, other)
+    assert pairs.strongest().tolist() == [0, 1, 4, 3, 6, 7, 8, 2, 5]
+    assert pairs.evidence.tolist() == [0, 1, 4, 3, 6, 7, 8]
+    found = aligned(pairs)
+    assert [x.evidence for x in found] == [True] * 7 + [False] * 2
+    assert [x.a.text for x in found if x.paraphrase] == ["a4", "a7"]
+
+
+def test_a_pair_can_be_listed_that_carries_nothing():
+    merged = merge([evidence([(1, 2.0)])], [], also=(np.array([0, 3]), np.array([1, 2])))
+    assert list(zip(merged.a.tolist(), merged.b.tolist(), merged.mass.tolist(), strict=True)) == [
+        (0, 1, 2.0),
+        (3, 2, 0.0),
+    ]
+    assert [x.contribution for x in aligned(merged)] == [1.0, 0.0]
 
 
 def test_no_evidence_aligns_nothing():

@@ -79,6 +79,11 @@ def test_pairs_are_chosen_in_their_order_and_both_sides_count():
     assert choose(pairs, 1, texts) == [good]
 
 
+def test_no_text_is_chosen_twice():
+    pairs = [(SENTENCES[0], SENTENCES[1]), (SENTENCES[2], SENTENCES[1]), (SENTENCES[2], SENTENCES[3])]
+    assert choose(pairs, 5, texts) == [pairs[0], pairs[2]]
+
+
 def test_fragments_are_the_last_resort_but_one():
     assert choose([(DEBRIS[0], DEBRIS[0]), (FRAGMENTS[0], FRAGMENTS[1])], 3, texts) == [(FRAGMENTS[0], FRAGMENTS[1])]
     assert choose([(DEBRIS[0], DEBRIS[1])], 3, texts) == [(DEBRIS[0], DEBRIS[1])]

@@ -26,6 +26,7 @@ def test_a_comparison_has_the_score_that_the_ranking_gives(client):
 def test_the_contributions_of_all_passages_sum_to_one(client):
     found = asked(client, "compare", **PAIR)
     assert sum(pair["contribution"] for pair in found["passages"]) == pytest.approx(1)
+    assert all(pair["evidence"] in (True, False) and pair["paraphrase"] in (True, False) for pair in found["passages"])
 
 
 def test_a_comparison_has_a_permanent_address_and_says_what_it_means(client):

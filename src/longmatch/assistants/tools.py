@@ -51,8 +51,8 @@ class Tools:
         """Find the documents that belong with a document of the library (by its id) or with a text, best first.
 
         Each has its score from 0 to 1, the probability that the two belong together, and the pairs of passages that
-        carry most of it; `relation` is `copy` where its text is the same. For a question rather than a document use
-        `search`.
+        say most about the two (`other_words`: the same in other words); `relation` is `copy` where its text is the
+        same. For a question rather than a document use `search`.
         """
         with self._lock:
             hits = self.library.rank(self._query(document, text), _count(k), where)
@@ -69,7 +69,7 @@ class Tools:
         """Compare a document of the library (a) with another one or with a text (b): how much they share, and why.
 
         Gives the score, whether they belong together, the sections of both that are most alike, and the pairs of
-        passages that carry most of the score.
+        passages that say most about the two; `other_words` marks one that says the same in other words.
         """
         with self._lock:
             match = self.library.compare(self._query(document, None), self._query(other, text, "other"))
@@ -204,7 +204,8 @@ def _quote(passage: Passage, document: Document | None) -> Answer:
 
 
 def _pair(pair: Alignment, a: Document | None, b: Document) -> Answer:
-    return {"a": _quote(pair.a, a), "b": _quote(pair.b, b), "share_of_score": round(pair.contribution, 3)}
+    marked = {"other_words": True} if pair.paraphrase else {}
+    return {"a": _quote(pair.a, a), "b": _quote(pair.b, b), "share_of_score": round(pair.contribution, 3), **marked}
 
 
 def _heading(document: Document, section: Section) -> str:

@@ -15,12 +15,13 @@ import numpy as np
 from longmatch.default.calibration import IN_LIKENESS, Calibration
 from longmatch.default.collection import stack_title_vectors
 from longmatch.default.encoding import Encoding
+from longmatch.default.evidence import PassageEvidence, sentence_pair_scores
 from longmatch.default.mentions import SharedMentions, shared_mentions
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import BY_NAME, Floats, named, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.default.weighed import WeighedDocument, distinctive_sentences
-from longmatch.lexical.cosines import group_cosines, shared_words
+from longmatch.lexical.cosines import group_cosines
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Shared, SharedTerms, link_sentences
 from longmatch.lexical.terms import KINDS, Flags, Ints, Kind, Terms
@@ -230,12 +231,21 @@ class Explanation:
     def aligned_by(self, found: "SentenceEvidence", most: int | None = None) -> tuple[Alignment, ...]:
         """The same by what is known of the sentences already."""
         a, b = self.a.sentences, self.b.sentences
-        pairs = merge(*self._evidence(found))
+        said = PassageEvidence(
+            self.a,
+            self.b,
+            self.rarity,
+            self.statistics.terms,
+            self.comparison.partners,
+            found.distinctive,
+            found.shared.kinds[0],
+        )
+        pairs = said.weigh(merge(*self._evidence(found), also=said.paraphrases))
         return alignments(
             pairs,
             (a.passage, b.passage),
-            lambda i, j: sentence_pair_scores(self.a, self.b, i, j),
-            lambda i, j: self._shared_words(found.shared.kinds[0], i, j),
+            said.similarities,
+            said.shared_words,
             None if most is None else readable_pairs(pairs, (a.shown, b.shown), most),
         )
 
@@ -253,10 +263,6 @@ class Explanation:
             linked = np.where(links.partner >= 0, links.partner, nearest)
             semantic = share * mass / (len(mass) * total)
             yield [Evidence(nearest, semantic), Evidence(linked, links.mass / 2, lexical=True)]
-
-    def _shared_words(self, shared: Shared, i: int, j: int) -> tuple[str, ...]:
-        text = self.a.sentences.readable(i)
-        return shared_words(shared, self.a.terms.words, self.b.terms.words, (i, j), text)
 
     def terms(self) -> tuple[Term, ...]:
         """The words and phrases that carry most of the lexical evidence and say something by themselves."""
@@ -347,10 +353,3 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics
     sides = {name: compute[name]() for name in calibration.sides if name in IN_LIKENESS}
     scores = calibration.likeness(sides).astype(np.float32)
     return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores)
-
-
-def sentence_pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
-    """The cosine of sentence i of a with sentence j of b, pair by pair, corrected for that of unrelated sentences."""
-    cosine = (a.sentence_vectors.vectors[i] * b.sentence_vectors.vectors[j]).sum(1)
-    expected = (a.sentence_vectors.expectations[i, 0] + b.sentence_vectors.expectations[j, 0]) / 2
-    return as_numbers(((cosine - expected) / (1 - expected)).clip(0, 1))

@@ -7,10 +7,11 @@ import numpy as np
 from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.links import Shared
 from longmatch.lexical.spelling import spell
-from longmatch.lexical.terms import Counts, Ints, Stream, lookup
+from longmatch.lexical.terms import Counts, Hashes, Ints, Stream, lookup
 from longmatch.lexical.weights import Idf, TermMatrix, Weighted, tfidf
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Groups, Sentences
+from longmatch.ragged import ranges
 
 MOST_WORDS = 8  # listed of those that two sentences share
 
@@ -58,12 +59,31 @@ def sentence_cosines(mine: Stream, theirs: Stream, i: Ints, j: Ints, idf: Idf) -
     return np.array([left[x].dot(right[y]) for x, y in zip(i.tolist(), j.tolist(), strict=True)])
 
 
+def shared_weight(mine: Stream, theirs: Stream, i: Ints, j: Ints, terms: Hashes, weights: Floats) -> Floats:
+    """The weight of the distinct terms that the sentences of each pair share: (pairs,). `terms` are sorted."""
+    held, wanted = _cells(mine, i, terms), _cells(theirs, j, terms)
+    _, both = lookup(held, wanted)
+    pair, term = np.divmod(wanted[both], max(1, len(terms)))
+    return np.bincount(pair, weights[term], len(i)).astype(np.float64)
+
+
+def _cells(stream: Stream, sentences: Ints, terms: Hashes) -> Ints:
+    """Where in a table of some sentences and some terms, row by row, there is a term that the sentence has; sorted."""
+    position, present = lookup(terms, stream.ids)
+    sentence, term = np.divmod(np.unique(stream.sentence[present] * len(terms) + position[present]), max(1, len(terms)))
+    starts, ends = np.searchsorted(sentence, sentences), np.searchsorted(sentence, sentences, "right")
+    row = np.repeat(np.arange(len(sentences)), ends - starts)
+    return row * len(terms) + term[ranges(starts, ends)]
+
+
 def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, int], text: str) -> tuple[str, ...]:
-    """The words two sentences share, the heaviest first; `text` is that of the first."""
+    """Which of the shared words stand in both sentences, the heaviest first; `text` is that of the first."""
     both = sorted(set(_terms_at(mine, pair[0])).intersection(_terms_at(theirs, pair[1])))
-    mass = shared.mass[np.searchsorted(shared.ids, np.array(both, dtype=np.uint64))].tolist()
+    position, weighed = lookup(shared.ids, np.array(both, dtype=np.uint64))
+    mass = shared.mass[position[weighed]].tolist()
     heavy = max(mass, default=0.0) / 5  # what weighs less are words found everywhere
-    heaviest = sorted(zip(mass, both, strict=True), key=lambda entry: -entry[0])[:MOST_WORDS]
+    known = (term for term, present in zip(both, weighed.tolist(), strict=True) if present)
+    heaviest = sorted(zip(mass, known, strict=True), key=lambda entry: -entry[0])[:MOST_WORDS]
     best = [term for weight, term in heaviest if weight > heavy]
     spelled = spell(best, [text])
     return tuple(spelled[term] for term in best if term in spelled)

@@ -16,7 +16,17 @@ from longmatch.lexical.background import TermBackground
 from longmatch.lexical.function_words import function_words
 from longmatch.lexical.links import Shared
 from longmatch.lexical.spelling import spell
-from longmatch.lexical.terms import PHRASE_LENGTHS, Flags, Hashes, Ints, Stream, hash_runs, hash_word, run_starts
+from longmatch.lexical.terms import (
+    PHRASE_LENGTHS,
+    Flags,
+    Hashes,
+    Ints,
+    Stream,
+    hash_runs,
+    hash_word,
+    lookup,
+    run_starts,
+)
 from longmatch.matching.match import Term
 from longmatch.matching.sentences import Sentences
 
@@ -53,13 +63,13 @@ def is_everyday(words: Hashes, background: TermBackground, language: str = "en")
 
     Single letters and small numbers are no better by themselves.
     """
-    return np.isin(words, background.everyday) | np.isin(words, _others(language))
+    return np.asarray(lookup(background.everyday, words)[1] | lookup(_others(language), words)[1])
 
 
 @cache
 def _others(language: str) -> Hashes:
     words = (*function_words("en"), *function_words(language), *COMMON_WORDS, *SYMBOLS, *map(str, range(NUMBERS + 1)))
-    return np.array([hash_word(word) for word in words], dtype=np.uint64)
+    return np.unique(np.array([hash_word(word) for word in words], dtype=np.uint64))
 
 
 @dataclass(frozen=True)

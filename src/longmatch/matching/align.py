@@ -11,6 +11,10 @@ from longmatch.matching.presentable import choose
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
+ONE_IN = 3  # passages shown, as far as there are any, says the same in other words
 
 
 @dataclass(frozen=True)
@@ -30,21 +34,42 @@ class Pairs:
     b: Ints
     mass: Floats
     lexical: Floats  # part of the mass
+    strength: Floats  # how much each says about the two documents: 0 for nothing that is worth showing
+    paraphrase: Flags  # whether the two say the same in other words
 
     def strongest(self) -> Ints:
-        """The places of the pairs by their mass, the largest first; of equal ones the first in the text."""
-        return np.argsort(-self.mass, kind="stable")
+        """The places of the pairs, first those that say most; of equal ones the first in the text.
+
+        One in `ONE_IN` is a paraphrase as long as there are any. Pairs that say nothing come last, by their mass.
+        """
+        ranked = np.lexsort((-self.mass, -self.strength))
+        other, silent = self.paraphrase[ranked], self.strength[ranked] <= 0
+        place = np.where(other, ONE_IN * np.cumsum(other), np.cumsum(~other) * ONE_IN / (ONE_IN - 1))
+        return ranked[np.lexsort((other, place, silent))]
+
+    @property
+    def evidence(self) -> Ints:
+        """The places of the pairs that say something, in the same order."""
+        order = self.strongest()
+        return order[self.strength[order] > 0]
 
 
-def merge(forward: Iterable[Evidence], backward: Iterable[Evidence]) -> Pairs:
-    """Sum the evidence of both directions for each pair."""
+def merge(
+    forward: Iterable[Evidence], backward: Iterable[Evidence], *, also: tuple[Ints, Ints] = (NO_ROWS, NO_ROWS)
+) -> Pairs:
+    """Sum the evidence of both directions for each pair; `also` are pairs to list though they may carry none."""
     there, back = map(_directed, forward), map(_directed, backward)
-    parts = [*there, *((theirs, mine, mass, lexical) for mine, theirs, mass, lexical in back)]
+    nothing = np.zeros(len(also[0]))
+    parts = [
+        *there,
+        *((theirs, mine, mass, lexical) for mine, theirs, mass, lexical in back),
+        (*also, nothing, nothing),
+    ]
     a, b, mass, lexical = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     width = int(b.max(initial=0)) + 1
     keys, place = np.unique(a * width + b, return_inverse=True)
     whole, part = (np.bincount(place, values, len(keys)).astype(np.float64) for values in (mass, lexical))
-    return Pairs(*np.divmod(keys, width), whole, part)
+    return Pairs(*np.divmod(keys, width), whole, part, whole, np.zeros(len(keys), dtype=bool))
 
 
 def _directed(evidence: Evidence) -> tuple[Ints, Ints, Floats, Floats]:
@@ -62,15 +87,14 @@ def alignments(
     chosen: Ints | None = None,
 ) -> tuple[Alignment, ...]:
     """The pairs as passages, the strongest first, their contributions summing to 1; or only those chosen."""
-    total = float(pairs.mass.sum())
-    if not total:
-        return ()
+    total = float(pairs.mass.sum()) or 1.0
     best = pairs.strongest() if chosen is None else chosen
     a, b = pairs.a[best], pairs.b[best]
-    columns = (a, b, scores(a, b), pairs.mass[best] / total, pairs.lexical[best] / total)
+    shares = pairs.mass[best] / total, pairs.lexical[best] / total
+    columns = (a, b, scores(a, b), *shares, pairs.strength[best] > 0, pairs.paraphrase[best])
     return tuple(
-        Alignment(passages[0](i), passages[1](j), score, whole, lexical, words(i, j))
-        for i, j, score, whole, lexical in zip(*(column.tolist() for column in columns), strict=True)
+        Alignment(passages[0](i), passages[1](j), score, whole, lexical, words(i, j), evidence, paraphrase)
+        for i, j, score, whole, lexical, evidence, paraphrase in zip(*(x.tolist() for x in columns), strict=True)
     )
 
 
@@ -81,4 +105,4 @@ def readable_pairs(pairs: Pairs, shown: tuple[Callable[[int], str], Callable[[in
         yield shown[0](int(pairs.a[place]))
         yield shown[1](int(pairs.b[place]))
 
-    return np.array(choose(pairs.strongest().tolist(), most, texts), dtype=np.int64)
+    return np.array(choose(pairs.evidence.tolist(), most, texts), dtype=np.int64)

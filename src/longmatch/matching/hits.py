@@ -35,7 +35,7 @@ class Hit:
     document: Document
     score: float
     percentile: float  # share of the collection that scores lower, in percent
-    why: tuple[Alignment, ...] = ()  # the passages that carry most of the score
+    why: tuple[Alignment, ...] = ()  # the passages that say most about the two
     probability: float | None = None  # that it belongs with the query, where the model can tell
     relation: Literal["copy"] | None = None  # to the query, where it holds the same text
 

@@ -58,11 +58,13 @@ class Alignment:
     contribution: float  # share of the document score this pair carries; all pairs sum to 1
     lexical: float = 0.0  # the part of the contribution that comes from shared words and phrases
     words: tuple[str, ...] = ()  # the shared words that weigh most
+    evidence: bool = True  # False: listed for the sum of the contributions alone, and not shown as evidence
+    paraphrase: bool = False  # whether the two say the same in other words
 
     @property
     def kind(self) -> Literal["keyword", "meaning"]:
-        """Whether shared words or meaning carry most of it."""
-        return "keyword" if self.lexical > self.contribution / 2 else "meaning"
+        """Whether shared words or meaning carry most of it; meaning, where it is said in other words."""
+        return "keyword" if self.lexical > self.contribution / 2 and not self.paraphrase else "meaning"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -74,6 +76,8 @@ class Alignment:
             "lexical": self.lexical,
             "kind": self.kind,
             "words": list(self.words),
+            "evidence": self.evidence,
+            "paraphrase": self.paraphrase,
         }
 
 
@@ -121,7 +125,7 @@ class Match:
     b: Document
     score: float
     sections: Grid
-    alignments: tuple[Alignment, ...]  # strongest first
+    alignments: tuple[Alignment, ...]  # those that say most first
     model: str
     probability: float | None = None  # that the two belong together, where the model can tell
     threshold: float | None = None  # the score from which they do, where a trained model has chosen one
@@ -158,9 +162,14 @@ class Match:
             return self.sections
         return self.grids(level)
 
+    @property
+    def evidence(self) -> tuple[Alignment, ...]:
+        """The pairs that say something about the two in particular."""
+        return tuple(pair for pair in self.alignments if pair.evidence)
+
     def best(self, count: int = 5) -> tuple[Alignment, ...]:
-        """The pairs to show: of those that read well by themselves, the ones that carry most of the score."""
-        return tuple(choose(self.alignments, count, lambda pair: (pair.a.shown, pair.b.shown)))
+        """The pairs to show: of those that read well by themselves, the ones that say most about the two."""
+        return tuple(choose(self.evidence, count, lambda pair: (pair.a.shown, pair.b.shown)))
 
     @cached_property
     def reuse(self) -> Reuse:
@@ -191,7 +200,7 @@ class Match:
         return revise(self.a, self.b)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON; every aligned passage is listed, so that contributions sum to 1."""
+        """Everything for JSON; every aligned passage is listed, so that contributions sum to 1, evidence first."""
         from longmatch.matching.render.wording import remarks, verdict
 
         return {

@@ -6,7 +6,7 @@ What a pair contributes to the score has no part in this: the strongest pairs ar
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from functools import cache, lru_cache
 from itertools import islice
@@ -86,15 +86,27 @@ def _unmarked(text: str) -> str:
 def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], Iterable[str]]) -> list[Pair]:
     """The first `count` pairs of whole sentences; if there are none, of readable fragments; else simply the first.
 
-    `texts` gives those of a pair; the second is not asked for where the first is no whole sentence.
+    `texts` gives those of a pair; the second is not asked for where the first is no whole sentence. No text is shown in
+    two pairs.
     """
     searched = list(islice(pairs, _SEARCHED))
     whole = (pair for pair in searched if all(map(is_sentence, texts(pair))))
-    if found := list(islice(whole, count)):
+    if found := list(islice(_fresh(whole, texts), count)):
         return found
     levels = [min(map(quality, texts(pair))) for pair in searched]
     best = max(levels, default=Quality.DEBRIS)
-    return [pair for pair, level in zip(searched, levels, strict=True) if level is best][:count]
+    left = (pair for pair, level in zip(searched, levels, strict=True) if level is best)
+    return list(islice(_fresh(left, texts), count))
+
+
+def _fresh(pairs: Iterable[Pair], texts: Callable[[Pair], Iterable[str]]) -> Iterator[Pair]:
+    """Without the pairs of which a text stands in one before."""
+    seen: set[str] = set()
+    for pair in pairs:
+        both = set(texts(pair))
+        if seen.isdisjoint(both):
+            seen |= both
+            yield pair
 
 
 def _is_debris(text: str) -> bool:

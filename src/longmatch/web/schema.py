@@ -178,6 +178,8 @@ class Aligned(Answer):
     lexical: float = Field(description="The part of the contribution that comes from shared words and phrases.")
     kind: Literal["keyword", "meaning"]
     words: list[str] = Field(description="The shared words that weigh most.")
+    evidence: bool = Field(description="False: listed for the sum of the contributions alone, and shown nowhere.")
+    paraphrase: bool = Field(description="Whether the two say the same in other words.")
 
     @classmethod
     def of(cls, pair: Alignment) -> "Aligned":
@@ -190,6 +192,8 @@ class Aligned(Answer):
             lexical=pair.lexical,
             kind=pair.kind,
             words=list(pair.words),
+            evidence=pair.evidence,
+            paraphrase=pair.paraphrase,
         )
 
 
@@ -201,7 +205,7 @@ class Found(Described):
     verdict: str | None = Field(description="The probability in a word or two.", examples=["almost certainly"])
     relation: Literal["copy"] | None = Field(description="Its relation to the one asked about, where it is a copy.")
     percentile: float = Field(description="The share of the library that scores lower, in percent.")
-    why: list[Aligned] = Field(description="The passages that carry most of the score.")
+    why: list[Aligned] = Field(description="The passages that say most about the two.")
 
     @classmethod
     def of_hit(cls, hit: Hit, known: Described | None = None) -> "Found":

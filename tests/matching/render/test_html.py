@@ -134,6 +134,15 @@ def test_keyword_and_meaning_passages_carry_their_kind(pair):
         assert mark.attributes["class"].split()[0] == ("keyword" if first[strongest] else "meaning")
 
 
+def test_a_pair_in_other_words_is_marked_and_one_that_is_no_evidence_is_left_out(pair):
+    first, second, *rest = pair.alignments
+    silent = tuple(replace(other, evidence=False) for other in rest)
+    page = Page.of(render_html(replace(pair, alignments=(replace(first, paraphrase=True), second, *silent))))
+    kinds = [" ".join(e.text.split()) for e in page.elements if e.attributes.get("class", "").startswith("kind ")]
+    assert kinds[:2] == ["Same meaning, other words", "Same words"]
+    assert [link[4] for link in data_of(page)["links"]] == [2, 1]
+
+
 def test_the_score_and_its_meaning_are_told_in_words(pair):
     page = Page.of(render_html(pair))
     assert page.find("span", class_="number")[0].text == "0.42"
@@ -213,7 +222,7 @@ def test_scores_of_chance_stay_pale():
 def test_ten_cards_show_the_strongest_pairs_with_shared_words_in_bold(pair):
     page = Page.of(render_html(pair))
     cards = page.find("li", class_="card")
-    assert [c.attributes["data-link"] for c in cards] == [str(n) for n in range(10)]
+    assert [c.attributes["data-link"] for c in cards] == [str(pair.alignments.index(x)) for x in pair.best(10)]
     first = pair.alignments[0]
     assert " ".join(first.a.text.split()) in " ".join(cards[0].text.split())
     bold = {e.text.lower() for e in page.elements if e.tag == "b" and any("quotes" in c for c in e.inside)}

@@ -49,6 +49,15 @@ def test_a_match_tells_score_verdict_parts_words_and_passages(pair, width):
     assert f"({len(pair.alignments) - 5} more not shown)" in flat
 
 
+def test_a_pair_in_other_words_is_marked_and_one_that_is_no_evidence_is_not_printed(pair):
+    first, second, *rest = pair.alignments
+    silent = [replace(other, evidence=False) for other in rest]
+    made = replace(pair, alignments=(replace(first, paraphrase=True), second, *silent))
+    flat = " ".join(printed(print_match, made, 120).split())
+    assert "1. same meaning, other words, " in flat and "2. same words, " in flat
+    assert "3. same" not in flat and "more not shown" not in flat
+
+
 def test_every_score_of_the_matrix_is_printed(pair):
     lines = printed(print_match, pair, 120).splitlines()
     for number, scores in enumerate(pair.sections.scores, 1):
@@ -101,7 +110,7 @@ def test_a_verdict_on_an_unknown_kind_of_document_is_said_to_be_less_certain(pai
 def test_a_match_of_nothing_distinctive_says_so_above_the_passages(pair):
     text = printed(print_match, replace(pair, probability=0.1, score=0.02))
     said = text.index("Nothing beyond what such documents always share.")
-    assert said < text.index("The passages that carry most")
+    assert said < text.index("The passages that say most")
     assert "Nothing beyond" not in printed(print_match, replace(pair, probability=0.1, score=0.2))
 
 

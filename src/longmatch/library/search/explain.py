@@ -1,4 +1,4 @@
-"""Step 4: the hits. The best candidates as a user sees them, each with the passages that carry its score."""
+"""Step 4: the hits. The best candidates as a user sees them, each with the passages that say why."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace

@@ -10,7 +10,16 @@ from markupsafe import Markup
 
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.render.view import MatchView, matrix_data, matrix_view
-from longmatch.matching.render.wording import chance, count, label, page_label, percent, section_note, section_status
+from longmatch.matching.render.wording import (
+    chance,
+    count,
+    kind_label,
+    label,
+    page_label,
+    percent,
+    section_note,
+    section_status,
+)
 
 STYLES = ("base.css", "match.css", "reading.css")
 SCRIPTS = ("links.js", "words.js", "places.js", "matrix.js", "drawing.js", "threads.js", "match.js")
@@ -31,7 +40,7 @@ def environment(package: str = HOME) -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(label=label, section_note=section_note, section_status=section_status)
-    made.filters.update(chance=chance, percent=percent, count=count, page_label=page_label)
+    made.filters.update(chance=chance, percent=percent, count=count, page_label=page_label, kind_label=kind_label)
     return made
 
 

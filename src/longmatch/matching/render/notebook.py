@@ -26,7 +26,7 @@ def hits_html(hits: "Hits") -> str:
 
 
 def match_html(match: Match) -> str:
-    """The score, what it means, and the passages that carry most of it."""
+    """The score, what it means, and the passages that say most."""
     within = match.a is match.b
     sentences = [] if within else [f"{verdict(match)}.", *shared_text(match), *remarks(match), carried_by(match)]
     template = environment().get_template("notebook/match.html")

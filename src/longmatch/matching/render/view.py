@@ -148,11 +148,12 @@ class MatchView:
         self.match = match
         self.within = match.a is match.b
         self.matrix = matrix_view(match, level, grid)
-        tiers, strengths = _tiers(match.alignments), _strengths(match.alignments)
+        self.alignments = match.evidence
+        tiers, strengths = _tiers(self.alignments), _strengths(self.alignments)
         whole = match.relation in ("copy", "version", "template")  # nearly all stands in both: nothing to point at
         self.reused = () if whole else match.reuse.passages
-        self.a, a_numbers = _pane("a", match.a, match.alignments, tiers, strengths)
-        self.b, b_numbers = _pane("b", match.b, match.alignments, tiers, strengths)
+        self.a, a_numbers = _pane("a", match.a, self.alignments, tiers, strengths)
+        self.b, b_numbers = _pane("b", match.b, self.alignments, tiers, strengths)
         self.a = replace(self.a, verbatim=[passage.a for passage in self.reused])
         self.b = replace(self.b, verbatim=[passage.b for passage in self.reused])
         self._pairs = list(zip(a_numbers, b_numbers, strict=True))
@@ -238,9 +239,9 @@ class MatchView:
         return min(max(self.match.score, 0.0), 1.0)
 
     def cards(self, count: int = 10) -> list[Card]:
-        """The pairs that carry most."""
+        """The pairs that say most."""
         a, b = self.match.a.readable, self.match.b.readable
-        numbers = {id(pair): number for number, pair in enumerate(self.match.alignments)}
+        numbers = {id(pair): number for number, pair in enumerate(self.alignments)}
         return [
             Card(
                 numbers[id(pair)],
@@ -254,8 +255,8 @@ class MatchView:
     def data(self) -> dict[str, Any]:
         """What the page's script needs: passages and links by number, and the matrix where the script draws it."""
         links = [
-            [a, b, round(x.score, 3), round(x.contribution, 6), int(x.kind == "keyword"), list(x.words)]
-            for (a, b), x in zip(self._pairs, self.match.alignments, strict=True)
+            [a, b, round(x.score, 3), round(x.contribution, 6), _kind(x), list(x.words)]
+            for (a, b), x in zip(self._pairs, self.alignments, strict=True)
         ]
         return {
             "a": [[h.span.start, h.span.end] for h in self.a.highlights],
@@ -263,6 +264,11 @@ class MatchView:
             "links": links,
             "matrix": matrix_data(self.matrix),
         }
+
+
+def _kind(pair: Alignment) -> int:
+    """0 for meaning, 1 for words, 2 for the same meaning in other words."""
+    return 2 if pair.paraphrase else int(pair.kind == "keyword")
 
 
 def matrix_view(match: Match, level: Level, grid: Grid | None = None) -> Matrix:

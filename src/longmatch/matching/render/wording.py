@@ -5,7 +5,7 @@ from typing import Literal
 
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
-from longmatch.matching.match import LIKELY, Match
+from longmatch.matching.match import LIKELY, Alignment, Match
 from longmatch.reuse.reuse import ONE_WORDING, Reuse
 from longmatch.reuse.revision import Revision
 from longmatch.reuse.section_table import SectionChange
@@ -22,6 +22,7 @@ NOTHING_STANDS_OUT = "Nothing here stands out for this question; the closest are
 _MOVES = 3  # sections that moved, each with a sentence
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _CHANGES: tuple[Literal["added", "removed", "moved"], ...] = ("added", "removed", "moved")
+_KINDS = {"keyword": "same words", "meaning": "same meaning"}
 _LANGUAGES = {
     **{
         "ar": "Arabic",
@@ -35,6 +36,11 @@ _LANGUAGES = {
     **{"he": "Hebrew", "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish"},
     **{"pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "zh": "Chinese"},
 }
+
+
+def kind_label(pair: Alignment) -> str:
+    """What two passages have in common: their words, their meaning, or the meaning alone."""
+    return "same meaning, other words" if pair.paraphrase else _KINDS[pair.kind]
 
 
 def percent(share: float) -> str:

@@ -1,5 +1,6 @@
 "use strict";
-/* Which passages belong together. A link is [passage of a, passage of b, similarity, contribution, by words, shared words]. */
+/* Which passages belong together. A link is [passage of a, passage of b, similarity, contribution, kind, shared words];
+   the kind is 0 for meaning, 1 for words, 2 for the same meaning in other words. */
 class Links {
   constructor(root, data) {
     this.root = root;

@@ -36,8 +36,8 @@ function mountMatch(root, signal = new AbortController().signal) {
   function tell(number) {
     const link = links.links[number], all = shown();
     place.textContent = `${(all.indexOf(number) + 1).toLocaleString("en")} of ${all.length.toLocaleString("en")}`;
-    const kind = Object.assign(document.createElement("span"), { className: "kind " + (link[4] ? "keyword" : "meaning") });
-    kind.textContent = link[4] ? "Same words" : "Same meaning";
+    const kind = Object.assign(document.createElement("span"), { className: "kind " + (link[4] === 1 ? "keyword" : "meaning") });
+    kind.textContent = ["Same meaning", "Same words", "Same meaning, other words"][link[4]];
     const weight = Object.assign(document.createElement("b"), { textContent: share(link[3]) });
     const rest = ` of the score, similarity ${link[2].toFixed(2)}` + (link[5].length ? `, shared: ${link[5].join(", ")}` : "");
     about.replaceChildren(kind, weight, rest);

@@ -49,13 +49,13 @@ function mountThreads(root, links, signal) {
       }
     }
     visible.sort((x, y) => x[0] - y[0]);
-    const top = links.links.length ? links.links[0][3] : 1;
+    const top = links.links.reduce((most, link) => Math.max(most, link[3]), 0) || 1;
     svg.replaceChildren(...visible.slice(0, MOST).map(([number, from, to]) => {
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
       const link = links.links[number], width = frame.width;
       const strength = Math.max(1, Math.min(5, Math.round(Math.sqrt(link[3] / top) * 5)));
       path.setAttribute("d", `M0 ${from} C${width / 2} ${from} ${width / 2} ${to} ${width} ${to}`);
-      path.setAttribute("class", `${link[4] ? "keyword" : "meaning"} s${strength}`
+      path.setAttribute("class", `${link[4] === 1 ? "keyword" : "meaning"} s${strength}`
         + (number === state.picked ? " picked" : "") + (state.lit.includes(number) ? " lit" : ""));
       return path;
     }));

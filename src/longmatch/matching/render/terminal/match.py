@@ -1,4 +1,4 @@
-"""One match: the score, the section matrix, the passages that carry most."""
+"""One match: the score, the section matrix, the passages that say most."""
 
 from rich.console import Console
 from rich.text import Text

@@ -8,14 +8,13 @@ from longmatch.documents.document import Document
 from longmatch.matching.match import Alignment, Match, Passage
 from longmatch.matching.render.marking import mark_words
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import count, nothing_distinctive, page_label, percent
+from longmatch.matching.render.wording import count, kind_label, nothing_distinctive, page_label, percent
 
-KINDS = {"keyword": "same words", "meaning": "same meaning"}
 LONGEST = 600  # characters of a passage shown; the page shows all of it
 
 
 def print_passages(match: Match, console: Console, most: int) -> None:
-    """Print the pairs that carry most of the score."""
+    """Print the pairs that say most about the two documents."""
     if nothing := nothing_distinctive(match):
         console.print(Text(nothing))
         console.print()
@@ -23,9 +22,9 @@ def print_passages(match: Match, console: Console, most: int) -> None:
     if not shown:
         console.print(Text("No passage of one answers a passage of the other."))
         return
-    left_out = len(match.alignments) - len(shown)
+    left_out = len(match.evidence) - len(shown)
     console.print(
-        Text("The passages that carry most", "bold"), Text(f"({left_out:,} more not shown)" if left_out else "", "dim")
+        Text("The passages that say most", "bold"), Text(f"({left_out:,} more not shown)" if left_out else "", "dim")
     )
     for number, pair in enumerate(shown, 1):
         console.print()
@@ -41,7 +40,7 @@ def print_passages(match: Match, console: Console, most: int) -> None:
 def _head(number: int, pair: Alignment) -> Text:
     line = Text.assemble(
         (f"{number}. ", "bold"),
-        (KINDS[pair.kind], "yellow" if pair.kind == "keyword" else "blue"),
+        (kind_label(pair), "yellow" if pair.kind == "keyword" else "blue"),
         f", {percent(pair.contribution)} of the score, similarity {pair.score:.2f}",
     )
     if pair.words:

@@ -64,7 +64,10 @@ def _print_hit(number: str, hit: Ranked, console: Console) -> None:
     if hit.relation == "copy":
         below[0].append(f"  {COPY}", "bold red")
     for pair in hit.why[:PASSAGES]:
-        below += [_passage("query", pair.a, pair.words), _passage("match", pair.b, pair.words)]
+        below += [
+            _passage("query", pair.a, pair.words),
+            _passage("match in other words" if pair.paraphrase else "match", pair.b, pair.words),
+        ]
     if hit.probability is None:
         console.print(_beside(head, title))
     else:

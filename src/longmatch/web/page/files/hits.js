@@ -48,7 +48,7 @@ function bar(score, top) {
 }
 
 function pairOf(pair, query, hit) {
-  const kind = pair.kind === "keyword" ? "Same words" : "Same meaning";
+  const kind = pair.paraphrase ? "Same meaning, other words" : pair.kind === "keyword" ? "Same words" : "Same meaning";
   return h("div", { class: "pair" },
     h("p", { class: "pair-head" }, h("span", { class: `kind ${pair.kind}` }, kind), h("span", {}, `${share(pair.contribution)} of the score`)),
     h("div", { class: "quotes" }, quote(pair.a, pair.words, "Asked", query), quote(pair.b, pair.words, "Found", hit)));
