@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
+from longmatch.matching.render.wording import revision_summary
 from longmatch.reuse.reuse import find_reuse
 from longmatch.reuse.revision import revise
 from longmatch.reuse.words import visible
@@ -69,6 +70,9 @@ def test_one_other_character_of_a_cell_makes_no_copy_and_is_shown(edited):
     a, b = contract(), contract(table=edited)
     assert find_reuse(a, b).relation == "version"
     assert shown(a, b)[0] != shown(a, b)[1]
+    ((cell,),) = (table.cells for table in revise(a, b).tables)
+    assert visible(cell.before) in visible(TABLE) and visible(cell.after) in visible(edited)
+    assert visible(cell.before) != visible(cell.after)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +100,7 @@ def test_a_title_that_stands_beside_the_text_counts():
     text = contract()
     a, b = (Document(d.id, d.title, text.text, text.sections, source="lease.docx") for d in (one, other))
     assert find_reuse(a, a).relation == "copy" and find_reuse(a, b).relation == "version"
+    assert "The title “Lease of 8 Mill Lane” became “Lease of 9 Mill Lane”." in revision_summary(revise(a, b))
 
 
 def test_what_the_format_of_one_file_cannot_give_is_said_not_to_be_compared():

@@ -9,8 +9,9 @@ from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment
 from longmatch.matching.render.wording import likelihood, ordered_by_both, ranking_remarks
-from longmatch.matching.same_document import SameDocument, copies_of, same_remarks
+from longmatch.matching.same_document import SameDocument, same_remarks
 from longmatch.matching.spreadsheet import write_csv
+from longmatch.reuse.copies import are_copies
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -95,9 +96,7 @@ class Hits(list[Hit]):
     @classmethod
     def of(cls, query: Document, hits: Iterable[Hit]) -> "Hits":
         """The hits of a ranking, those labelled that are copies of the query."""
-        found = list(hits)
-        copies = copies_of(query, [hit.document for hit in found])
-        return cls(replace(hit, relation="copy") if copy else hit for hit, copy in zip(found, copies, strict=True))
+        return cls(replace(hit, relation="copy") if are_copies(query, hit.document) else hit for hit in hits)
 
     @property
     def remarks(self) -> list[str]:

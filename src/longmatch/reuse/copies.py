@@ -22,9 +22,14 @@ _WITH_TITLE = frozenset(
 )  # whose title is no part of their text
 
 
+def are_copies(a: Document, b: Document) -> bool:
+    """Whether all is the same that the files of both can give."""
+    return not_compared(a, b) is not None
+
+
 def not_compared(a: Document, b: Document) -> tuple[Part, ...] | None:
     """What of one copy the format of the other cannot give; None where two documents are no copies."""
-    if stated_title(a, b) != stated_title(b, a) or not _agree(_text(a), _text(b)):
+    if stated_title(a, b) != stated_title(b, a) or not _agree(_text(a), _text(b)) or not (a.running and b.running):
         return None
     left_out: list[Part] = []
     for part in APART.values():

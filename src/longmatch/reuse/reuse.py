@@ -159,7 +159,7 @@ def reuse_of(a: Document, own: Words, b: Document, other: Words, is_common: IsCo
         for side, size in ((0, len(own)), (1, len(other)))
     )
     nearly = np.array_equal(own.ids, other.ids) or alike_a + alike_b >= VERSION * (len(own) + len(other))
-    missing = not_compared(a, b) if nearly and len(own) else None
+    missing = not_compared(a, b) if nearly else None
     return Reuse(
         passages=tuple(sorted(passages, key=lambda passage: (-passage.same, passage.a.start, passage.b.start))),
         words_a=len(own),

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from longmatch.documents.document import Document
+from longmatch.reuse.copies import stated_title
 from longmatch.reuse.fates import Fates
 from longmatch.reuse.section_groups import joined_groups, matched_groups
 from longmatch.reuse.section_table import COUNTS, Count, SectionChange, section_table
+from longmatch.reuse.table_changes import TableChange, table_changes
 from longmatch.reuse.version import Version
 from longmatch.reuse.weaving import RevisedBlock, woven
 from longmatch.reuse.words import Vocabulary
@@ -18,15 +20,19 @@ class Revision:
 
     blocks: tuple[RevisedBlock, ...]
     sections: tuple[SectionChange, ...]  # of the second version, with the removed ones where they stood
+    tables: tuple[TableChange, ...] = ()
+    titles: tuple[str, str] | None = None  # where they differ and stand beside the text
 
     def words(self, name: Count) -> int:
         """The number of words that are the same, were added, removed or moved."""
         return sum(getattr(section, name) for section in self.sections)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: the counts, and what happened to each section."""
+        """For JSON: the counts, and what happened to each section and in each table."""
         counts: dict[str, int] = {name: self.words(name) for name in COUNTS}
-        return {**counts, "sections": [section.to_dict() for section in self.sections]}
+        sections = [section.to_dict() for section in self.sections]
+        tables, titles = [table.to_dict() for table in self.tables], self.titles and list(self.titles)
+        return {**counts, "sections": sections, "tables": tables, "titles": titles}
 
 
 def revise(a: Document, b: Document) -> Revision:
@@ -38,4 +44,6 @@ def revise(a: Document, b: Document) -> Revision:
     joined = joined_groups(first, second, fates.groups, fates.a_partner)
     if joined != groups:
         fates = Fates.of(first, second, joined)
-    return Revision(woven(first.units, second.units, fates), section_table(first, second, fates))
+    sections, tables = section_table(first, second, fates), table_changes(first, second, fates)
+    titles = (a.title, b.title) if stated_title(a, b) != stated_title(b, a) else None
+    return Revision(woven(first.units, second.units, fates), sections, tables, titles)

@@ -22,6 +22,7 @@ class TextBlock:
     section: int
     kind: str  # "heading", or the kind of the paragraph
     level: int  # of the section
+    text: str = ""  # of a table
 
 
 class Unit(NamedTuple):
@@ -29,7 +30,7 @@ class Unit(NamedTuple):
 
     text: str
     block: int
-    spaced: bool  # whether a space follows
+    space: str  # that follows; a row of a table ends with its line
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class TextUnits:
         start = bisect_left(self.sections, section)
         first = (unit for unit in self.units[start : start + OPENING] if self.blocks[unit.block].section == section)
         below = (unit for unit in first if self.blocks[unit.block].kind != "heading")
-        return "".join(unit.text + " " * unit.spaced for unit in below).strip()
+        return "".join(unit.text + unit.space for unit in below).strip()
 
     @staticmethod
     def of(document: Document, vocabulary: Vocabulary) -> "TextUnits":
@@ -72,10 +73,12 @@ class TextUnits:
             if section.heading.strip():
                 blocks.append(TextBlock(number, "heading", level))
                 texts.append(_heading(document, section))
-            blocks += [TextBlock(number, paragraph.kind, level) for paragraph in section.paragraphs]
+            for paragraph in section.paragraphs:
+                text = paragraph.of(document.readable) if paragraph.kind == "table" else ""
+                blocks.append(TextBlock(number, paragraph.kind, level, text))
             texts += [(document.readable, paragraph, 0) for paragraph in section.paragraphs]
         words, tokens = cut(texts, vocabulary)
-        return TextUnits(tuple(_units(tokens)), words, tuple(blocks))
+        return TextUnits(tuple(_units(tokens, blocks)), words, tuple(blocks))
 
 
 def _heading(document: Document, section: Section) -> tuple[str, Span, int]:
@@ -87,10 +90,13 @@ def _heading(document: Document, section: Section) -> tuple[str, Span, int]:
     return heading, Span(0, len(heading)), section.start  # its line breaks or its markup are no part of it
 
 
-def _units(tokens: Sequence[Sequence[str]]) -> Iterator[Unit]:
+def _units(tokens: Sequence[Sequence[str]], blocks: Sequence[TextBlock]) -> Iterator[Unit]:
     """The units of each block's tokens."""
     for block, found in enumerate(tokens):
+        lines = blocks[block].kind == "table"
         for token in found[:-1]:
-            yield Unit(" ".join(token.split()), block, token[-1].isspace())
+            text = token.rstrip()
+            space = "\n" if lines and "\n" in token[len(text) :] else " " if len(text) < len(token) else ""
+            yield Unit(" ".join(text.split()), block, space)
         for token in found[-1:]:
-            yield Unit(" ".join(token.split()), block, not _UNSPACED.search(token.rstrip()))
+            yield Unit(" ".join(token.split()), block, "" if _UNSPACED.search(token.rstrip()) else " ")

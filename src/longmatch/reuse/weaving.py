@@ -122,7 +122,9 @@ class _Weaver:
         self._put(unit, "moved away" if move else "removed", move)
 
     def _put(self, unit: Unit, change: Change, move: int = 0) -> None:
-        self.woven[-1].pieces.append(Piece(change, unit.text + " " * unit.spaced, move))
+        self.woven[-1].pieces.append(
+            Piece(change, unit.text + (" " if unit.space and change == "removed" else unit.space), move)
+        )
 
 
 def _by_home(

@@ -373,6 +373,23 @@ class SectionRevision(Answer):
     subsections: int = Field(description="Sections below it that moved along and are not listed.")
 
 
+class CellChange(Answer):
+    """A cell of a table that differs between two versions."""
+
+    row: str = Field(description="The row's first cell.")
+    column: str = Field(description="The column's first cell.")
+    before: str
+    after: str
+
+
+class TableRevision(Answer):
+    """A table that differs between two versions."""
+
+    section: str
+    status: Literal["changed", "added", "removed"]
+    cells: list[CellChange]
+
+
 class VersionChanges(Answer):
     """How b, as the later version, differs from a."""
 
@@ -381,6 +398,8 @@ class VersionChanges(Answer):
     removed: int
     moved: int
     sections: list[SectionRevision]
+    tables: list[TableRevision]
+    titles: list[str] | None = Field(description="Those of A and B, where they differ and stand beside the text.")
 
 
 class Comparison(Answer):

@@ -287,9 +287,15 @@ def how_exactly(unchanged: float, unit: str = "word") -> str:
 def revision_summary(revision: Revision) -> str:
     """One sentence on how many words changed between two versions."""
     changes = [f"{count(number, 'word')} {name}" for name in _CHANGES if (number := revision.words(name))]
-    if not changes:
-        return "No word was added, removed or moved."
-    return " ".join([f"From A to B: {_listed(changes)}.", *_moved_sections(revision)])
+    counted = f"From A to B: {_listed(changes)}." if changes else "No word was added, removed or moved."
+    titles = f"The title “{revision.titles[0]}” became “{revision.titles[1]}”." if revision.titles else ""
+    return " ".join(filter(None, [counted, titles, *_moved_sections(revision), _changed_cells(revision)]))
+
+
+def _changed_cells(revision: Revision) -> str:
+    """One sentence on the tables that differ; empty where none does."""
+    changed = sum(len(table.cells) for table in revision.tables)
+    return f"{count(changed, 'cell')} differ{'s' if changed == 1 else ''} in tables." if changed else ""
 
 
 def _moved_sections(revision: Revision) -> list[str]:

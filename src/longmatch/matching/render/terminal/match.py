@@ -8,7 +8,7 @@ from longmatch.matching.render.matrix import Matrix
 from longmatch.matching.render.terminal.matrix import print_matrix
 from longmatch.matching.render.terminal.passages import print_passages
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.terminal.reuse import print_reuse, print_sections
+from longmatch.matching.render.terminal.reuse import print_reuse, print_sections, print_tables
 from longmatch.matching.render.wording import (
     both_name,
     carried_by,
@@ -39,6 +39,7 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
     console.print()
     if match.relation in ONE_WORDING:
         print_sections(match.revision, console)
+        print_tables(match.revision, console)
     elif match.relation != "copy" and match.reuse.passages:
         print_reuse(match, console)
     print_passages(match, console, passages)

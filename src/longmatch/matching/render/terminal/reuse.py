@@ -11,6 +11,7 @@ from longmatch.matching.render.wording import count, how_exactly, label, section
 from longmatch.reuse.revision import Revision
 
 PASSAGES = 3  # shown
+CELLS = 20  # of tables shown
 LONGEST = 300  # characters of a passage shown
 STYLES: dict[str, str] = {"unchanged": "dim", "renumbered": "dim", "moved": "blue", "added": "green", "removed": "red"}
 
@@ -45,4 +46,26 @@ def print_sections(revision: Revision, console: Console) -> None:
         status = Text(printable(section_status(section)), STYLES.get(section.status, "yellow"))
         table.add_row(heading, status, *(f"{n:,}" if n else "" for n in counts))
     console.print(table)
+    console.print()
+
+
+def print_tables(revision: Revision, console: Console) -> None:
+    """Print the cells that differ between two versions; nothing where none does."""
+    changed = [(table, cell) for table in revision.tables for cell in table.cells]
+    if not changed:
+        return
+    left_out = len(changed) - CELLS
+    console.print(
+        Text("What changed in tables, cell by cell", "bold"),
+        Text(f"({left_out:,} more not shown)" if left_out > 0 else "", "dim"),
+    )
+    shown = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    for name in ("table in", "row", "column", "A", "B"):
+        shown.add_column(name, overflow="fold")
+    for table, cell in changed[:CELLS]:
+        status = "" if table.status == "changed" else f" ({table.status})"
+        texts = (f"{table.section}{status}", cell.row, cell.column, cell.before, cell.after)
+        styles = ("dim", "", "", "red", "green")
+        shown.add_row(*(Text(printable(text), style) for text, style in zip(texts, styles, strict=True)))
+    console.print(shown)
     console.print()
