@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Told:
     errors: list[str] = field(default_factory=list)  # in which step, and what
     questions: int = 0  # compared at the end
     differing: list[str] = field(default_factory=list)
-    furthest: float = 0.0  # difference of scores
+    furthest: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("scores", "passages", "pairs"), 0.0))
 
     @property
     def growth(self) -> float:
@@ -71,8 +72,8 @@ class Told:
             f"last third against the one before {100 * self.growth:+.1f} %, {slope:+.0f} MB an hour",
             f"disk {self.disk[0]:.0f} to {self.disk[-1]:.0f} MB (most {max(self.disk):.0f}), "
             f"open files {self.opened[0]} to {self.opened[-1]} (most {max(self.opened)})",
-            f"{self.questions} questions asked of it and of a fresh library: {len(self.differing)} answers differ, "
-            f"scores by at most {self.furthest:.1e}",
+            f"{self.questions} questions asked of it and of a fresh library: {len(self.differing)} answers differ; "
+            "at most, by " + ", ".join(f"{value:.1e} in {what}" for what, value in self.furthest.items()),
         ]
 
     @property
@@ -228,16 +229,28 @@ class Soak:
             self.told.questions += 1
             if not self._alike(ours, theirs):
                 self.told.differing.append(query if isinstance(query, str) else query.id)
+            self._measure("passages", *(_passages(hits) for hits in (ours, theirs)))
+        self._measure("pairs", *({(p.a, p.b): p.score for p in one.pairs(0.9).pairs} for one in (self.reader, fresh)))
+
+    def _measure(self, what: str, ours: dict[Any, float], theirs: dict[Any, float]) -> None:
+        """How far the scores of what both name are from each other."""
+        apart = (abs(ours[name] - theirs[name]) for name in ours.keys() & theirs.keys())
+        self.told.furthest[what] = max(self.told.furthest[what], *apart, 0.0)
 
     def _alike(self, ours: Sequence[Hit], theirs: Sequence[Hit]) -> bool:
         """Whether two answers are the same; documents whose scores are as good as equal may change places."""
-        apart = [abs(a.score - b.score) for a, b in zip(ours, theirs, strict=True)]
-        self.told.furthest = max(self.told.furthest, *apart)
-        if max(apart) > TOLERANCE:
+        by_place = [dict(enumerate(hit.score for hit in hits)) for hits in (ours, theirs)]
+        self._measure("scores", *by_place)
+        if max(abs(a.score - b.score) for a, b in zip(ours, theirs, strict=True)) > TOLERANCE:
             return False
         least = theirs[-1].score + TOLERANCE  # at the end of the list one may fall out for another
         firm, found = {h.id: h.score for h in theirs if h.score > least}, {h.id: h.score for h in ours}
         return all(id in found and abs(found[id] - score) <= TOLERANCE for id, score in firm.items())
+
+
+def _passages(hits: Sequence[Hit]) -> dict[Any, float]:
+    """The scores of the passages that explain hits."""
+    return {(hit.id, pair.a.start, pair.b.start): pair.score for hit in hits for pair in hit.why}
 
 
 def own_memory() -> int:

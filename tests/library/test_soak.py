@@ -52,3 +52,19 @@ def test_the_tables_are_opened_anew_after_many_commits(library: Library, texts: 
         library.add(write_texts(texts, range(1), salt=salt))
     assert library._store._database is not opened  # what was cached of old versions is gone with it
     assert library.show("d000.txt").text == made_up_text(4000)
+
+
+def test_a_library_that_was_changed_scores_as_a_fresh_one(
+    library: Library, tmp_path: Path, tiny: HybridMatcher
+) -> None:
+    texts = write_texts(tmp_path / "many", range(60))
+    library.add(texts)
+    write_texts(texts, range(60, 61))
+    library.add(texts)  # one of 61 documents: what the collection says of its words is worked out again
+    fresh = Library(tmp_path / "fresh", tiny)
+    fresh.add(texts)
+    for id in ("d003.txt", "d060.txt"):
+        ours, theirs = ([(hit.id, hit.score, hit.probability) for hit in one.rank(id)] for one in (library, fresh))
+        assert ours == theirs
+    ours, theirs = ({(pair.a, pair.b): pair.score for pair in one.pairs().pairs} for one in (library, fresh))
+    assert ours == theirs

@@ -44,7 +44,7 @@ FORMAT = 9
 MANIFEST = "manifest.json"
 HEAVIEST = {"words": 256, "phrases": 512}
 """Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
-MAX_STALE = 0.02  # share of documents added or removed before the norms of all are recomputed
+MAX_STALE = 0.002  # share of documents added or removed before the norms of all are recomputed; below 500, none
 BATCH = 256  # documents whose terms are in memory at a time
 
 
