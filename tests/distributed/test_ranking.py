@@ -21,7 +21,10 @@ from tests.library.tiny import made_up_text, write_texts
 def filled(make: Callable[[], HybridMatcher], tmp_path_factory: pytest.TempPathFactory) -> Library:
     place = tmp_path_factory.mktemp("filled")
     library = Library(place / "library", make())
-    library.add(write_texts(place / "texts", range(30)))
+    texts = write_texts(place / "texts", range(30))
+    for number in range(0, 30, 4):  # copies: ties in every ranking
+        (texts / f"c{30 - number:03}.txt").write_text(made_up_text(number), encoding="utf-8")
+    library.add(texts)
     return library
 
 

@@ -6,9 +6,9 @@ document with many partners is searched further: for related ones up to a limit,
 work grows with the collection and with its copies, not with the square of either.
 """
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Sequence
-from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,10 +18,10 @@ import numpy.typing as npt
 from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.sides import Floats, similarities
 from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
-from longmatch.library.index.index import Index
+from longmatch.library.index.index import Index, Roster
 from longmatch.library.index.segment import Segment
 from longmatch.library.index.terms import QueryTerms
-from longmatch.library.search.candidates import Nearest, Scope
+from longmatch.library.search.candidates import Nearest, Scope, highest
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import MEANING, StoredComparison, sentence_scores
 from longmatch.library.search.searcher import Searcher
@@ -62,11 +62,11 @@ class PairSearch:
         self.judged: set[tuple[str, str]] = set()
         self.partners: Counter[str] = Counter()
         self.copies: Counter[str] = Counter()
-        self.closest: list[tuple[float, tuple[str, str]]] = []  # a heap: the highest bounds of those that fell short
+        self.closest: list[tuple[float, tuple[str, str]]] = []  # the highest bounds of those that fell short, negative
 
     def run_all(self, progress: Callable[[int], None] | None = None) -> None:
         """Search with all documents, a block at a time; `progress` is called with the number of documents done."""
-        ids = self.scope.ids
+        ids = sorted(self.scope.ids)
         for start in range(0, len(ids), BLOCK):
             block = ids[start : start + BLOCK]
             self.run([Query.of_indexed(id, self.searcher.index) for id in block])
@@ -93,9 +93,8 @@ class PairSearch:
                 self.partners.update(pair)
                 self.copies.update(pair if judged.nearly_copies else ())
             if judged.probability < self.minimum:
-                heappush(self.closest, (judged.probability, pair))
-                if len(self.closest) > CLOSEST:
-                    heappop(self.closest)
+                insort(self.closest, (-judged.probability, pair))
+                del self.closest[CLOSEST:]
 
     def judge(self, a: str, b: str) -> Judged:
         """Whether two documents belong together, and how alike they are."""
@@ -104,8 +103,8 @@ class PairSearch:
     def closest_pair(self) -> tuple[tuple[str, str], Judged] | None:
         """The most probable of the pairs that fell short; None where none was judged."""
         best: tuple[Judged, tuple[str, str]] | None = None
-        for bound, pair in sorted(self.closest, key=lambda entry: (-entry[0], entry[1])):
-            if best is None or bound > best[0].probability:
+        for bound, pair in self.closest:
+            if best is None or -bound > best[0].probability:
                 exact = self.judge(*pair)
                 best = (exact, pair) if best is None or exact > best[0] else best
         return None if best is None else (best[1], best[0])
@@ -149,7 +148,7 @@ def nearest_documents(
     for kind in KINDS:
         terms = [query.terms[kind] for query in queries]
         for near, best in zip(ids, nearest_by_terms(kind, terms, index, count + 1), strict=True):
-            near.update(str(roster.ids[i]) for i in best if roster.live[i])
+            near.update(str(roster.ids[i]) for i in best)
     vectors = np.stack([query.vector for query in queries])
     for near, best_ids in zip(ids, _nearest_by_vector(vectors, index, scope, count + 1, nearest), strict=True):
         near.update(best_ids)
@@ -159,7 +158,7 @@ def nearest_documents(
 
 
 def nearest_by_terms(kind: Kind, queries: Sequence[QueryTerms], index: Index, count: int) -> list[Ints]:
-    """The rows of the index with the largest cosine, removed documents too; fewer where fewer share a term."""
+    """The rows of the index with the largest cosine; fewer where fewer share a term."""
     parts = [_cosines(kind, queries, segment) for segment in index.segments if len(segment)]
     if not parts:
         return [np.empty(0, dtype=np.int64) for _ in queries]
@@ -167,7 +166,7 @@ def nearest_by_terms(kind: Kind, queries: Sequence[QueryTerms], index: Index, co
 
     cosines = sp.hstack(parts, format="csr")
     return [
-        _largest(cosines.indices[start:end], cosines.data[start:end], count)
+        _largest(cosines.indices[start:end], cosines.data[start:end], count, index.roster)
         for start, end in pairwise(cosines.indptr.tolist())
     ]
 
@@ -193,8 +192,10 @@ def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> Any
     return cosines
 
 
-def _largest(rows: Ints, values: npt.NDArray[np.float32], count: int) -> Ints:
-    return rows if len(rows) <= count else rows[np.argpartition(-values, count)[:count]]
+def _largest(rows: Ints, values: npt.NDArray[np.float32], count: int, roster: Roster) -> Ints:
+    live = roster.live[rows]
+    rows, values = rows[live], values[live]
+    return rows[highest(values, count, lambda place: str(roster.ids[rows[place]]))]
 
 
 def _nearest_by_vector(
@@ -203,11 +204,7 @@ def _nearest_by_vector(
     if nearest is not None:
         return [[id for id in nearest(vector, count) if scope.covers(id, index)] for vector in vectors]
     cosines = np.concatenate([s["means"] @ vectors.T for s in index.segments if len(s)])[scope.rows]
-    if len(cosines) > count:
-        best = np.argpartition(-cosines, count, axis=0)[:count]
-    else:
-        best = np.tile(np.arange(len(cosines))[:, None], len(vectors))
-    return [scope.names(column) for column in best.T]
+    return [scope.names(highest(column, count, scope.name)) for column in cosines.T]
 
 
 def ordered(a: str, b: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from longmatch.library.search.candidates import highest
 from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.matching.same_document import SameDocument
@@ -41,7 +42,8 @@ def _same(searcher: Searcher, added: Sequence[str]) -> Iterator[tuple[str, SameD
         cosines = means @ means[[place[id] for id in block]].T  # (documents, block)
         for id, column in zip(block, cosines.T, strict=True):
             column[place[id]] = -1.0
-            near = [ids[i] for i in np.argsort(-column, kind="stable")[:NEAREST] if column[i] >= NEAR]
+            nearest = sorted((-round(float(column[i]), 6), ids[i]) for i in highest(column, NEAREST, ids.__getitem__))
+            near = [other for distance, other in nearest if -distance >= NEAR]
             encodings = {encoding.document.id: encoding for encoding in searcher.encodings([id, *near] if near else [])}
             if id in encodings:
                 candidates = [encodings[other] for other in near if other in encodings]

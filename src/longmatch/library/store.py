@@ -328,8 +328,9 @@ class Store:
         """The ids of the `count` documents nearest to a vector, by the approximate index."""
         self.checks.need_documents()
         with storage_errors(self.address):
-            matches = self._ask(lambda table: _nearest(table, vector, count, where).to_arrow())
-            return [str(id) for id in matches["id"].to_pylist()]
+            return _first(
+                lambda limit: self._ask(lambda table: _nearest(table, vector, limit, where).to_arrow()), count
+            )
 
     def has_vector_index(self) -> bool:
         """Whether there is an approximate index of the document vectors."""
@@ -344,10 +345,7 @@ class Store:
         with storage_errors(self.address):
             make: Any = MatchQuery  # its types make no argument optional
             query = make(words, "text", operator=FullTextOperator.AND)
-            found = self._ask(
-                lambda table: table.search(query, query_type="fts").select(["id", "_score"]).limit(count).to_arrow()
-            )
-            return [str(id) for id in found["id"].to_pylist()]
+            return _first(lambda limit: self._ask(lambda table: _matches(table, query, limit).to_arrow()), count)
 
 
 def is_library(path: Path) -> bool:
@@ -414,6 +412,22 @@ def _nearest(table: Any, vector: Any, count: int, where: str | None) -> Any:
     query = table.search(vector, vector_column_name="mean").distance_type("cosine")
     query = query.refine_factor(10).select(["id", "_distance"]).limit(count)
     return query.where(where, prefilter=True) if where else query
+
+
+def _matches(table: Any, query: Any, count: int) -> Any:
+    return table.search(query, query_type="fts").select(["id", "_score"]).limit(count)
+
+
+def _first(read: Callable[[int], pa.Table], count: int) -> list[str]:
+    """The ids of the first `count` rows, ties by id; as many are read as are tied with the last of them."""
+    limit = count + 1
+    while True:
+        found = read(limit)
+        values = found["_distance"].to_numpy() if "_distance" in found.column_names else -found["_score"].to_numpy()
+        rows = sorted(zip(values.tolist(), found["id"].to_pylist(), strict=True))
+        if len(rows) < limit or rows[count - 1][0] < rows[-1][0]:
+            return [str(id) for _, id in rows[:count]]
+        limit *= 4
 
 
 def _is_intact(row: DocumentRow, columns: Sequence[str]) -> bool:

@@ -14,6 +14,8 @@ from longmatch.library.search.encode import Query
 CANDIDATES = 60
 """The number of documents of each kind (words, phrases, vector) that are scored exactly."""
 
+TIED = 1e-6
+
 Nearest = Callable[[npt.NDArray[np.float32], int], Sequence[str]]
 """The ids of the documents nearest to a vector, by the store's approximate index."""
 
@@ -46,6 +48,10 @@ class Scope:
         """The ids of some of them, by their places in `rows`."""
         return [str(name) for name in self.roster.ids[self.rows[places]]]
 
+    def name(self, place: int) -> str:
+        """The id of one of them."""
+        return str(self.roster.ids[self.rows[place]])
+
     def covers(self, id: str, index: Index) -> bool:
         """Whether a document is one of them."""
         row = index.roster.rows.get(id)
@@ -61,7 +67,7 @@ def find_candidates(query: Query, scope: Scope, count: int, nearest: Nearest | N
     rankings = [term_scores(kind, query)[scope.rows] for kind in KINDS]
     if nearest is None:
         rankings.append(vector_scores(query.vector, query.index)[scope.rows])
-    ids = scope.names(np.unique(np.concatenate([_best(scores, count) for scores in rankings])))
+    ids = scope.names(np.unique(np.concatenate([_best(scores, count, scope) for scores in rankings])))
     if nearest is not None:
         ids += [id for id in nearest(query.vector, count + 1) if scope.covers(id, query.index)]
     return list(dict.fromkeys(ids))
@@ -79,9 +85,24 @@ def vector_scores(vector: npt.NDArray[np.float32], index: Index) -> Floats:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _best(scores: Floats, count: int) -> Ints:
-    """The positions of the largest scores; those of 0 have nothing in common with the query."""
-    if len(scores) > count:
-        chosen = np.argpartition(-scores, count)[:count]
-        return np.asarray(chosen[scores[chosen] > 0])
-    return np.flatnonzero(scores > 0)
+def _best(scores: Floats, count: int, scope: Scope) -> Ints:
+    """The positions of the highest scores; those of 0 have nothing in common with the query."""
+    found = np.flatnonzero(scores > 0)
+    return found[highest(scores[found], count, lambda place: scope.name(found[place]))]
+
+
+def highest(scores: npt.NDArray[np.floating], count: int, name: Callable[[int], str]) -> Ints:
+    """The places of the `count` highest scores, ascending; of those tied with the last, the first by `name`.
+
+    The last bits of a sum depend on where in memory its parts lie, which is in the order that documents were added:
+    scores that differ by less than TIED are tied.
+
+    >>> highest(np.array([0.5, 0.9, 0.5, 0.5 + 1e-8, 0.1]), 3, lambda place: "edcba"[place]).tolist()
+    [1, 2, 3]
+    """
+    if len(scores) <= count:
+        return np.arange(len(scores))
+    last = np.partition(scores, len(scores) - count)[len(scores) - count]
+    above = np.flatnonzero(scores > last + TIED)
+    tied = np.flatnonzero(np.abs(scores - last) <= TIED).tolist()
+    return np.sort(np.concatenate([above, np.array(sorted(tied, key=name)[: count - len(above)], dtype=np.int64)]))
