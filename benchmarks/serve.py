@@ -1,25 +1,35 @@
 """The server under 1, 8 and 32 clients on loopback: rankings a second, how long they take, and whether any fails.
 
     python benchmarks/serve.py LIBRARY [--clients 1 8 32] [--seconds 20] [--hostile]
+    python benchmarks/serve.py LIBRARY --mixed 5 [--clients 32]
 
 `longmatch serve` runs as a process of its own, as a user would start it. Each client asks for the ten documents that
 belong with one of the library, passages included, and asks again as soon as it is answered; each asks about another
 document in turn, so that no answer was worked out before. Beside it one more client asks every half second whether the
 server is well. Every answer is checked: ten hits (or all there are), the best first. With --hostile one more client
 uploads files that mean harm (benchmarks/hostile.py), one after another; they must be refused, or read, and no more.
+
+With --mixed, for so many minutes, so many clients (by default 32) do everything there is to do in turns drawn at
+random, and one more adds documents, one after another, to a copy of the library. Nothing may be answered with 500,
+every document whose adding was accepted must be in the library in the end, and memory must not grow.
 """
 
 import argparse
 import asyncio
 import os
+import random
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count, cycle
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
@@ -31,6 +41,7 @@ from rich.table import Table
 
 K = 10
 WARM_UP = 8.0  # seconds
+ADDED = "added"  # how the names of files begin that are added
 
 
 @dataclass
@@ -44,14 +55,42 @@ class Measured:
     errors: list[str] = field(default_factory=list)
 
 
+@dataclass
+class Mixed:
+    """What clients of all kinds saw while documents were added."""
+
+    answers: Counter[tuple[str, int]] = field(default_factory=Counter)  # by question and status; 0 for none
+    odd: list[str] = field(default_factory=list)  # answers of 500, and adds that failed
+    added: list[str] = field(default_factory=list)  # ids that the server said were added
+    accepted: int = 0  # adds
+    memory: list[float] = field(default_factory=list)  # MB, of the server and its processes
+
+    def lines(self, stored: int) -> list[str]:
+        """For the terminal."""
+        by_status = Counter[int]()
+        for (_, status), times in self.answers.items():
+            by_status[status] += times
+        third = max(1, len(self.memory) // 3)
+        parts = [self.memory[:third], self.memory[third : 2 * third], self.memory[2 * third :]]
+        start, middle, end = (f"{np.median(part or [0.0]):,.0f}" for part in parts)
+        return [
+            f"{by_status.total():,} answers: "
+            + ", ".join(f"{n:,} of {status}" for status, n in sorted(by_status.items())),
+            *(f"  {what} {status}: {times:,}" for (what, status), times in sorted(self.answers.items())),
+            f"{stored:,} stored of {self.accepted:,} adds",
+            f"memory: {start} MB in the first third, {middle} in the second, {end} in the last",
+            *self.odd[:10],
+        ]
+
+
 @contextmanager
-def serving(library: Path) -> Iterator[str]:
-    """The address of a server of its own."""
-    command = [sys.executable, "-m", "longmatch", "serve", str(library), "--port", "0", "--no-open"]
+def serving(library: Path, *options: str) -> Iterator[tuple[str, int]]:
+    """The address and the number of a server process of its own."""
+    command = [sys.executable, "-m", "longmatch", "serve", str(library), "--port", "0", "--no-open", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield process.stdout.readline().split(" at ")[-1].strip() + "api/v1"
+            yield process.stdout.readline().split(" at ")[-1].strip() + "api/v1", process.pid
         finally:
             process.terminate()
 
@@ -112,22 +151,142 @@ async def _watch(client: httpx.AsyncClient, end: float, found: Measured) -> None
         await asyncio.sleep(0.5)
 
 
+async def mix(address: str, process: int, ids: list[str], clients: int, seconds: float) -> tuple[Mixed, int]:
+    """Let so many clients do everything for so long, and one add documents; and how many of them are stored."""
+    found, end = Mixed(), time.perf_counter() + seconds
+    limits = httpx.Limits(max_connections=clients + 2, max_keepalive_connections=clients + 2)
+    async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as client:
+        asking = (_ask_anything(client, ids, random.Random(number), end, found) for number in range(clients))
+        await asyncio.gather(_weigh(process, end, found), _add(client, ids, end, found), *asking)
+        listed = (await client.get("/documents", params={"limit": 1000, "search": ADDED})).json()["documents"]
+    return found, len({document["id"] for document in listed} & set(found.added))
+
+
+async def _ask_anything(
+    client: httpx.AsyncClient, ids: list[str], chance: random.Random, end: float, found: Mixed
+) -> None:
+    while time.perf_counter() < end:
+        what, method, path, named = _question(chance, ids + found.added)
+        answer = await _sent(client, found, what, method, path, **named)
+        if what == "upload" and answer is not None and answer.status_code == 201:
+            uploaded = {"document": answer.json()["upload"], "k": K}
+            await _sent(client, found, "rank upload", "GET", "/rank", params=uploaded)
+
+
+def _question(chance: random.Random, ids: list[str]) -> tuple[str, str, str, dict[str, Any]]:
+    """What is asked next: its name, its method, its path, and what goes with it."""
+    a, b = chance.sample(ids, 2)
+    asked: list[tuple[int, str, str, dict[str, Any]]] = [
+        (8, "rank", "/rank", {"document": a, "k": K}),
+        (3, "rank where", "/rank", {"document": a, "k": K, "where": f"words > {chance.randint(0, 3000)}"}),
+        (3, "compare", "/compare", {"a": a, "b": b}),
+        (1, "grid", "/compare/grid", {"a": a, "b": b, "level": "sections"}),
+        (4, "document", "/document", {"id": a}),
+        (3, "list", "/documents", {"offset": chance.randint(0, len(ids)), "limit": 50}),
+        (3, "search", "/documents", {"search": chance.choice(["the", "of", ADDED, "water", "system"])}),
+        (1, "map", "/map", {}),
+        (1, "library", "/library", {}),
+    ]
+    weights = [weight for weight, *_ in asked]
+    if chance.randrange(sum(weights) + 1) == 0:
+        text = {"text": f"The {a} was read with the {b}. " * 20, "title": f"note {chance.random()}"}
+        return "upload", "POST", "/uploads", {"json": text}
+    _, what, path, named = chance.choices(asked, weights)[0]
+    return what, "GET", path, {"params": named}
+
+
+async def _sent(
+    client: httpx.AsyncClient, found: Mixed, what: str, method: str, path: str, **named: Any
+) -> httpx.Response | None:
+    try:
+        answer = await client.request(method, path, **named)
+    except httpx.HTTPError as error:
+        found.answers[what, 0] += 1
+        found.odd.append(f"{what}: {error!r}")
+        return None
+    found.answers[what, answer.status_code] += 1
+    if answer.status_code in (404, 500) or answer.status_code > 503:
+        found.odd.append(f"{what}: {answer.status_code}: {answer.text[:200]}")
+    return answer
+
+
+async def _add(client: httpx.AsyncClient, ids: list[str], end: float, found: Mixed) -> None:
+    """Add halves of two documents put together, and wait until that is done."""
+    chance = random.Random(0)
+    while time.perf_counter() < end:
+        halves = [await _half(client, found, id) for id in chance.sample(ids, 2)]
+        name = f"{ADDED} {found.accepted:04}.txt"
+        answer = await _sent(client, found, "add", "POST", "/documents", files={"file": (name, "\n\n".join(halves))})
+        if answer is None or answer.status_code != 202:
+            await asyncio.sleep(1)
+            continue
+        found.accepted += 1
+        standing: dict[str, Any] = {"state": "waiting"}
+        while standing["state"] in ("waiting", "running"):
+            await asyncio.sleep(0.2)
+            standing = (await client.get(f"/jobs/{answer.json()['job']}")).json()
+        if standing["state"] == "done":
+            found.added.append(standing["result"]["id"])
+        else:
+            found.odd.append(f"add: {standing}")
+
+
+async def _half(client: httpx.AsyncClient, found: Mixed, id: str) -> str:
+    answer = await _sent(client, found, "document", "GET", "/document", params={"id": id})
+    sections = answer.json()["sections"] if answer is not None else []
+    paragraphs = [paragraph["text"] for section in sections for paragraph in section["paragraphs"]]
+    return "\n\n".join(paragraphs[: max(1, len(paragraphs) // 2)])
+
+
+async def _weigh(process: int, end: float, found: Mixed) -> None:
+    while time.perf_counter() < end:
+        found.memory.append(own_memory(process) / 1e6)
+        await asyncio.sleep(2)
+
+
+def own_memory(process: int) -> int:
+    """Bytes that a process and those it started hold for themselves, without mapped files."""
+    total = 0
+    with suppress(OSError):  # it has ended meanwhile
+        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+        total += next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon")), 0)
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            total += sum(own_memory(int(child)) for child in (thread / "children").read_text().split())
+    return total
+
+
+def run_mixed(library: Path, clients: int, minutes: float) -> None:
+    """Print what a mixed load shows; exit with 1 if it is not well."""
+    with tempfile.TemporaryDirectory(prefix="serve-") as place:
+        copy = Path(shutil.copytree(library, Path(place) / "library"))
+        with serving(copy, "--writable") as (address, process):
+            wait_until_ready(address)
+            listed = httpx.get(f"{address}/documents", params={"limit": 1000}, timeout=60).json()["documents"]
+            found, stored = asyncio.run(mix(address, process, [one["id"] for one in listed], clients, 60 * minutes))
+    print("\n".join(found.lines(stored)))
+    sys.exit(bool(found.odd) or stored != found.accepted)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", type=Path)
-    parser.add_argument("--clients", type=int, nargs="*", default=[1, 8, 32])
+    parser.add_argument("--clients", type=int, nargs="*", help="by default 1, 8 and 32 in turn; with --mixed 32")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--hostile", action="store_true", help="upload files that mean harm meanwhile")
+    parser.add_argument("--mixed", type=float, metavar="MINUTES", help="everything at once while documents are added")
     options = parser.parse_args()
+    if options.mixed:
+        run_mixed(options.library, (options.clients or [32])[0], options.mixed)
+    clients_in_turn = options.clients or [1, 8, 32]
     hostile = hostile_files() if options.hostile else []
     health = "health: median", "95th percentile", "slowest ms"
     table = Table("clients", "requests", "a second", "median ms", "95th percentile ms", *health, "hostile", "errors")
-    with serving(options.library) as address:
+    with serving(options.library) as (address, _):
         wait_until_ready(address)
         listed = httpx.get(f"{address}/documents", params={"limit": 1000, "sort": "id"}, timeout=60).json()
         ids = [document["id"] for document in listed["documents"]]
-        asyncio.run(measure(address, ids, max(options.clients), WARM_UP))  # everything is open and warm
-        for clients in options.clients:
+        asyncio.run(measure(address, ids, max(clients_in_turn), WARM_UP))  # everything is open and warm
+        for clients in clients_in_turn:
             found = asyncio.run(measure(address, ids, clients, options.seconds, hostile))
             middle, late = np.percentile(found.times, [50, 95]) * 1e3
             numbers = f"{len(found.times)}", f"{len(found.times) / found.seconds:.1f}", f"{middle:.0f}", f"{late:.0f}"
