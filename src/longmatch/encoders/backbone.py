@@ -117,7 +117,8 @@ class Backbone:
     @cached_property
     def engine(self) -> Engine:
         """The engine that computes vectors, created on first use."""
-        return self.network.engine(self.pooling.mode, self._precision, self.probe_vectors)
+        with checkpoint_errors(f"The model {self.name}", ADVICE):
+            return self.network.engine(self.pooling.mode, self._precision, self.probe_vectors)
 
     @property
     def precision(self) -> EnginePrecision:
@@ -205,7 +206,8 @@ def _load_graph(name: str | None, precision: EnginePrecision | None) -> Backbone
     with checkpoint_errors(f"The model {place}", ADVICE):
         network = GraphNetwork.open(place)
         tokenizer, specials = read_tokenizer(place)
-    return Backbone(network, tokenizer, specials, read_pooling(place), name or place, precision)
+        pooling = read_pooling(place)
+    return Backbone(network, tokenizer, specials, pooling, name or place, precision)
 
 
 def _load_multilingual(precision: EnginePrecision | None) -> Backbone:

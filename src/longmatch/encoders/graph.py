@@ -221,6 +221,8 @@ class _GraphBuilder:
     def _embeddings(self, ids: Node, tokens: Node) -> Node:
         """(pieces, tokens, width)."""
         words = self._weights[WORDS]
+        if words.shape[-1] != self._width and not self._names.projection:
+            raise ValueError(f"its config says hidden_size {self._width:,}, and its vectors have {words.shape[-1]:,}")
         positions = self._weights["embeddings.position_embeddings.weight"][self._first :]
         if self._names.token_types:
             positions = positions + self._weights[self._names.token_types][0]  # all tokens are of the first type

@@ -12,7 +12,7 @@ from longmatch.encoders.graph import ARCHITECTURES, UnsupportedArchitecture, bui
 from longmatch.encoders.low_rank import with_change
 from longmatch.encoders.onnx import read_onnx
 from longmatch.encoders.openvino import OpenvinoEngine
-from longmatch.encoders.pretrained import find_file, read_json, remembered_digest
+from longmatch.encoders.pretrained import find_file, read_config, remembered_digest
 from longmatch.encoders.selection import fastest_engine
 from longmatch.encoders.weights import PARTS, WEIGHTS, Weights, read_weights, weight_files
 
@@ -74,9 +74,7 @@ class GraphNetwork:
 
         Raises UnsupportedArchitecture where there is neither.
         """
-        config = read_json(place, "config.json")
-        if config is None:
-            raise FileNotFoundError("no file config.json")
+        config = read_config(place)
         try:
             max_positions(config)
             return GraphNetwork(config, weight_files(place))

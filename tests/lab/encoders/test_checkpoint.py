@@ -15,7 +15,7 @@ from transformers import AutoModel
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
-from longmatch.lab.encoders.checkpoint import open_checkpoint
+from longmatch.lab.encoders.checkpoint import open_checkpoint, save_checkpoint
 from longmatch.lab.papers.smith.config import SmithConfig
 from longmatch.lab.papers.smith.encoder import SmithModel
 from longmatch.loading import load
@@ -142,3 +142,30 @@ def test_weights_outside_the_folder_are_not_read(reference, tiny_bert, tmp_path)
     (folder / "model.safetensors.index.json").write_text(json.dumps(parts))
     with pytest.raises(LongmatchError, match="cannot be opened"):
         Backbone.load(str(folder))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"hidden_size": size} for size in (10**9, 64, -1, "x")),
+        *({"num_hidden_layers": 10**9}, {"num_attention_heads": 0}, {"max_position_embeddings": 10**12}),
+        {"hidden_act": ["gelu"]},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("engine", ["openvino", "torch"])
+def test_a_config_that_fits_no_weights_is_one_sentence(engine, settings, tiny_bert, tmp_path):
+    folder = changed(tiny_bert, tmp_path / "model", settings)
+    with pytest.raises(LongmatchError) as error:
+        Backbone.load(str(folder), engine=engine).encode_texts(["The bank failed."])
+    assert "model" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_saved_model_names_no_path_of_its_machine_and_is_readable_as_other_files(tiny_bert, tmp_path):
+    model = SmithModel.from_backbone(str(tiny_bert), document_heads=2, document_layers=1)
+    save_checkpoint(model, tmp_path / "own")
+    assert str(tiny_bert.parent) not in (tmp_path / "own" / "config.json").read_text()
+    (tmp_path / "other").touch()
+    modes = {path.stat().st_mode for path in [*(tmp_path / "own").iterdir(), tmp_path / "other"]}
+    assert len(modes) == 1
+    assert open_checkpoint(SmithModel, tmp_path / "own").config.document_heads == 2

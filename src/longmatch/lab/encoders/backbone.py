@@ -106,7 +106,7 @@ class TorchBackbone(Backbone):
         with checkpoint_errors(f"The model {place}", ADVICE):
             model = open_checkpoint(AutoModel, place, dtype=dtype).to(target, dtype).eval()
             tokenizer = open_tokenizer(place)
-        reads = tokenizer.backend_tokenizer, special_tokens(tokenizer, place), read_pooling(place)
+            reads = tokenizer.backend_tokenizer, special_tokens(tokenizer, place), read_pooling(place)
         return TorchBackbone(TorchNetwork(model), *reads, name or place, precision)
 
 

@@ -1,12 +1,15 @@
-"""Open a checkpoint with transformers: no code of a model's folder runs, and nothing that it names is fetched."""
+"""Open and save checkpoints with transformers: no code of a folder runs, nothing that it names is fetched."""
 
+import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import CONFIG_MAPPING
 
-from longmatch.encoders.pretrained import find_file, read_json
+from longmatch.encoders.pretrained import find_file, nested_settings, read_config
 from longmatch.encoders.weights import weight_files
 from longmatch.errors import LongmatchError
 
@@ -26,23 +29,26 @@ def open_checkpoint(kind: Any, place: Any, **settings: Any) -> Any:
     )
 
 
+def save_checkpoint(model: Any, folder: Path) -> None:
+    """`save_pretrained`, without paths of this machine; who may read the config may read the weights."""
+    model.save_pretrained(folder)
+    path = folder / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    for settings in nested_settings(config):
+        settings.pop("_name_or_path", None)
+    path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+    for weights in folder.glob("*.safetensors"):
+        shutil.copymode(path, weights)
+
+
 def _demands(place: str) -> Iterator[str]:
     """What a checkpoint asks transformers to run or to fetch besides its own weights."""
-    config = read_json(place, "config.json")
     if find_file(place, "adapter_config.json"):
         yield "an adapter (adapter_config.json)"
-    for settings in _settings(config):
+    for settings in nested_settings(read_config(place)):
         if "auto_map" in settings and settings.get("model_type") not in CONFIG_MAPPING:
             yield "code of its own (auto_map in config.json)"
         if any(value not in ATTENTION for name, value in settings.items() if "attn_implementation" in name):
             yield "an attention kernel (attn_implementation in config.json)"
         if "quantization_config" in settings:
             yield "a library for quantised weights (quantization_config in config.json)"
-
-
-def _settings(config: Any) -> Iterator[dict[str, Any]]:
-    """A config and those of the networks inside it."""
-    if isinstance(config, dict):
-        yield config
-        for value in config.values():
-            yield from _settings(value)

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from longmatch.encoders.pretrained import find_file
+from longmatch.encoders.tokenizer import TOKENIZER, check_normalizer
 from longmatch.errors import LongmatchError
 
 
@@ -9,6 +11,8 @@ def open_tokenizer(place: str) -> Any:
     """Load the fast tokenizer of a folder or hub id; it neither truncates nor pads."""
     from transformers import AutoTokenizer
 
+    if (path := find_file(place, TOKENIZER)) is not None:
+        check_normalizer(path)
     tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, trust_remote_code=False)
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()

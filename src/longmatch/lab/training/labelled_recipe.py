@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, Self
 import numpy as np
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.lab.encoders.checkpoint import save_checkpoint
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.recipe import B, Recipe
 from longmatch.lab.training.samplers import EpochSampler
@@ -64,7 +65,7 @@ class LabelledRecipe(Recipe[B], Generic[B]):
 
     def save(self, folder: Path) -> None:
         """Write config, weights and tokenizer."""
-        self.model.save_pretrained(folder)
+        save_checkpoint(self.model, folder)
         self.tokenizer.save_pretrained(folder)
 
     @property

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from longmatch.lab.encoders.checkpoint import save_checkpoint
+
 MODULES = ("Transformer", "Pooling", "Normalize")
 POOLINGS = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")
 
@@ -15,7 +17,7 @@ def save_sentence_model(folder: Path, backbone: Any, tokenizer: Any, length: int
     length 1.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    backbone.save_pretrained(folder)
+    save_checkpoint(backbone, folder)
     tokenizer.model_max_length = length
     tokenizer.save_pretrained(folder)
     modules = [

@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.checkpoint import save_checkpoint
 from longmatch.lab.encoders.transfer import fetch_async
 from longmatch.lab.training.checkpoints import checkpoint_path, last_checkpoint, step_of
 from longmatch.lab.training.progress import ConsoleProgress, TensorBoardLog
@@ -188,7 +189,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         """Validate at step 0 and save the weights: they are kept if no later ones are better."""
         self.args.eval_on_start = True
         if self.is_world_process_zero():
-            self.recipe.model.save_pretrained(self._untrained)
+            save_checkpoint(self.recipe.model, self._untrained)
 
     @property
     def _untrained(self) -> Path:
@@ -200,7 +201,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         """Save config and weights, without the Trainer's pickled arguments."""
-        self.recipe.model.save_pretrained(str(output_dir))
+        save_checkpoint(self.recipe.model, Path(str(output_dir)))
 
     def _save_rng_state(self, output_dir: str) -> None:
         """Not saved: every batch reseeds torch."""

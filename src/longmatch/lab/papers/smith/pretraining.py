@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.checkpoint import save_checkpoint
 from longmatch.lab.encoders.tokenizer import special_tokens
 from longmatch.lab.papers.smith.loss import identified_blocks, masked_block_loss
 from longmatch.lab.papers.smith.pretraining_model import (
@@ -150,7 +151,7 @@ class SmithPretrainRecipe(Recipe[MaskedBatch]):
 
     def save(self, folder: Path) -> None:
         """The encoder alone, and the tokenizer."""
-        self.model.smith.save_pretrained(folder)
+        save_checkpoint(self.model.smith, folder)
         self.tokenizer.save_pretrained(folder)
 
     @property

@@ -17,7 +17,7 @@ from longmatch.encoders.backbone import Vectors
 from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors, place_of
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
-from longmatch.lab.encoders.checkpoint import open_checkpoint
+from longmatch.lab.encoders.checkpoint import open_checkpoint, save_checkpoint
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
 from longmatch.lab.papers.sst.vectors import first_sentence_vectors
 from longmatch.units import Tokens
@@ -54,7 +54,7 @@ class AdaptiveClustering:
 
     def save(self, folder: Path) -> None:
         """Write a self-contained copy: it includes the backbone if that is a folder on this machine."""
-        self.model.save_pretrained(folder)
+        save_checkpoint(self.model, folder)
         if self.model.config.backbone not in (None, DEFAULT_NAME) and Path(self.backbone.name).is_dir():
             shutil.copytree(self.backbone.name, folder / BACKBONE, ignore=shutil.ignore_patterns("training"))
 

@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.checkpoint import save_checkpoint
 from longmatch.lab.papers.sst.loss import (
     Divergence,
     Orthogonality,
@@ -177,7 +178,7 @@ class ClusterRecipe(Recipe[LabelledGraph]):
 
     def save(self, folder: Path) -> None:
         """Config and weights; the backbone is named in the config."""
-        self.model.save_pretrained(folder)
+        save_checkpoint(self.model, folder)
 
     @property
     def facts(self) -> Mapping[str, Any]:
