@@ -9,7 +9,7 @@ import pytest
 import longmatch as lm
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
-from longmatch.matching.hits import COLUMNS, Hit, Hits
+from longmatch.matching.hits import COLUMNS, SHOWN, Hit, Hits
 from longmatch.matching.same_document import SameDocument
 
 QUERY = read_text_string("The bank failed on Monday. " * 2_000, "query.txt", "The run <b>on</b> the bank")
@@ -48,7 +48,7 @@ def test_html_is_escaped_and_short(hits, match):
 
 def test_a_document_compared_with_itself_has_no_verdict(matcher):
     html = lm.load("tfidf").compare(QUERY, QUERY)._repr_html_()
-    assert "Score" not in html and "<table>" in html
+    assert "belong" not in html and "<table>" in html
 
 
 def test_hits_are_a_list_and_so_is_a_slice_of_them(hits):
@@ -72,8 +72,8 @@ def test_csv_has_a_line_per_document(hits):
     file = StringIO()
     hits.to_csv(file)
     first, second = csv.DictReader(StringIO(file.getvalue()))
-    assert tuple(first) == COLUMNS and (first["id"], second["id"]) == ("other.txt", "snow.txt")
-    assert float(first["score"]) == pytest.approx(hits[0].score, abs=1e-6) and "bank" in first["passage"]
+    assert tuple(first) == SHOWN and (first["id"], second["id"]) == ("other.txt", "snow.txt")
+    assert (first["verdict"], first["probability"]) == ("", "") and "bank" in first["passage"]
 
 
 def test_a_data_frame_has_a_row_per_document(hits):

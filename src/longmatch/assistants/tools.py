@@ -14,7 +14,8 @@ from longmatch.errors import LongmatchError
 from longmatch.library.finding import Wanted, snippets
 from longmatch.library.library import Library
 from longmatch.matching.match import Alignment, Passage
-from longmatch.matching.render.wording import label, verdict
+from longmatch.matching.render.verdict import remarks, verdict
+from longmatch.matching.render.wording import label, shared_text
 
 MOST = 50  # results of any kind
 Answer = dict[str, Any]
@@ -39,8 +40,7 @@ class Tools:
             found = [
                 _place(hit.document)
                 | {"section": shortened(hit.heading), "number": section_numbers(hit.document)[hit.number]}
-                | {"page": hit.page}
-                | {"score": round(hit.score, 3), "passage": shortened(hit.passage.shown, PASSAGE)}
+                | {"page": hit.page, "passage": shortened(hit.passage.shown, PASSAGE)}
                 for hit in hits
             ]
             return {"stands_out": hits.stands_out, "remarks": hits.remarks, **_listed("sections", found)}
@@ -50,16 +50,16 @@ class Tools:
     ) -> Answer:
         """Find the documents that belong with a document of the library (by its id) or with a text, best first.
 
-        Each has its score from 0 to 1, the probability that the two belong together, and the pairs of passages that
-        say most about the two (`other_words`: the same in other words); `relation` is `copy` where its text is the
-        same. For a question rather than a document use `search`.
+        Each has the probability that the two belong together, and its verdict in words, where they can be known
+        (`remarks` say why where not: then tell the order alone), and the pairs of passages that say most about the two
+        (`other_words`: the same in other words); `relation` is `copy` where its text is the same. For a question rather
+        than a document use `search`.
         """
         with self._lock:
             hits = self.library.rank(self._query(document, text), _count(k), where)
             found = [
                 _place(hit.document)
-                | {"score": round(hit.score, 3), "verdict": hit.verdict, "relation": hit.relation}
-                | {"probability": None if hit.probability is None else round(hit.probability, 3)}
+                | {"verdict": hit.verdict, "probability": _rounded(hit.probability), "relation": hit.relation}
                 | {"passages": [_pair(pair, None, hit.document) for pair in hit.why]}
                 for hit in hits
             ]
@@ -68,8 +68,9 @@ class Tools:
     def compare(self, document: str, other: str | None = None, text: str | None = None, k: int = 5) -> Answer:
         """Compare a document of the library (a) with another one or with a text (b): how much they share, and why.
 
-        Gives the score, whether they belong together, the sections of both that are most alike, and the pairs of
-        passages that say most about the two; `other_words` marks one that says the same in other words.
+        Says whether they belong together, where that can be known (`remarks` say why where not), and gives the sections
+        of both that are most alike and the pairs of passages that say most about the two; `other_words` marks one that
+        says the same in other words.
         """
         with self._lock:
             match = self.library.compare(self._query(document, None), self._query(other, text, "other"))
@@ -78,15 +79,14 @@ class Tools:
             order = sections.scores.ravel().argsort(kind="stable")[::-1][: _count(k)].tolist()
             alike = [
                 {"a": shortened(sections.rows[row]), "b": shortened(sections.columns[column])}
-                | {"score": round(float(sections.scores[row, column]), 3)}
                 for row, column in (divmod(place, len(sections.columns)) for place in order)
             ]
             return {
                 "a": _place(match.a),
                 "b": _place(match.b),
-                "score": round(match.score, 3),
-                "probability": None if match.probability is None else round(match.probability, 3),
+                "probability": _rounded(match.probability),
                 "verdict": verdict(match),
+                "remarks": [*shared_text(match), *remarks(match)],
                 "shared_words": [term.text for term in match.terms[:20]],
                 "sections": alike,
                 **_listed("passages", pairs),
@@ -149,18 +149,17 @@ class Tools:
     def pairs(self, minimum: float = 0.5, k: int = 20) -> Answer:
         """Find copies, versions, forms of one template, reused text and documents that probably belong together.
 
-        `minimum` is the probability from which a pair is listed that shares no text. The score of a pair is how alike
-        the two are: 0 as by chance, 1 for copies.
+        `minimum` is the probability from which a pair is listed that shares no text.
         """
         with self._lock:
             found = self.library.pairs(min(max(minimum, 0.0), 1.0), k=_count(k))
         rows = [
-            pair.to_dict()
+            {name: value for name, value in pair.to_dict().items() if name != "score"}
             | {"title_a": shortened(pair.title_a), "title_b": shortened(pair.title_b)}
             | {"passages": [_quote(passage, None) for passage in pair.passages or ()]}
             for pair in found.pairs
         ]
-        return {"total": found.total, **_listed("pairs", rows)}
+        return {"total": found.total, "remarks": list(found.remarks), **_listed("pairs", rows)}
 
     def _query(self, id: str | None, text: str | None, name: str = "document") -> str | Document:
         """An id of the library, never a file of that name; or a text."""
@@ -180,6 +179,10 @@ class Tools:
 
 def _text(text: str) -> Document:
     return read_text_string(text, "text")
+
+
+def _rounded(probability: float | None) -> float | None:
+    return None if probability is None else round(probability, 2)
 
 
 def _count(k: int) -> int:

@@ -27,7 +27,7 @@ class Answer:
         """Print for people."""
         from longmatch.matching.render.terminal import print_ranking
 
-        print_ranking(self.hits, Terminal(), self.hits.remarks)
+        print_ranking(self.hits, Terminal())
 
     def print_json(self, rerank: str | None, combined: bool = False, remarks: Sequence[str] = ()) -> None:
         """Print for programs; `rerank` is the model that read the best results, `combined` whether both ranks count."""

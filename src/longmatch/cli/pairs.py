@@ -52,17 +52,24 @@ def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None
     for group in found.groups:
         if group not in found.families:
             _print_group(group, "documents that belong together", console)
+    for sentence in found.remarks:
+        console.print(Text(sentence))
     for pair in found.pairs:
         _print_pair(pair, console)
     if found.total > len(found.pairs):
         console.print(Text(f"{found.total - len(found.pairs):,} more pairs; -k {found.total} shows all.", "dim"))
     if not found.pairs:
         unlikely = f"No two documents belong together with a probability of {percent(minimum)} or more"
-        console.print(Text(f"{unlikely}, and none reuses another's text."))
+        judged = found.closest is None or found.closest.probability is not None
+        console.print(Text(f"{unlikely}, and none reuses another's text." if judged else "None reuses another's text."))
         if found.closest:
             console.print(Text("The closest are:"))
             _print_pair(found.closest, console)
-    elif found.total == len(found.pairs) and not any(pair.relation == "related" for pair in found.pairs):
+    elif (
+        not found.remarks
+        and found.total == len(found.pairs)
+        and not any(pair.relation == "related" for pair in found.pairs)
+    ):
         console.print(
             Text(f"No others belong together with a probability of {percent(minimum)} or more (--min).", "dim")
         )
@@ -78,16 +85,15 @@ def _print_group(group: tuple[str, ...], kind: str, console: Console) -> None:
 def _print_pair(pair: "Pair", console: Console) -> None:
     from longmatch.documents.brief import brief
     from longmatch.matching.render.terminal.printable import printable
-    from longmatch.matching.render.wording import chance, likelihood
+    from longmatch.matching.render.verdict import in_words
 
-    likely = f"{likelihood(pair.probability)} ({chance(pair.probability)})"
-    if pair.relation == "unrelated":  # below --min, which need not be what the words say
-        line = Text(likely)
-    else:
-        line = Text.assemble((pair.relation, f"bold {STYLES[pair.relation]}"))
-    if pair.relation == "related":
-        line.append(f"  {likely}")
-    console.print(line.append(f"  {pair.score:.2f} alike", "dim"))
+    line = Text()
+    if pair.relation in STYLES:  # else below --min, which need not be what the words say
+        line.append(pair.relation, f"bold {STYLES[pair.relation]}")
+    if pair.relation in ("related", "unrelated") and pair.probability is not None:
+        line.append("  " if line else "").append(in_words(pair.probability))
+    if line:
+        console.print(line)
     for side, id, title in (("A", pair.a, pair.title_a), ("B", pair.b, pair.title_b)):
         name = f"  {printable(id)}" if title else ""
         line = Text.assemble((f"{side}  ", "dim"), printable(title or id), (name, "dim"))

@@ -17,6 +17,7 @@ from longmatch.default.collection import stack_title_vectors
 from longmatch.default.encoding import Encoding
 from longmatch.default.evidence import PassageEvidence, sentence_pair_scores
 from longmatch.default.mentions import SharedMentions, shared_mentions
+from longmatch.default.no_verdict import Language, no_verdict
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import BY_NAME, Floats, named, similarities
 from longmatch.default.statistics import Statistics
@@ -28,13 +29,12 @@ from longmatch.lexical.terms import KINDS, Flags, Ints, Kind, Terms
 from longmatch.lexical.weights import Weighted, tfidf
 from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
 from longmatch.matching.levels import BothPartners, best_partners, group_scores, partners_score
-from longmatch.matching.match import Alignment, Grid, Level, Match, Term
+from longmatch.matching.match import Alignment, Grid, Level, Match, NoVerdict, Term
 from longmatch.ragged import Array, as_numbers, offsets_of, segment_ids
 from longmatch.reuse.reuse import Reuse
 
 BY_PARTNERS = named(lambda side: side.explained_by == "partners")
 LEAST_REST = 50  # content words of either document by which the rest of it can be judged
-LITTLE_DOUBT = 0.1  # about the kind of documents, up to which the probability needs no caution
 LABELS = {side.name: side.label for side in BY_NAME.values()}
 
 
@@ -191,8 +191,9 @@ class Explanation:
     def _sentences(self) -> "SentenceEvidence":
         return sentence_evidence([self])[0]
 
-    def match(self, model: str) -> Match:
-        """The result a user sees."""
+    def match(self, model: str, is_question: bool = False) -> Match:
+        """The result a user sees; a question belongs with nothing."""
+        why_not = "question" if is_question else self.no_verdict
         return Match(
             a=self.a.document,
             b=self.b.document,
@@ -200,9 +201,8 @@ class Explanation:
             sections=self.grid("sections"),
             alignments=self.alignments(),
             model=model,
-            probability=self.probability,
-            known_kind=max(self.rarity.unrelated.doubt, self.rarity.unrelated.ignorance) <= LITTLE_DOUBT,
-            comparable=not self.rarity.reads_english_alone or self.a.document.language == self.b.document.language,
+            probability=None if why_not else self.probability,
+            why_not=why_not or "model",
             parts=self.parts,
             labels=LABELS,
             terms=self.terms(),
@@ -211,6 +211,12 @@ class Explanation:
             measured=True,
             judge_rest=self.probability_outside,
         )
+
+    @property
+    def no_verdict(self) -> NoVerdict | None:
+        """Why the probability cannot be believed; None where it can."""
+        a, b = (Language.of(each, self.statistics.terms) for each in (self.a, self.b))
+        return no_verdict(a, b, self.rarity, float(self.similarities["phrases"][0]))
 
     def probability_outside(self, reuse: Reuse) -> float | None:
         """The probability by what stands outside of the passages that both have; None where too little does."""

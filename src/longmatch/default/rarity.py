@@ -24,6 +24,7 @@ PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: the
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
 KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
+LITTLE_DOUBT = 0.1  # about the kind of documents, up to which a probability can be believed
 ORDINARY_TITLE = 0.3  # rarity below which a title's words stand in any text, whether or not it mentions the document
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
 
@@ -65,6 +66,11 @@ class Rarity:
     def trust(self) -> tuple[float, float]:
         """How far the language is known and how descriptive titles are, each from 0 to 1."""
         return trust_in(self.familiarity, self.titles, self.reads_english_alone)
+
+    @property
+    def knows_kind(self) -> bool:
+        """Whether it is known what unrelated documents of this kind have in common."""
+        return max(self.unrelated.doubt, self.unrelated.ignorance) <= LITTLE_DOUBT
 
     @cached_property
     def boilerplate(self) -> Boilerplate:
@@ -171,7 +177,7 @@ def familiarity_of(encodings: Sequence[Encoding], background: TermBackground) ->
     if not total:
         return 1.0, 1.0
     familiar = sum(int(c.counts[background.familiar(c.ids)].sum()) for c in counts)
-    return familiar / total, sum(int(c.counts[background.known(c.ids)].sum()) for c in counts) / total
+    return familiar / total, sum(map(background.known_words, counts)) / total
 
 
 def knowledge_of(encodings: Sequence[Encoding], background: TermBackground) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.terms import Flags, Hashes, Kind
+from longmatch.lexical.terms import Counts, Flags, Hashes, Kind
 
 FREQUENCIES = "frequencies.safetensors"
 FILE = Path(__file__).parent / "data" / FREQUENCIES
@@ -44,6 +44,10 @@ class TermBackground:
     def known(self, words: Hashes) -> Flags:
         """Which words occur in it."""
         return self.words(words) > 0
+
+    def known_words(self, counts: Counts) -> int:
+        """How many of a text's running words occur in it."""
+        return int(counts.counts[self.known(counts.ids)].sum())
 
     def familiar(self, words: Hashes) -> Flags:
         """Which words occur in it, in a language that the packaged backbone knows."""

@@ -302,9 +302,8 @@ class Library:
         encoder = self._query_encoder(self._searcher())
         (first, first_id), (second, second_id) = encoder.encode(a), encoder.encode(b)
         searcher = self._searcher()
-        match = searcher.explain(first, second).match(self._store.model.name)
-        if is_question(first.words, first_id) or is_question(second.words, second_id):
-            match = replace(match, probability=None)
+        question = is_question(first.words, first_id) or is_question(second.words, second_id)
+        match = searcher.explain(first, second).match(self._store.model.name, question)
         return replace(match, is_common=CommonPassages(searcher.store, searcher.index))
 
     def within(self, query: QueryLike) -> Match:

@@ -9,15 +9,17 @@ work grows with the collection and with its copies, not with the square of eithe
 from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.default.calibration import IN_LIKENESS
+from longmatch.default.no_verdict import Language, no_verdict
 from longmatch.default.sides import Floats, similarities
 from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
+from longmatch.library.index.documents import language_code
 from longmatch.library.index.index import Index, Roster
 from longmatch.library.index.segment import Segment
 from longmatch.library.index.terms import QueryTerms
@@ -25,6 +27,7 @@ from longmatch.library.search.candidates import Nearest, Scope, highest
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import MEANING, StoredComparison, sentence_scores
 from longmatch.library.search.searcher import Searcher
+from longmatch.matching.match import NoVerdict
 
 NEAREST = 12  # by words, by phrases and by vector, for each document
 MOST_NEAREST = 48  # the same for a document that belongs with most of its nearest, none of them a copy
@@ -58,6 +61,7 @@ class PairSearch:
         counted = IN_LIKENESS | set(searcher.statistics.probability.sides)
         self.sides = [name for name in self.rarity.sides(searcher.statistics) if name in counted]
         self.nearest = searcher.nearest(len(searcher.index))
+        self.languages = languages_of(searcher.index, self.scope)
         self.found: dict[tuple[str, str], Judged] = {}
         self.judged: set[tuple[str, str]] = set()
         self.partners: Counter[str] = Counter()
@@ -96,6 +100,15 @@ class PairSearch:
                 insort(self.closest, (-judged.probability, pair))
                 del self.closest[CLOSEST:]
 
+    def no_verdict(self, a: str, b: str) -> NoVerdict | None:
+        """Why the probability of two documents cannot be believed; None where it can."""
+        return no_verdict(self.languages[a], self.languages[b], self.rarity)
+
+    def no_verdicts(self) -> set[NoVerdict | None]:
+        """Why pairs of the library have none; None among them where some have one."""
+        languages = sorted(set(self.languages.values()))
+        return {no_verdict(a, b, self.rarity) for a, b in combinations_with_replacement(languages, 2)}
+
     def judge(self, a: str, b: str) -> Judged:
         """Whether two documents belong together, and how alike they are."""
         return self._judge(Query.of_indexed(a, self.searcher.index), [b], minimum=0.0)[0]
@@ -133,6 +146,15 @@ class PairSearch:
     def _probability(self, comparison: StoredComparison, values: dict[str, Floats]) -> Floats:
         words = comparison.query_words, comparison.candidate_words
         return self.rarity.probability(values, *words, self.searcher.statistics)
+
+
+def languages_of(index: Index, scope: Scope) -> dict[str, Language]:
+    """The language of each document of a library."""
+    columns = (index.live_column(name).tolist() for name in ("languages", "known", "lengths"))
+    return {
+        id: Language.by_words(language_code(code), known, words)
+        for id, code, known, words in zip(scope.ids, *columns, strict=True)
+    }
 
 
 def nearest_documents(

@@ -11,6 +11,7 @@ from longmatch.library.pair_search import Judged, PairSearch
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
+from longmatch.matching.render.verdict import pairs_remarks
 from longmatch.reuse.reuse import ONE_WORDING, Relation, Reuse
 
 ORDER: tuple[Relation, ...] = ("copy", "version", "template", "reuse", "related", "unrelated")
@@ -29,8 +30,8 @@ class Pair:
     a: str
     b: str
     score: float
-    probability: float  # that they belong together, as `rank` says it
-    relation: Relation = "related"
+    probability: float | None  # that they belong together, as `rank` says it; None where nobody can say
+    relation: Relation | None = "related"  # None where nobody can say
     share_a: float = 0.0  # of a's words that stand in b, word for word or nearly
     share_b: float = 0.0
     title_a: str = ""
@@ -50,7 +51,7 @@ class Pair:
             "relation": self.relation,
             "share_a": round(self.share_a, 4),
             "share_b": round(self.share_b, 4),
-            "probability": round(self.probability, 4),
+            "probability": None if self.probability is None else round(self.probability, 4),
             "passages": passages,
             "differences": self.differences.to_dict() if self.differences else None,
         }
@@ -70,6 +71,7 @@ class SimilarPairs:
     groups: tuple[tuple[str, ...], ...] = ()
     families: tuple[tuple[str, ...], ...] = ()
     closest: Pair | None = None  # the most probable pair below the minimum, where no pair is listed
+    remarks: tuple[str, ...] = ()  # sentences on documents that cannot be said to belong together
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -79,6 +81,7 @@ class SimilarPairs:
             "groups": [list(group) for group in self.groups],
             "families": [list(family) for family in self.families],
             "closest": self.closest.to_dict() if self.closest else None,
+            "remarks": list(self.remarks),
             "looked_at": self.looked_at,
         }
 
@@ -102,24 +105,26 @@ def find_pairs(
     for pair, reuse in shared.items():
         judged = search.found[pair] if pair in search.found else search.judge(*pair)
         pairs.append(_sharing(pair, judged, reuse))
-    pairs.sort(key=_strength)
-    closest = search.closest_pair() if not pairs else None
+    pairs = [_believed(pair, search) for pair in sorted(pairs, key=_strength)]
+    closest = None if pairs else search.closest_pair()
     show = _Shower(searcher, texts, shared)
     listed = pairs[:k] if k is not None else pairs
     return SimilarPairs(
         tuple(show(listed, EXPLAINED if k is None else k)),
         len(search.judged),
         len(pairs),
-        grouped((pair.a, pair.b) for pair in pairs if pair.relation != "reuse"),
+        grouped((pair.a, pair.b) for pair in pairs if pair.relation not in ("reuse", None)),
         grouped((pair.a, pair.b) for pair in pairs if pair.relation in NEAR_DUPLICATES),
-        show([_closest(*closest)], 1)[0] if closest else None,
+        show([_believed(_closest(*closest), search)], 1)[0] if closest else None,
+        tuple(pairs_remarks(search.no_verdicts())),
     )
 
 
 def _strength(pair: Pair) -> tuple[int, float, float, str, str]:
     """Sorts pairs: by relation, then reuse by how much of a document it is, related ones by probability."""
-    values = {"reuse": max(pair.share_a, pair.share_b), "related": pair.probability}
-    return ORDER.index(pair.relation), -values.get(pair.relation, pair.score), -pair.score, pair.a, pair.b
+    values = {"reuse": max(pair.share_a, pair.share_b), "related": pair.probability or 0.0}
+    relation = pair.relation or "unrelated"
+    return ORDER.index(relation), -values.get(relation, pair.score), -pair.score, pair.a, pair.b
 
 
 def _sharing(pair: tuple[str, str], judged: Judged, reuse: Reuse) -> Pair:
@@ -134,6 +139,14 @@ def _sharing(pair: tuple[str, str], judged: Judged, reuse: Reuse) -> Pair:
 
 def _closest(pair: tuple[str, str], judged: Judged) -> Pair:
     return Pair(*pair, judged.likeness, judged.probability, "unrelated")
+
+
+def _believed(pair: Pair, search: PairSearch) -> Pair:
+    """A pair without its probability, and what follows from it, where that cannot be believed."""
+    if search.no_verdict(pair.a, pair.b) is None:
+        return pair
+    by_text = None if pair.relation in ("related", "unrelated") else pair.relation
+    return replace(pair, probability=None, relation=by_text)
 
 
 class _Shower:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TextIO, overload
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
-from longmatch.matching.match import Alignment
-from longmatch.matching.render.wording import likelihood, ordered_by_both, ranking_remarks
+from longmatch.matching.match import Alignment, NoVerdict
+from longmatch.matching.render.verdict import in_words, likelihood, ranking_remarks
+from longmatch.matching.render.wording import ordered_by_both
 from longmatch.matching.same_document import SameDocument, same_remarks
 from longmatch.matching.spreadsheet import write_csv
 from longmatch.reuse.copies import are_copies
@@ -26,7 +27,8 @@ COLUMNS = (
     "source",
     "query_passage",
     "passage",
-)  # of a table
+)  # for programs
+SHOWN = ("id", "title", "verdict", "probability", "relation", "source", "query_passage", "passage")  # for people
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,12 @@ class Hit:
     why: tuple[Alignment, ...] = ()  # the passages that say most about the two
     probability: float | None = None  # that it belongs with the query, where the model can tell
     relation: Literal["copy"] | None = None  # to the query, where it holds the same text
+    why_not: NoVerdict = "model"  # why there is no probability, where there is none
 
     def __repr__(self) -> str:
         """In one line, without the text."""
-        likely = "" if self.probability is None else f", probability {self.probability:.2f}"
-        return f"<Hit {brief(self.id)!r}: {brief(self.title, 80)!r}, score {self.score:.2f}{likely}>"
+        said = "" if self.probability is None else f", {in_words(self.probability)}"
+        return f"<Hit {brief(self.id)!r}: {brief(self.title, 80)!r}{said}>"
 
     def _repr_html_(self) -> str:
         return Hits([self])._repr_html_()
@@ -63,6 +66,11 @@ class Hit:
         """The probability in a word or two, as `almost certainly`."""
         return None if self.probability is None else likelihood(self.probability)
 
+    @property
+    def no_verdict(self) -> NoVerdict | None:
+        """Why nobody can say whether it belongs with the query; None where the probability says it."""
+        return self.why_not if self.probability is None else None
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -72,6 +80,7 @@ class Hit:
             "probability": None if self.probability is None else round(self.probability, 6),
             "verdict": self.verdict,
             "relation": self.relation,
+            "no_verdict": self.no_verdict,
             "percentile": round(self.percentile, 2),
             "passages": [alignment.to_dict() for alignment in self.why],
         }
@@ -81,8 +90,7 @@ class Hit:
         best = self.why[0] if self.why else None
         known = self.to_dict()
         known |= {"source": self.document.source}
-        known |= {"query_passage": best.a.shown if best else "", "passage": best.b.shown if best else ""}
-        return {name: known[name] for name in COLUMNS}
+        return known | {"query_passage": best.a.shown if best else "", "passage": best.b.shown if best else ""}
 
 
 class Hits(list[Hit]):
@@ -100,9 +108,11 @@ class Hits(list[Hit]):
 
     @property
     def remarks(self) -> list[str]:
-        """What to know before reading them: where the query is, who ordered them, that none may belong with it."""
+        """What to know before reading them: where the query is, who ordered them, that none may belong, or none can be
+        said to.
+        """
         together = [ordered_by_both(*self.ordered_by)] if self and self.ordered_by else []
-        ranking = ranking_remarks((hit.probability for hit in self), self.stands_out)
+        ranking = ranking_remarks(self, self.stands_out)
         return [*same_remarks(self.same), *together, *ranking, *self.left_out]
 
     @overload
@@ -129,7 +139,7 @@ class Hits(list[Hit]):
 
     def to_csv(self, file: TextIO) -> None:
         """Write a line per document to an open file, under a line of column names; no cell can be run as a formula."""
-        write_csv(file, COLUMNS, (hit.to_row() for hit in self))
+        write_csv(file, SHOWN, (hit.to_row() for hit in self))
 
     def to_pandas(self) -> "DataFrame":
         """A data frame with a row per document."""

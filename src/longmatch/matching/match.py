@@ -20,6 +20,11 @@ Level = Literal["sections", "chunks", "sentences"]
 JudgeRest = Callable[[Reuse], float | None]
 """The probability by what stands outside of the passages that two documents share."""
 LIKELY = 0.5  # the probability from which two documents are called related
+NoVerdict = Literal["model", "languages", "language", "question", "kind"]
+"""Why nobody can say whether two documents belong together: the model's scores are not calibrated; they are in two
+languages, of which the model knows one; there are no statistics of their language; one is too short; or there are too
+few documents of their kind.
+"""
 
 
 @dataclass(frozen=True)
@@ -130,8 +135,7 @@ class Match:
     probability: float | None = None  # that the two belong together, where the model can tell
     threshold: float | None = None  # the score from which they do, where a trained model has chosen one
     measured: bool = False  # whether a score means the same for any two documents
-    known_kind: bool = True  # False: no statistics of this kind of document, so the probability is less certain
-    comparable: bool = True  # False: in two languages, of which the model knows one alone
+    why_not: NoVerdict = "model"  # why there is no probability, where there is none
     coverage: Coverage = Coverage()
     parts: dict[str, float] = field(default_factory=dict)  # each side's share of the score: words, meaning, ...
     labels: Mapping[str, str] = field(default_factory=dict)  # of the sides, for people
@@ -143,8 +147,10 @@ class Match:
 
     def __repr__(self) -> str:
         """In one line, without the texts."""
-        likely = "" if self.probability is None else f", probability {self.probability:.2f}"
-        return f"<Match of {brief(self.a.id)!r} and {brief(self.b.id)!r}: score {self.score:.2f}{likely}>"
+        from longmatch.matching.render.verdict import verdict
+
+        said = verdict(self)
+        return f"<Match of {brief(self.a.id)!r} and {brief(self.b.id)!r}{f': {said}' if said else ''}>"
 
     def _repr_html_(self) -> str:
         from longmatch.matching.render.notebook import match_html
@@ -177,6 +183,18 @@ class Match:
         return Reuse() if self.a is self.b else find_reuse(self.a, self.b, self.is_common)
 
     @property
+    def no_verdict(self) -> NoVerdict | None:
+        """Why nobody can say whether the two belong together; None where the probability or a threshold says it."""
+        if self.a is self.b or (self.threshold is not None and not self.measured):
+            return None
+        return None if self.measured and self.probability is not None else self.why_not
+
+    @property
+    def known_kind(self) -> bool:
+        """Whether it is known what unrelated documents of their kind have in common."""
+        return self.no_verdict != "kind"
+
+    @property
     def relation(self) -> Relation | None:
         """What the two are to each other: by their shared text, else by the model; None where that cannot tell."""
         if self.a is self.b:
@@ -201,7 +219,7 @@ class Match:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON; every aligned passage is listed, so that contributions sum to 1, evidence first."""
-        from longmatch.matching.render.wording import remarks, verdict
+        from longmatch.matching.render.verdict import remarks, verdict
 
         return {
             "a": _describe(self.a),
@@ -210,9 +228,8 @@ class Match:
             "score": round(self.score, 6),
             "probability": None if self.probability is None else round(self.probability, 6),
             "probability_of_rest": None if self.probability_of_rest is None else round(self.probability_of_rest, 6),
-            "known_kind": self.known_kind,
-            "comparable": self.comparable,
             "verdict": verdict(self),
+            "no_verdict": self.no_verdict,
             "remarks": remarks(self),
             "threshold": self.threshold,
             "relation": self.relation,

@@ -79,7 +79,14 @@ class Encoder(Matcher, Generic[E, C]):
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
         matches = ((i, self.explain(first, rest[i], collection)) for i in best)
         found = (
-            Hit(others[i], float(scores[i]), percentile(scores, i), match.best(3), match.probability)
+            Hit(
+                others[i],
+                float(scores[i]),
+                percentile(scores, i),
+                match.best(3),
+                match.probability if match.measured else None,
+                why_not=match.why_not,
+            )
             for i, match in matches
         )
         return Hits.of(query, found)

@@ -7,10 +7,11 @@ from typing import Any, SupportsIndex, TextIO, overload
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document, Section
 from longmatch.matching.match import Passage
-from longmatch.matching.render.wording import label, ranking_remarks
+from longmatch.matching.render.verdict import ranking_remarks
+from longmatch.matching.render.wording import label
 from longmatch.matching.spreadsheet import write_csv
 
-COLUMNS = ("id", "title", "section", "page", "score", "source", "passage")  # of a table
+COLUMNS = ("id", "title", "section", "page", "source", "passage")  # of a table
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class SectionHit:
 
     def __repr__(self) -> str:
         """In one line, without the text."""
-        return f"<SectionHit {brief(self.document.id)!r}, {brief(self.heading, 60)!r}, score {self.score:.2f}>"
+        return f"<SectionHit {brief(self.document.id)!r}, {brief(self.heading, 60)!r}>"
 
     @property
     def section(self) -> Section:

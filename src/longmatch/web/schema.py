@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from longmatch.documents.document import Document, Span
 from longmatch.documents.members import shows_pages
 from longmatch.matching.hits import Hit
-from longmatch.matching.match import Alignment, Grid, Match, Passage
-from longmatch.matching.render.wording import carried_by, remarks, shared_text, unread, verdict
+from longmatch.matching.match import Alignment, Grid, Match, NoVerdict, Passage
+from longmatch.matching.render.verdict import remarks, verdict
+from longmatch.matching.render.wording import carried_by, shared_text, unread
 from longmatch.reuse.reuse import ONE_WORDING
 
 By = Literal["default", "sdr"]
@@ -200,10 +201,13 @@ class Aligned(Answer):
 class Found(Described):
     """A document that belongs with the one asked about."""
 
-    score: float
-    probability: float | None = Field(description="That it belongs with the one asked about, where the score can tell.")
+    score: float = Field(description="What puts documents in order; for programs.")
+    probability: float | None = Field(
+        description="That it belongs with the one asked about; null where nobody can say."
+    )
     verdict: str | None = Field(description="The probability in a word or two.", examples=["almost certainly"])
     relation: Literal["copy"] | None = Field(description="Its relation to the one asked about, where it is a copy.")
+    no_verdict: NoVerdict | None = Field(description="Why nobody can say; the ranking's remarks have it in a sentence.")
     percentile: float = Field(description="The share of the library that scores lower, in percent.")
     why: list[Aligned] = Field(description="The passages that say most about the two.")
 
@@ -216,6 +220,7 @@ class Found(Described):
             probability=None if hit.probability is None else round(hit.probability, 6),
             verdict=hit.verdict,
             relation=hit.relation,
+            no_verdict=hit.no_verdict,
             percentile=round(hit.percentile, 2),
             why=[Aligned.of(pair) for pair in hit.why],
         )
@@ -361,7 +366,6 @@ class SectionRevision(Answer):
 
     heading: str
     opening: str
-    start: int = Field(description="Where it begins in the text of B, a removed one in that of A.")
     status: Literal["unchanged", "renumbered", "changed", "renamed", "moved", "split", "merged", "added", "removed"]
     same: int
     added: int
@@ -411,14 +415,14 @@ class Comparison(Answer):
     b: Described
     model: str
     score: float
-    probability: float | None = Field(description="That the two belong together, where the model can tell.")
+    probability: float | None = Field(description="That the two belong together; null where nobody can say.")
     probability_of_rest: float | None = Field(
         description="The probability without the passages that stand in both, where one reuses the other's text."
     )
-    known_kind: bool = Field(description="False where the probability of such documents is less certain.")
     threshold: float | None
-    verdict: str = Field(description="Whether the two belong together, in words.")
-    remarks: list[str] = Field(description="Sentences that qualify the verdict.")
+    verdict: str | None = Field(description="Whether the two belong together, in words; null where nobody can say.")
+    no_verdict: NoVerdict | None = Field(description="Why nobody can say.")
+    remarks: list[str] = Field(description="Sentences that qualify the verdict, or say why there is none.")
     relation: Literal["copy", "version", "template", "reuse", "related", "unrelated"] | None = Field(
         description="What the two are to each other, by their shared text, else by the model; null if neither can tell."
     )
@@ -444,9 +448,9 @@ class Comparison(Answer):
             score=round(match.score, 6),
             probability=match.probability,
             probability_of_rest=match.probability_of_rest,
-            known_kind=match.known_kind,
             threshold=match.threshold,
             verdict=verdict(match),
+            no_verdict=match.no_verdict,
             remarks=remarks(match),
             relation=match.relation,
             shared_text=shared_text(match),

@@ -18,7 +18,7 @@ PROBABILITIES = [0.9, 0.5, 0.25, 0.125]
 @pytest.fixture
 def ranking(library: Library, tmp_path: Path) -> Ranking:
     """Four candidates, with probabilities by hand."""
-    library.add(write_texts(tmp_path / "texts", range(5)))
+    library.add(write_texts(tmp_path / "texts", range(14)))
     searcher, query = library._encoded("d000.txt")
     found = searcher.rank(query, k=4)
     assert len(found.candidates) == 4

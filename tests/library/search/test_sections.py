@@ -50,7 +50,11 @@ def test_a_question_with_an_answer_finds_its_group_and_stands_out(
     hits = asked(example_library, question)
     assert hits.stands_out and hits.remarks == []
     assert ANSWERED[question] in answer_key[hits[0].document.id]["group"]
-    assert rank_text(question, example_library, 3).remarks == []
+    hits_of_documents = rank_text(question, example_library, 3)
+    assert {hit.no_verdict for hit in hits_of_documents} == {"question"}
+    assert len(hits_of_documents.remarks) == 1 and hits_of_documents.remarks[0].endswith(
+        "a text this short says too little."
+    )
 
 
 @pytest.mark.parametrize("question", UNANSWERED)

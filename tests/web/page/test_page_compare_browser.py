@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from longmatch.matching.match import Match
+from longmatch.matching.render.verdict import chance
 from tests.web.page.conftest import A, B
 
 COMPARED = f"#/compare?a={A}&b={B}"
@@ -30,7 +31,7 @@ def test_a_comparison_opens_from_the_results(visit, match):
     page.locator(f'.hit[data-id="{B}"]').get_by_text("See why").click()
     page.wait_for_selector(".panes")
     assert page.locator(".titles h1").all_text_contents() == [match.a.title, match.b.title]
-    assert page.locator(".score .number").text_content() == f"{match.score:.2f}"
+    assert page.locator(".score .number").text_content() == chance(match.probability)
     assert "What carries it" in page.locator(".carries").text_content()
     assert page.title() == f"{match.a.title} and {match.b.title} · longmatch"
 
@@ -115,25 +116,23 @@ def test_a_cell_of_the_sentences_brings_the_two_sentences_into_view(visit, match
 def test_the_address_reloaded_shows_the_same(visit):
     page = visit().open(f"{COMPARED}&level=chunks&model=tfidf")
     page.wait_for_selector('.sections[data-level="chunks"]')
-    score = page.locator(".score .number").text_content()
+    said = page.locator(".verdict .meaning").text_content()
     for _ in range(2):
         assert page.get_by_label("Model").input_value() == "tfidf"
         assert page.locator('input[name="level"][value="chunks"]').is_checked()
-        assert page.locator(".score .number").text_content() == score
+        assert page.locator(".verdict .meaning").text_content() == said
         page.reload()
         page.wait_for_selector('.sections[data-level="chunks"]')
 
 
-def test_another_model_gives_another_score_and_the_way_back_the_first(visit, match):
+def test_another_model_says_what_it_can_and_the_way_back_the_first(visit, match):
     page = visit().open(COMPARED)
     page.get_by_label("Model").select_option("bm25")
-    page.wait_for_function(
-        "(was) => document.querySelector('.score .number')?.textContent !== was", arg=f"{match.score:.2f}"
-    )
-    assert "model=bm25" in page.url
+    page.wait_for_function("() => document.querySelector('.meaning')?.textContent.includes('are not calibrated')")
+    assert page.locator(".verdict .number").count() == 0 and "model=bm25" in page.url
     page.go_back()
     page.wait_for_function(
-        "(was) => document.querySelector('.score .number')?.textContent === was", arg=f"{match.score:.2f}"
+        "(was) => document.querySelector('.score .number')?.textContent === was", arg=chance(match.probability)
     )
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.no_verdict import QUESTION_WORDS
 from longmatch.default.weighed import WeighedDocument
 from longmatch.documents.document import Document, content_hash
 from longmatch.documents.read import names_a_file, read
@@ -25,7 +26,6 @@ from longmatch.library.index.segment import TITLE_WORDS
 from longmatch.library.index.terms import QueryTerms
 from longmatch.library.store import Store
 
-QUESTION_WORDS = 40  # of a text from outside, up to which it is a question
 QueryLike: TypeAlias = Document | Encoding | str | os.PathLike[str]
 
 

@@ -11,7 +11,7 @@ from longmatch.documents.document import Document
 from longmatch.library.errors import LibraryError
 from longmatch.library.search.encode import Query
 from longmatch.matching.hits import Hit, Hits
-from longmatch.matching.match import Alignment
+from longmatch.matching.match import Alignment, NoVerdict
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import rerank
 
@@ -29,6 +29,7 @@ class Ranking:
     total: int  # documents searched
     explain: Callable[[Sequence[Encoding]], Sequence[tuple[Alignment, ...]]]  # the passages of each of some candidates
     probabilities: Floats | None = None  # that each belongs with the query; None where the score has none
+    no_verdict: Callable[[Encoding], NoVerdict | None] = lambda candidate: None  # why one has none, whatever the score
 
     @staticmethod
     def empty(query: Query) -> "Ranking":
@@ -76,9 +77,11 @@ class Ranking:
 
     def hits(self, present: Callable[[Document], Document]) -> Hits:
         """The hits with their passages; `present` makes a stored document one that a user can open."""
-        known = None if self.query.is_question else self.probabilities
-        likely: list[float | None] = [None] * len(self.candidates) if known is None else list(known.tolist())
-        passages = self.explain(self.candidates)
-        rows = zip(self.candidates, self.scores.tolist(), self.percentiles.tolist(), passages, likely, strict=True)
-        hits = (Hit(present(candidate.document), *shown) for candidate, *shown in rows)
+        likely = np.full(len(self.candidates), np.nan) if self.probabilities is None else self.probabilities
+        columns = (self.scores.tolist(), self.percentiles.tolist(), self.explain(self.candidates), likely.tolist())
+        hits = []
+        for candidate, score, percentile, why, probability in zip(self.candidates, *columns, strict=True):
+            reason = "model" if self.probabilities is None else self.no_verdict(candidate)
+            known = None if reason else probability
+            hits.append(Hit(present(candidate.document), score, percentile, why, known, why_not=reason or "model"))
         return Hits.of(self.query.encoding.document, hits)

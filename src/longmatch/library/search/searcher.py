@@ -9,6 +9,7 @@ import numpy as np
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation, PairComparison, aligned_passages
+from longmatch.default.no_verdict import Language, no_verdict
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
@@ -23,7 +24,7 @@ from longmatch.library.search.encode import Query
 from longmatch.library.search.explain import PASSAGES, Ranking
 from longmatch.library.search.score import Scored, score_candidates
 from longmatch.library.store import Store
-from longmatch.matching.match import Alignment
+from longmatch.matching.match import Alignment, NoVerdict
 from longmatch.matching.matcher import percentile
 
 PRELOADED = 32  # documents read at a time
@@ -119,8 +120,16 @@ class Searcher:
             judged = shown.similarities, shown.scores, shown.probabilities
             return aligned_passages(Explanation.of_each(compared, self.statistics, *judged), PASSAGES)
 
+        language = Language.of(query.encoding, self.statistics.terms)
+
+        def unknown(candidate: Encoding) -> NoVerdict | None:
+            if query.is_question:
+                return "question"
+            phrases = float(best.similarities["phrases"][number[candidate.document.id]])
+            return no_verdict(language, Language.of(candidate, self.statistics.terms), rarity, phrases)
+
         candidates = [weighed[id].encoding for id in best.ids]
-        return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities)
+        return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities, unknown)
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the terms of the whole library unless another rarity is given."""

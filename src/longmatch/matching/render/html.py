@@ -9,9 +9,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from longmatch.matching.match import Grid, Level, Match
+from longmatch.matching.render.verdict import chance, in_words
 from longmatch.matching.render.view import MatchView, matrix_data, matrix_view
 from longmatch.matching.render.wording import (
-    chance,
     count,
     kind_label,
     label,
@@ -40,7 +40,8 @@ def environment(package: str = HOME) -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(label=label, section_note=section_note, section_status=section_status)
-    made.filters.update(chance=chance, percent=percent, count=count, page_label=page_label, kind_label=kind_label)
+    made.filters.update(chance=chance, in_words=in_words, percent=percent, count=count, page_label=page_label)
+    made.filters.update(kind_label=kind_label)
     return made
 
 

@@ -6,7 +6,8 @@ from longmatch.documents.brief import brief
 from longmatch.matching.match import Match
 from longmatch.matching.render.html import environment
 from longmatch.matching.render.marking import mark_words
-from longmatch.matching.render.wording import carried_by, remarks, shared_text, stated_probability, verdict
+from longmatch.matching.render.verdict import remarks, stated_probability, verdict
+from longmatch.matching.render.wording import carried_by, shared_text
 
 if TYPE_CHECKING:
     from longmatch.matching.hits import Hits
@@ -21,15 +22,17 @@ def marked(text: str, words: tuple[str, ...]) -> list[tuple[str, bool]]:
 
 
 def hits_html(hits: "Hits") -> str:
-    """A table with a row per document: score, probability, title, the best pair of passages."""
+    """The remarks, and a table with a row per document: verdict, title, the best pair of passages."""
     return environment().get_template("notebook/hits.html").render(hits=hits, marked=marked, brief=brief)
 
 
 def match_html(match: Match) -> str:
-    """The score, what it means, and the passages that say most."""
+    """The verdict, what qualifies it, and the passages that say most."""
     within = match.a is match.b
-    sentences = [] if within else [f"{verdict(match)}.", *shared_text(match), *remarks(match), carried_by(match)]
+    sentences = [] if within else [*shared_text(match), *remarks(match), carried_by(match)]
+    said, stated = None if within else verdict(match), stated_probability(match)
+    if said and stated:
+        said = f"{said} (probability: {stated})"
     template = environment().get_template("notebook/match.html")
-    stated = "" if within else stated_probability(match)
-    shown = {"stated_probability": stated, "sentences": sentences, "pairs": match.best(PASSAGES), "within": within}
+    shown = {"verdict": said, "sentences": sentences, "pairs": match.best(PASSAGES)}
     return template.render(match=match, marked=marked, brief=brief, **shown)

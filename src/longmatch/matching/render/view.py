@@ -10,18 +10,21 @@ from longmatch.documents.members import shows_pages
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term, heading_at
 from longmatch.matching.render.marking import Run, cut, mark_spans, mark_words
 from longmatch.matching.render.matrix import Matrix
+from longmatch.matching.render.verdict import (
+    caution,
+    deciding_probability,
+    nothing_distinctive,
+    stated_probability,
+    verdict,
+)
 from longmatch.matching.render.wording import (
     both_name,
     carried_by,
-    caution,
     facts,
     how_exactly,
-    nothing_distinctive,
     shared_text,
     shares,
-    stated_probability,
     unread,
-    verdict,
 )
 from longmatch.reuse.reuse import ONE_WORDING, ReusedPassage
 from longmatch.reuse.revision import Revision
@@ -159,8 +162,8 @@ class MatchView:
         self._pairs = list(zip(a_numbers, b_numbers, strict=True))
 
     @property
-    def verdict(self) -> str:
-        """What the score means."""
+    def verdict(self) -> str | None:
+        """Whether the two belong together; None where nobody can say."""
         return verdict(self.match)
 
     @property
@@ -170,7 +173,7 @@ class MatchView:
 
     @property
     def caution(self) -> str:
-        """Why the verdict is less certain than others."""
+        """What qualifies the verdict, or why there is none."""
         return caution(self.match)
 
     @property
@@ -234,9 +237,9 @@ class MatchView:
         return unread(self.match)
 
     @property
-    def score(self) -> float:
-        """The document score, kept within 0 and 1 for the bar."""
-        return min(max(self.match.score, 0.0), 1.0)
+    def probability(self) -> float | None:
+        """That the verdict goes by, for the number and its bar; None where it goes by none."""
+        return deciding_probability(self.match)
 
     def cards(self, count: int = 10) -> list[Card]:
         """The pairs that say most."""

@@ -1,26 +1,16 @@
-"""How scores are put into words, the same in the terminal and on the page."""
+"""How what was found is put into words, the same in the terminal and on the page; verdicts are in `verdict.py`."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
-from longmatch.matching.match import LIKELY, Alignment, Match
+from longmatch.matching.match import Alignment, Match
 from longmatch.reuse.reuse import ONE_WORDING, Reuse
 from longmatch.reuse.revision import Revision
 from longmatch.reuse.section_table import SectionChange
 
-_MAY = 0.30  # the probability from which two documents may belong together
-_VERDICTS = (  # from this probability on, how sure, and whether they do
-    (0.95, "almost certainly", True),
-    (0.70, "probably", True),
-    (_MAY, "may", True),
-    (0.05, "probably", False),
-    (0.00, "almost certainly", False),
-)
-NOTHING_STANDS_OUT = "Nothing here stands out for this question; the closest are listed."
 _MOVES = 3  # sections that moved, each with a sentence
-_NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _CHANGES: tuple[Literal["added", "removed", "moved"], ...] = ("added", "removed", "moved")
 _KINDS = {"keyword": "same words", "meaning": "same meaning"}
 _LANGUAGES = {
@@ -56,123 +46,6 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.0995 else f"{share * 100:.1f}%"
 
 
-def chance(probability: float) -> str:
-    """A probability as people write it, no finer than whole percents.
-
-    >>> chance(0.4712), chance(0.0004), chance(0.9996)
-    ('47%', 'below 1%', 'above 99%')
-    """
-    if not 0.01 <= probability <= 0.99:
-        return "below 1%" if probability < 0.5 else "above 99%"
-    return f"{probability:.0%}"
-
-
-def likelihood(probability: float) -> str:
-    """Whether two documents belong together, in a word or two for lists; `verdict` says it in a sentence.
-
-    >>> likelihood(0.96), likelihood(0.4), likelihood(0.1)
-    ('almost certainly', 'may', 'probably not')
-    """
-    how, positive = _likelihood(probability)
-    return how if positive else f"{how} not"
-
-
-def _likelihood(probability: float) -> tuple[str, bool]:
-    return next((how, positive) for least, how, positive in _VERDICTS if probability >= least)
-
-
-def verdict(match: Match) -> str:
-    """Whether the two belong together, without the full stop; or that the model cannot say."""
-    if not can_tell(match):
-        return "The model cannot tell whether the two belong together"
-    if shares_wording_alone(match):
-        return "The two share wording, and little else"
-    if match.measured and match.probability is not None:
-        how, positive = _likelihood(match.probability)
-        return f"The two {how} {'' if positive else 'do not '}belong together"
-    if match.measured:
-        return "A text this short does not tell whether the two belong together"
-    if match.threshold is None:
-        return "This model's scores are not calibrated; compare them only with each other"
-    belong = "belong together" if match.score >= match.threshold else "do not belong together"
-    return f"The two {belong} (this model's threshold is {match.threshold:.2f})"
-
-
-def can_tell(match: Match) -> bool:
-    """Whether what the model found is a verdict: it finds little in common between two languages, whatever they say."""
-    return match.comparable or match.probability is None or match.probability >= _MAY
-
-
-def shares_wording_alone(match: Match) -> bool:
-    """Whether two documents match by passages that stand in both, as standard clauses, while the rest does not."""
-    if not match.measured or match.probability is None or match.probability_of_rest is None:
-        return False
-    return match.probability >= LIKELY and match.probability_of_rest < _MAY
-
-
-def stated_probability(match: Match) -> str:
-    """The probability that two documents belong together, with and without the passages that stand in both where
-    that changes the verdict; empty where the model states none.
-    """
-    if match.probability is None or not can_tell(match):
-        return ""
-    whole, rest = chance(match.probability), match.probability_of_rest
-    if rest is None or rest >= match.probability or likelihood(rest) == likelihood(match.probability):
-        return whole
-    return f"{whole} with the wording they share, {chance(rest)} without"
-
-
-def caution(match: Match) -> str:
-    """Why the verdict is less certain than others; empty where it is not, as where the texts are the same."""
-    if not can_tell(match):
-        languages = _listed([_LANGUAGES.get(each.language, each.language) for each in (match.a, match.b)])
-        return f"They are in {languages}, which it cannot compare with each other; --backbone multilingual can."
-    if shares_wording_alone(match):
-        a, b = map(percent, _standing_in_both(match.reuse))
-        return (
-            f"What they share is mostly wording that stands in both ({a} of A, {b} of B), "
-            "as standard clauses do; the rest has little in common."
-        )
-    if match.known_kind or match.probability is None or match.relation in {"copy", *ONE_WORDING}:
-        return ""
-    return (
-        "longmatch does not know this kind of document well, so this is less certain; "
-        "index a folder of such documents to be surer."
-    )
-
-
-def nothing_distinctive(match: Match) -> str:
-    """That the passages below say nothing about these two; empty where they do."""
-    if not match.measured or match.probability is None or match.probability >= _MAY or match.score >= _NO_MATCH:
-        return ""
-    if not can_tell(match):
-        return ""
-    return "Nothing beyond what such documents always share."
-
-
-def remarks(match: Match) -> list[str]:
-    """The sentences that qualify a verdict."""
-    return [sentence for sentence in (caution(match), nothing_distinctive(match)) if sentence]
-
-
-def ranking_remarks(probabilities: Iterable[float | None], stands_out: bool | None = None) -> list[str]:
-    """What to know before reading a ranking: that none of its documents may belong with the query.
-
-    For a question, which has no probabilities, `stands_out` says whether there is an answer.
-
-    >>> ranking_remarks([0.2, 0.04])
-    ['Nothing here shares more than such documents always do; the closest are listed.']
-    >>> ranking_remarks([0.9, 0.04]), ranking_remarks([None, None]), ranking_remarks([], stands_out=True)
-    ([], [], [])
-    """
-    known = [probability for probability in probabilities if probability is not None]
-    if stands_out is not None:
-        return [] if stands_out else [NOTHING_STANDS_OUT]
-    if not known or max(known) >= _MAY:
-        return []
-    return ["Nothing here shares more than such documents always do; the closest are listed."]
-
-
 def language_remarks(languages: Iterable[str], known: Collection[str] | None) -> list[str]:
     """One sentence on documents in languages that a model was not trained on; `known` is None if nobody can tell.
 
@@ -193,12 +66,12 @@ def language_remarks(languages: Iterable[str], known: Collection[str] | None) ->
 
 
 def ordered_by_both(first: str, second: str) -> str:
-    """Why documents that two models order together do not come by falling score.
+    """Whose order it is that two models make together.
 
     >>> ordered_by_both("default", "cross")
-    'Ordered by default and cross together; the scores are those of default.'
+    'Ordered by default and cross together.'
     """
-    return f"Ordered by {first} and {second} together; the scores are those of {first}."
+    return f"Ordered by {first} and {second} together."
 
 
 def left_out(key: str, lacking: int, documents: int) -> str:
@@ -251,14 +124,6 @@ def _one_wording(reuse: Reuse) -> str:
     if reuse.may_be_template:
         return "The two are versions of one text, or documents of one template"
     return "The two are versions of one text"
-
-
-def _standing_in_both(reuse: Reuse) -> tuple[float, float]:
-    """The share of the words of each document that stands in the other, boilerplate too."""
-    return (
-        (reuse.reused_a + reuse.common_a) / max(1, reuse.words_a),
-        (reuse.reused_b + reuse.common_b) / max(1, reuse.words_b),
-    )
 
 
 def _reused(reuse: Reuse) -> str:

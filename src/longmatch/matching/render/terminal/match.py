@@ -1,24 +1,17 @@
-"""One match: the score, the section matrix, the passages that say most."""
+"""One match: the verdict, the section matrix, the passages that say most."""
 
 from rich.console import Console
 from rich.text import Text
 
 from longmatch.matching.match import Match
 from longmatch.matching.render.matrix import Matrix
+from longmatch.matching.render.terminal.bars import probability_bar
 from longmatch.matching.render.terminal.matrix import print_matrix
 from longmatch.matching.render.terminal.passages import print_passages
 from longmatch.matching.render.terminal.printable import printable
 from longmatch.matching.render.terminal.reuse import print_reuse, print_sections, print_tables
-from longmatch.matching.render.wording import (
-    both_name,
-    carried_by,
-    caution,
-    facts,
-    shared_text,
-    stated_probability,
-    unread,
-    verdict,
-)
+from longmatch.matching.render.verdict import caution, deciding_probability, stated_probability, verdict
+from longmatch.matching.render.wording import both_name, carried_by, facts, shared_text, unread
 from longmatch.reuse.reuse import ONE_WORDING
 
 BAR = 30  # characters
@@ -29,15 +22,13 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
     within = match.a is match.b
     _print_titles(match, console, within)
     if not within:
-        _print_score(match, console)
+        _print_verdict(match, console)
     about_two = () if within else (*shared_text(match), caution(match), carried_by(match))
     for sentence in (*about_two, _words(match), printable(both_name(match)), *unread(match)):
         if sentence:
             console.print(Text(sentence))
     console.print()
-    changed = match.revision.sections if match.relation in ONE_WORDING else ()
-    gone, new = ({row.start for row in changed if row.status == status} for status in ("removed", "added"))
-    print_matrix(Matrix(match.sections, match.a, match.b, within), console, gone, new)
+    print_matrix(Matrix(match.sections, match.a, match.b, within), console)
     console.print()
     if match.relation in ONE_WORDING:
         print_sections(match.revision, console)
@@ -56,13 +47,13 @@ def _print_titles(match: Match, console: Console, within: bool) -> None:
         console.print(Text("Its sections against each other."))
 
 
-def _print_score(match: Match, console: Console) -> None:
+def _print_verdict(match: Match, console: Console) -> None:
     console.print()
-    full = round(min(max(match.score, 0.0), 1.0) * BAR)
-    bar = [("█" * full, "blue"), ("░" * (BAR - full), "dim")]
+    if (said := verdict(match)) is None:
+        return
+    bar = probability_bar(deciding_probability(match), BAR)
     stated = stated_probability(match)
-    likely = f" (probability: {stated})" if stated else ""
-    console.print(Text.assemble(("Score ", ""), (f"{match.score:.2f} ", "bold"), *bar, f"  {verdict(match)}{likely}."))
+    console.print(Text.assemble(*bar, (said, "bold"), f" (probability: {stated})." if stated else "."))
 
 
 def _words(match: Match) -> str:

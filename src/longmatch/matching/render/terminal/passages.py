@@ -8,7 +8,8 @@ from longmatch.documents.document import Document
 from longmatch.matching.match import Alignment, Match, Passage
 from longmatch.matching.render.marking import mark_words
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import count, kind_label, nothing_distinctive, page_label, percent
+from longmatch.matching.render.verdict import nothing_distinctive
+from longmatch.matching.render.wording import count, kind_label, page_label, percent
 
 LONGEST = 600  # characters of a passage shown; the page shows all of it
 

@@ -1,66 +1,41 @@
-"""A ranking: each document's score, how likely it belongs with the query, and the passages that speak for it."""
-
-from collections.abc import Iterable
-from typing import Protocol
+"""A ranking: how likely each document belongs with the query, and the passages that speak for it."""
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from longmatch.matching.match import Alignment, Passage
+from longmatch.matching.hits import Hit, Hits
+from longmatch.matching.match import Passage
 from longmatch.matching.presentable import Quality, quality
+from longmatch.matching.render.terminal.bars import probability_bar, rank_bar
 from longmatch.matching.render.terminal.passages import marked
 from longmatch.matching.render.terminal.printable import printable
-from longmatch.matching.render.wording import chance, likelihood, page_label, ranking_remarks
+from longmatch.matching.render.verdict import in_words, place_in_order
+from longmatch.matching.render.wording import page_label
 
 BAR = 12  # characters
 PASSAGES = 1  # pairs shown for each document
 COPY = "copy of the query"
 
 
-class Ranked(Protocol):
-    """A document found."""
-
-    @property
-    def id(self) -> str: ...  # noqa: D102
-    @property
-    def title(self) -> str: ...  # noqa: D102
-    @property
-    def score(self) -> float: ...  # noqa: D102
-    @property
-    def percentile(self) -> float: ...  # noqa: D102
-    @property
-    def probability(self) -> float | None: ...  # noqa: D102
-    @property
-    def relation(self) -> str | None: ...  # noqa: D102
-    @property
-    def why(self) -> tuple[Alignment, ...]: ...  # noqa: D102
-
-
-def print_ranking(hits: Iterable[Ranked], console: Console, remarks: Iterable[str] | None = None) -> None:
-    """Print documents in the order given, each with its score, probability, percentile and best pair of passages.
-
-    `remarks` are the sentences above them, by default on their probabilities.
-    """
-    found = list(hits)
-    for sentence in ranking_remarks(hit.probability for hit in found) if remarks is None else remarks:
+def print_ranking(hits: Hits, console: Console) -> None:
+    """Print documents in the order given, each with its verdict and its best pair of passages, below the remarks."""
+    for sentence in hits.remarks:
         console.print(Text(sentence))
         console.print()
-    if not found:
+    if not hits:
         console.print(Text("Nothing found."))
         return
-    digits = len(str(len(found)))
-    for number, hit in enumerate(found, 1):
-        _print_hit(f"{number:>{digits}}. ", hit, console)
+    digits = len(str(len(hits)))
+    for number, hit in enumerate(hits):
+        _print_hit(f"{number + 1:>{digits}}. ", place_in_order(number, len(hits)), hit, console)
 
 
-def _print_hit(number: str, hit: Ranked, console: Console) -> None:
-    full = round(min(max(hit.score, 0.0), 1.0) * BAR)
-    bar = [("█" * full, "blue"), ("░" * (BAR - full), "dim")]
-    head = Text.assemble((number, "bold"), (f"{hit.score:.2f} ", "bold"), *bar, "  ")
+def _print_hit(number: str, place: float, hit: Hit, console: Console) -> None:
+    """A hit without a verdict has a bar of its place in the order instead, which looks otherwise."""
     title = Text(printable(hit.title), "bold")
-    below = [Text(f"{printable(hit.id)}, above {hit.percentile:.0f}% of the collection", "dim")]
+    below = [Text(printable(hit.id), "dim")]
     if hit.relation == "copy":
         below[0].append(f"  {COPY}", "bold red")
     for pair in hit.why[:PASSAGES]:
@@ -69,9 +44,10 @@ def _print_hit(number: str, hit: Ranked, console: Console) -> None:
             _passage("match in other words" if pair.paraphrase else "match", pair.b, pair.words),
         ]
     if hit.probability is None:
-        console.print(_beside(head, title))
+        console.print(_beside(Text.assemble((number, "bold"), *rank_bar(place, BAR)), title))
     else:
-        console.print(head.append(f"{likelihood(hit.probability)} ({chance(hit.probability)})"))
+        bar = probability_bar(hit.probability, BAR)
+        console.print(Text.assemble((number, "bold"), *bar, in_words(hit.probability)))
         below.insert(0, title)
     for line in below:
         console.print(Padding(line, (0, 0, 0, len(number))))

@@ -7,13 +7,17 @@ from rich.padding import Padding
 from rich.text import Text
 
 from longmatch.matching.match import Passage
+from longmatch.matching.render.terminal.bars import rank_bar
 from longmatch.matching.render.terminal.passages import marked
 from longmatch.matching.render.terminal.printable import printable
+from longmatch.matching.render.verdict import place_in_order
 from longmatch.matching.section_hits import SectionHits
+
+BAR = 12  # characters
 
 
 def print_sections(hits: SectionHits, console: Console) -> None:
-    """Print each section with its score, its document and the sentence that answers best."""
+    """Print each section with its place in the order, its document and the sentence that answers best."""
     if not hits:
         console.print(Text("Nothing found."))
         return
@@ -21,10 +25,9 @@ def print_sections(hits: SectionHits, console: Console) -> None:
         console.print(Text(sentence))
         console.print()
     digits = len(str(len(hits)))
-    for number, hit in enumerate(hits, 1):
-        console.print(
-            Text.assemble((f"{number:>{digits}}. {hit.score:.2f}  ", "bold"), (printable(hit.heading), "bold"))
-        )
+    for number, hit in enumerate(hits):
+        bar = rank_bar(place_in_order(number, len(hits)), BAR)
+        console.print(Text.assemble((f"{number + 1:>{digits}}. ", "bold"), *bar, (printable(hit.heading), "bold")))
         place = f"{printable(hit.document.title)} ({printable(hit.document.id)}{_page(hit.page)})"
         _print_below(Text(place, "dim"), console, digits + 2)
         _print_below(Text.assemble("“", marked(hit.passage.shown, ()), "”"), console, digits + 2)

@@ -1,18 +1,18 @@
-/* One document found: how well it belongs, and the passages that say so. */
+/* One document found: its place, how likely it belongs where that can be known, and the passages that say so. */
 import { to } from "./addresses.js";
 import { chance, count, h, language, svg, withWords } from "./dom.js";
 import { pageMark } from "./pages.js";
 
-export function hitCard(query, hit, place, top) {
+export function hitCard(query, hit, place, total) {
   const compare = to("compare", { a: query.id, b: hit.id });
   const [first, ...others] = hit.why;
   return h("li", { class: "card hit", "data-id": hit.id },
     h("div", { class: "hit-score" },
-      h("span", { class: "rank" }, String(place)),
-      h("span", { class: "number" }, hit.score.toFixed(2)),
-      bar(hit.score, top),
-      hit.probability === null ? null : h("span", { class: "likely" }, `${hit.verdict} (${chance(hit.probability)})`),
-      h("span", { class: "hint" }, `above ${Math.round(hit.percentile)}% of the collection`)),
+      h("span", { class: "number" }, String(place)),
+      ...(hit.probability === null
+        ? [bar("bar order", (total - place + 1) / total, `Place ${place} of ${total}`)]
+        : [bar("bar", hit.probability, `Probability ${chance(hit.probability)}`),
+          h("span", { class: "likely" }, `${hit.verdict} (${chance(hit.probability)})`)])),
     h("div", { class: "hit-body" },
       h("header", { class: "hit-head" },
         h("div", {},
@@ -41,10 +41,10 @@ export function sameCard(query, same) {
       h("a", { class: "button", href: compare }, same.relation === "copy" ? "Compare" : "See the changes")));
 }
 
-function bar(score, top) {
-  const width = Math.max(0, Math.min(1, score / top)) * 100;
-  return svg("svg", { class: "bar", viewBox: "0 0 100 6", preserveAspectRatio: "none", role: "img", "aria-label": `Score ${score.toFixed(2)}` },
-    svg("rect", { class: "track", width: 100, height: 6 }), svg("rect", { class: "fill", width: width.toFixed(1), height: 6 }));
+/* A bar of a probability, or of a place in the order, which looks otherwise. */
+function bar(kind, share, label) {
+  return svg("svg", { class: kind, viewBox: "0 0 100 6", preserveAspectRatio: "none", role: "img", "aria-label": label },
+    svg("rect", { class: "track", width: 100, height: 6 }), svg("rect", { class: "fill", width: (share * 100).toFixed(1), height: 6 }));
 }
 
 function pairOf(pair, query, hit) {

@@ -78,8 +78,7 @@ function found(ranking, parameters, k) {
   const hits = ranking.hits;
   const list = h("ol", { class: "cards hits" });
   const summary = h("p", { class: "hint", role: "status" });
-  const top = Math.max(1, ...hits.map((hit) => hit.score));
-  const cards = new Map(hits.map((hit, place) => [hit, hitCard(ranking.query, hit, place + 1, top)]));
+  const cards = new Map(hits.map((hit, place) => [hit, hitCard(ranking.query, hit, place + 1, hits.length)]));
   const filter = h("input", { type: "search", class: "field", placeholder: "Filter these results", "aria-label": "Filter these results", value: parameters.filter ?? "" });
   const languages = [...new Set(hits.map((hit) => hit.language))].sort();
   const tongue = h("select", { class: "field", "aria-label": "Language" }, h("option", { value: "" }, "All languages"),
