@@ -262,7 +262,9 @@ def run_mixed(library: Path, clients: int, minutes: float) -> None:
         with serving(copy, "--writable") as (address, process):
             wait_until_ready(address)
             listed = httpx.get(f"{address}/documents", params={"limit": 1000}, timeout=60).json()["documents"]
-            found, stored = asyncio.run(mix(address, process, [one["id"] for one in listed], clients, 60 * minutes))
+            ids = [one["id"] for one in listed]
+            asyncio.run(measure(address, ids, clients, WARM_UP))
+            found, stored = asyncio.run(mix(address, process, ids, clients, 60 * minutes))
     print("\n".join(found.lines(stored)))
     sys.exit(bool(found.odd) or stored != found.accepted)
 

@@ -1,7 +1,7 @@
 """One thread does all the scoring: a model serves one question at a time, and the server answers others meanwhile.
 
-Questions are taken in the order they come. A job, which may take minutes, lets the waiting questions pass whenever it
-reports progress: they are answered by the same thread, in between.
+Questions are taken in the order they come. A job, which may take minutes, begins after the question being answered, and
+lets the waiting questions pass whenever it reports progress: they are answered by the same thread, in between.
 """
 
 import asyncio
@@ -46,10 +46,12 @@ class Worker:
         return self._put(self._jobs, lambda: function(*arguments, **named))
 
     def breathe(self) -> None:
-        """Called by a job between its steps: answers the questions that wait."""
-        while threading.current_thread() is self._thread:
+        """Called by a job between its steps: answers the questions that wait; those that come meanwhile are next."""
+        if threading.current_thread() is not self._thread:
+            return
+        for _ in range(len(self._questions)):
             with self._there:
-                if not self._questions:
+                if not self._questions:  # closed
                     return
                 task = self._questions.popleft()
             _do(task)
@@ -88,12 +90,14 @@ class Worker:
 
     def _work(self) -> None:
         me = threading.current_thread()
+        first, second = self._questions, self._jobs
         while True:
             with self._there:
                 self._there.wait_for(lambda: self._questions or self._jobs or self._thread is not me)
                 if self._thread is not me:
                     return
-                task = (self._questions or self._jobs).popleft()
+                task = (first or second).popleft()
+                first, second = second, first  # in turns, or those who keep asking would keep a job from beginning
                 self._current = task[0]
             _do(task)
 
