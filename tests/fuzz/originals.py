@@ -6,11 +6,16 @@ from pathlib import Path
 
 from longmatch.documents.read import SUFFIXES
 from tests.documents.packed import JATS, epub, zipped
+from tests.safety.worst_inputs import WORST
 
 ROOT = Path(__file__).parents[2]
 LATEX = rb"""\documentclass{article}\title{Late ferries}\begin{document}\section{Wind}\label{s} Ferries run late in
 wind \cite{a}.\footnote{In autumn.} $x^2 + \frac{1}{2}$ \begin{table}\caption{Days}\begin{tabular}{ll}a & b\\
 c & d\end{tabular}\end{table}\begin{thebibliography}{9}\bibitem{a} A. Author. \end{thebibliography}\end{document}"""
+_WORST = "\n\n".join(before + again * 40 + after for before, again, after in WORST.values())
+WORST_TEXT = "".join(c for c in _WORST if c.isprintable() or c in "\n\t").encode()  # control characters are refused
+STARTS = {".txt": b"", ".md": b"# Worst\n\n", ".html": b"<h1>Worst</h1><p>", ".tex": rb"\section{Worst} "}
+STARTS |= {".rtf": rb"{\rtf1 ", ".eml": b"Subject: Worst\nDate: Thu, 1 Jan 2026 00:00:00 +0000\n\n"}
 LINE = b'{"id": "a", "title": "Late", "sections": [{"heading": "Wind", "text": "Ferries run late."}], "year": 2019}\n'
 
 
@@ -28,6 +33,8 @@ def originals() -> dict[str, list[bytes]]:
     made[".tex"].append(LATEX)
     made[".jsonl"].append(LINE * 3)
     made[".zip"].append(zipped({"a.txt": "Words.", "b/c.md": "# Head\n\nMore words.", "d.eml": letter}))
+    for suffix, start in STARTS.items():
+        made[suffix].append(start + WORST_TEXT)
     for suffix, other in ((".xml", JATS), (".nxml", JATS)):
         made[suffix].append(other.encode() if isinstance(other, str) else other)
     for suffix, same in ((".markdown", ".md"), (".htm", ".html")):

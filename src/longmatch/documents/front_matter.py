@@ -6,8 +6,8 @@ from typing import Any
 from longmatch.documents.metadata import bibliography
 
 _BLOCK = re.compile(r"---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
-_ITEM = re.compile(r"[ \t]*-[ \t]+(?:name[ \t]*:[ \t]*)?(.*)$")
+_FIELD = re.compile(r"([A-Za-z][\w-]*+)[ \t]*+:(?:[ \t]++(.*))?$")
+_ITEM = re.compile(r"[ \t]*+-[ \t]++(?:name[ \t]*+:[ \t]*+)?(.*)$")
 _LISTS = {"tags": ("tags", "tag", "categories"), "keywords": ("keywords",)}
 
 

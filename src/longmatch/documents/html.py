@@ -14,7 +14,7 @@ from longmatch.documents.html_tokens import Tag, tokens
 from longmatch.documents.paragraph_kinds import is_caption
 from longmatch.documents.tables import table_text
 
-_CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
+_CHARSET = re.compile(rb"""<meta[^<>]+charset\s*+=\s*+["']?\s*+([\w-]+)""", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _MAX_CELL = 400  # characters: a table with a longer cell is page layout
 

@@ -18,7 +18,7 @@ _BEFORE_NUMBER = re.compile(  # abbreviations that do not end a sentence before 
 )
 _NUMBER = re.compile(r"[(\[§#]*(?:\d|[IVXLC]+\b)")
 _FRENCH_TITLE = re.compile(r"(?:^|[\s(])MM?\.$")  # M. Dupont
-_STOP = re.compile(r"[^\w\s,;\])}]\W*$")
+_STOP = re.compile(r"(?<!\W)(?=\W*+$)\W*[^\w\s,;\])}]")
 _DOTTED = re.compile(r"\w\.\s?\w\.$")  # o.a., m.w.N.
 _CONTEXT = 24  # characters examined on either side of a boundary
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-_MARKDOWN_RULE = re.compile(r"\|[\s|:-]*-[\s|:-]*\||[|:-]*-[|:-]*")  # below the head of a table
+_MARKDOWN_RULE = re.compile(r"\|(?=[\s|:]*+-)[\s|:-]*\||(?=[|:]*+-)[|:-]*+")  # below the head of a table
 _MARKDOWN_BAR = re.compile(r"(?<!\\)\|")
 _BAR = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 _WIDE_GAP = re.compile(r"\t|\s{3,}")  # between the columns of a printed table

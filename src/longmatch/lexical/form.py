@@ -107,7 +107,7 @@ _ITEM = (  # 4.1, A.2, 2(b), (5), IV, A
     rf"|(?:[IVXLC]+|[A-Z]){_END}(?!\.\s?\d))"
 )
 _ITEMS = (
-    rf"{_ITEM}(?:\s?[-–—/&]\s?{_ITEM}|,?\s{_AND}\s{_ITEM}"
+    rf"{_ITEM}(?:\s?(?:[-–—&]|(?<!\d)/|/(?!\d))\s?{_ITEM}|,?\s{_AND}\s{_ITEM}"
     rf"|[,;]\s?{_ITEM}(?=\s?[,;.:)\]]|\s{_AND}\s|$))*"  # but in "In Table 2, 302 people" 302 is no item
 )
 _REFERENCE = re.compile(
@@ -121,9 +121,9 @@ _PART = "|".join(sorted(_PROVISIONS | _NUMBERS, key=len, reverse=True))
 def _named_work() -> re.Pattern[str]:
     """Compiled when it is first needed, as it takes a while."""
     return re.compile(
-        rf"(?:[\s,]*(?:(?:{_AND}|read\swith|r/w|i\.\s?V\.\s?m\.)\s)?"  # § 3 Abs. 2 Nr. 4 EStG
-        rf"(?:(?:(?i:{_PART})\b\.?|§§?)\s?(?:{_ITEMS})|(?:lit\.|Buchstabe|Buchst\.)\s?[a-z]\b))*"
-        rf"[\s,]+\(?(?:[{_UPPER}]\w*[{_UPPER}]|(?:[{_UPPER}][a-z]{{0,2}}\.\s?){{2}}"  # IPC, StGB, Cr.P.C.
+        rf"(?:[\s,]*+(?:(?:{_AND}|read\swith|r/w|i\.\s?V\.\s?m\.)\s)?"  # § 3 Abs. 2 Nr. 4 EStG
+        rf"(?:(?:(?i:{_PART})\b\.?|§§?)\s?(?:{_ITEMS})|(?:lit\.|Buchstabe|Buchst\.)\s?[a-z]\b)){{0,8}}"
+        rf"[\s,]++\(?(?:[{_UPPER}]\w*[{_UPPER}]|(?:[{_UPPER}][a-z]{{0,2}}\.\s?){{2}}"  # IPC, StGB, Cr.P.C.
         rf"|(?:of|du|de|del|dell[aoe]|dei|degli|d[oa]s?|di|van)\s(?:(?:the|said|la|l[oae]s?|de|het)\s)?[{_UPPER}]"
         rf"|(?:de\sl|dell)['’][{_UPPER}]"
         r"|(?:des|der)\s[A-Z]?\w*(?:[Gg]esetz|[Oo]rdnung|[Vv]erfassung|[Rr]ichtlinie|[Vv]ertrag|[Kk]onvention|[Ss]atzung)"

@@ -22,7 +22,7 @@ TITLE_TERMS = 4  # by which a title is found, from its first words to its last
 NO_TERM = 0  # in place of the terms of a title that cannot be mentioned
 WORDS_PER_MENTION = 100.0  # running words that a mention of the rarest kind makes up for
 EXTRA_WORDS = 500.0  # added to every document's length: in a short one few mentions say little
-_DISAMBIGUATION = re.compile(r"\s*\([^()]*\)")  # Mercury (planet)
+_DISAMBIGUATION = re.compile(r"(?<!\s)\s*+\([^()]*+\)")  # Mercury (planet)
 
 
 def bare_title(title: str) -> str:

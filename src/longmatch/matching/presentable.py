@@ -24,12 +24,13 @@ _MARKER = re.compile(r"(?:[•◦▪‣●○■*·–—-]\s+|\(?(?:\d{1,3}|[a-
 _START = re.compile(r"[\"'“”‘’«„(\[]*(?:[^\W\d_]|\d)")
 _END = re.compile(r"[.!?。！？…।؟۔։።][\"'”’»)\]」』]*$")
 _CITATION = re.compile(
-    r"\([^()]*\b(?:1[6-9]|20)\d\d[a-z]?\b[^()]*\)|\[[^\[\]]*\b(?:1[6-9]|20)\d\d[a-z]?\b[^\[\]]*\]|\[[\d,;\s–-]+\]"
+    r"\((?=[^()]*+\))[^()]*\b(?:1[6-9]|20)\d\d[a-z]?\b[^()]*\)"
+    r"|\[(?=[^\[\]]*+\])[^\[\]]*\b(?:1[6-9]|20)\d\d[a-z]?\b[^\[\]]*\]|\[[\d,;\s–-]+\]"
     r"|\[\?\w+\?\]|\bet al\b\.?|\b(?:1[6-9]|20)\d\d[a-z]?\b"
 )
 _NAME_IN_REFERENCE = re.compile(r"\b(?:[A-Z]\.[\s-]?){1,3}[A-Z][^\W\d_]+|\b[A-Z][^\W\d_]+,\s(?:[A-Z]\.[\s-]?){1,3}")
 _SOURCE = re.compile(
-    r"\b(?:In Proceedings|Proceedings of|Proc\.|arXiv|pages \d|pp?\.\s?\d|vol\.\s?\d|[Dd]oi)\b|\d+\(\d+\):\d"
+    r"\b(?:In Proceedings|Proceedings of|Proc\.|arXiv|pages \d|pp?\.\s?\d|vol\.\s?\d|[Dd]oi)\b|\d\(\d+\):\d"
 )
 _NOTE = re.compile(r"\d{1,3}[^\W\d_][a-z]")  # the mark of a footnote, run into its first word
 _ELLIPSIS = re.compile(r"…|\.\s?\.\s?\.")

@@ -7,7 +7,7 @@ from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, column_
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.numbering import read_number
 
-_CONTENTS_ENTRY = re.compile(r".*?(?:(?:[.·…_]\s?){4,}|…{2,})\s*(?:\d{1,4}|[ivxl]{1,6})?$", re.IGNORECASE)
+_CONTENTS_ENTRY = re.compile(r"(?:(?:[.·…_]\s?){4}|…{2})\s*+(?:\d{1,4}|[ivxl]{1,6})?$", re.IGNORECASE)
 _CONTENTS_HEADING = re.compile(
     r"(?:table of )?contents|inhalt(?:sverzeichnis)?|table des matières|目\s*录|目\s*次", re.IGNORECASE
 )
@@ -35,7 +35,7 @@ def mark_captions_and_tables(blocks: list[LayoutBlock], body: Body) -> list[Layo
 
 
 def _is_contents(block: LayoutBlock) -> bool:
-    entries = sum(bool(_CONTENTS_ENTRY.fullmatch(line.text)) for line in block.lines)
+    entries = sum(bool(_CONTENTS_ENTRY.search(line.text)) for line in block.lines)
     return entries > 0 and 2 * entries >= len(block.lines)
 
 

@@ -17,7 +17,7 @@ _BOLD = re.compile(
 _ITALIC = re.compile(r"ital|obli|slant|-it\b|^cm(?:ti|mi|sl)|^sf(?:ti|sl)", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|menlo|^(?:cm|sf|ec)tt|nimbusmon", re.IGNORECASE)
 _MARK = re.compile(r"\d{1,2}(?:,\d{1,2})*|[*∗†‡§¶]+")
-_MARKED_WORD = re.compile(r"[^\W\d_]{3,}[\])”’\"]?[.,;:!?]?[\])”’\"]?$|[.,;:!?)\]”’\"]$")
+_MARKED_WORD = re.compile(r"[^\W\d_]{3}[\])”’\"]?[.,;:!?]?[\])”’\"]?$|[.,;:!?)\]”’\"]$")
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "\u00a0": " ", "\u2011": "-"}
     | {"\u0002": "-", "\ufffe": "-", "\u00ad": "-", "\u2010": "-", "\u200b": "", "\ufeff": ""}

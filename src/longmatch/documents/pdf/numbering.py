@@ -6,11 +6,11 @@ from typing import Literal
 
 Series = Literal["arabic", "letter", "roman", "named"]
 
-_ARABIC = re.compile(r"(\d{1,3}(?:\s?\.\s?\d{1,3}){0,4})\s*[.):]?\s+(?=[^\W\d_]|[\"“'‘(\d])")
+_ARABIC = re.compile(r"(\d{1,3}(?:\s?\.\s?\d{1,3}){0,4})(?:\s*+[.):]\s++|\s++)(?=[^\W\d_]|[\"“'‘(\d])")
 _TIGHT = re.compile(
     r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?(?=[^\W\d_]{2})|(\d{1,2}(?:\.\d{1,2}){0,4})[.．、]?\s*(?=[\u3400-\u9fff])"
 )
-_LETTER = re.compile(r"([A-Z](?:\.\d{1,2}){0,3})\s*[.:)]?\s+(?=[^\W\d_a-z]|[a-z]{3})")
+_LETTER = re.compile(r"([A-Z](?:\.\d{1,2}){0,3})(?:\s*+[.:)]\s++|\s++)(?=[^\W\d_a-z]|[a-z]{3})")
 _ROMAN = re.compile(r"([IVX]{1,6})\s*[.:)–—-]\s*(?=[^\W\d_])")
 _NAMED = re.compile(
     r"(?:appendix|appendices|annex|chapter|section|part|article|schedule|anhang|kapitel|abschnitt|annexe|chapitre)"

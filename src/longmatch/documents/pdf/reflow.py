@@ -8,7 +8,7 @@ from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, ends_se
 from longmatch.documents.pdf.lines import Line
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-_HYPHENATED_END = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
+_HYPHENATED_END = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)([^\W\d_]++(?:-[^\W\d_]++)*+)-$")
 _WORD_START = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _IDEOGRAPHIC = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _OPEN_END = re.compile(r"[,\-–—]$|\b(?:the|of|and|a|an|in|to|for|with|by|on|is|are|that|as|or)$", re.IGNORECASE)
