@@ -83,9 +83,11 @@ SLOW = (
     "tests/web/page/test_page_map_browser.py",
     "tests/web/test_rankers.py::test_one_ends_with_its_input",
     "tests/web/test_rankers.py::test_they_end_with_the_server",
+    "tests/web/test_uploads.py::test_a_scan_of_ten_pages",
 )
-"""Kill tests at length, flipped bits, full disks, soak, several machines, very long documents, the map in a browser,
-notebooks, the site, a guide that needs another model, how far training lifts a model: `make test-slow` runs them."""
+"""Kill tests at length, flipped bits, full disks, soak, several machines, very long documents, a scan of ten pages, the
+map in a browser, notebooks, the site, a guide that needs another model, how far training lifts one: `make test-slow`
+runs them."""
 
 
 FUZZED = ("tests/fuzz/test_fuzz.py::test_a_damaged_file", "tests/web/test_fuzz.py::test_whatever_is_sent")

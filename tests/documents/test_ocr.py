@@ -83,6 +83,14 @@ def test_pages_are_counted_as_they_are_read(read_scan):
     assert COUNTED == [(1, 1)]
 
 
+def test_lines_are_read_in_few_widths_so_that_memory_does_not_grow_with_the_pages():
+    widths: list[int] = []
+    session = ocr._FewWidths(lambda lines: widths.append(lines.shape[3]))
+    for width in range(320, 1300, 7):
+        session(np.ones((1, 3, 48, width), dtype=np.float32))
+    assert len(widths) == 140 and len(set(widths)) == 8
+
+
 def test_pages_that_ocr_is_not_sure_of_are_named():
     pages = [ScannedPage(n, [ocr.OcrLine("wall", 0, 9, 0, 9, sure)], 1.0) for n, sure in enumerate([0.9, 0.4, 0.5], 1)]
     with pytest.warns(LongmatchWarning, match=r"a\.pdf: OCR is not sure of pages 2-3; compare"):

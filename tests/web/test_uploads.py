@@ -14,11 +14,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from longmatch.lab.benchmarks.written.formats import PdfWriter
+from longmatch.lab.benchmarks.written.scanning import save_scan
 from longmatch.web.limits import MB, Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading import child
 from longmatch.web.reading.process import KEPT, read_apart
 from longmatch.web.security import too_large
+from tests.reuse.texts import random_words
 from tests.web.conftest import API, LONG, calling, upload
 
 NOTE = "# A note\n\nThe river rose over the bank. The harbour was shut.\n"
@@ -130,6 +133,19 @@ def test_a_reader_that_dies_is_said_to_lack_memory_or_to_have_crashed(tmp_path, 
     with pytest.raises(Problem) as problem:
         read_apart(b"text", "a.md", Limits(reading_memory=400 * MB))
     assert str(problem.value).startswith(says)
+
+
+def test_a_scan_of_ten_pages_is_read_in_the_memory_that_a_reader_has(shelf, tmp_path):
+    """Of random words, so that hardly two lines have the same width; on however busy a machine."""
+    writer = PdfWriter()
+    for number in range(60):
+        writer.paragraph(" ".join(random_words(number, 110)), "Times-Roman", 12)
+    writer.save(tmp_path / "text.pdf")
+    save_scan(tmp_path / "text.pdf", tmp_path / "scan.pdf", pages=10)
+    with calling(shelf, limits=Limits(scan_seconds=900)) as client:
+        answer = upload(client, (tmp_path / "scan.pdf").read_bytes(), "scan.pdf")
+    assert answer.status_code == 201, answer.text
+    assert answer.json()["words"] > 4000
 
 
 def test_a_document_of_office_that_unpacks_to_too_much_is_given_up(shelf):

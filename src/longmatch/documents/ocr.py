@@ -18,6 +18,7 @@ OnPage = Callable[[int, int], None]  # pages read so far, pages to read
 
 INSTALL = "pip install 'longmatch[ocr]'"
 LONGEST_SIDE = 1760  # pixels of a page: 150 dots per inch for A4
+WIDTHS = 160  # pixels by which the widths of lines differ, which are 48 high
 _MODELS = {
     "Det": "PP-OCRv6_det_small.onnx",
     "Rec": "PP-OCRv6_rec_small.onnx",
@@ -155,4 +156,18 @@ def _engine() -> Any:
     }
     for part, model in _MODELS.items():
         settings |= {f"{part}.engine_type": rapidocr.EngineType.OPENVINO, f"{part}.model_path": str(folder / model)}
-    return rapidocr.RapidOCR(params=settings)
+    engine = rapidocr.RapidOCR(params=settings)
+    recogniser = engine._load_rec_model()  # which it would do with the first line
+    recogniser.session = _FewWidths(recogniser.session)
+    return engine
+
+
+class _FewWidths:
+    """Pads pictures of lines to one of few widths: OpenVINO compiles for each width, and keeps all it has compiled."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def __call__(self, lines: npt.NDArray[np.float32]) -> Any:
+        """`lines` is (lines, channels, height, width); 0 is what RapidOCR itself pads with."""
+        return self._session(np.pad(lines, [(0, 0)] * 3 + [(0, -lines.shape[3] % WIDTHS)]))

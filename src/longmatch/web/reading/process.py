@@ -108,7 +108,11 @@ def _run(
 ) -> tuple[bytes, Problem | None]:
     seconds = max(1, ceil(limits.reading_seconds))
     command = [sys.executable, "-m", f"longmatch.web.reading.{module}", *arguments, seconds, limits.reading_memory]
-    environment = {name: os.environ[name] for name in KEPT if name in os.environ} | {"OMP_NUM_THREADS": "1"}
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment |= {
+        "OMP_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "1",
+    }  # each pool would reserve 64 MB of what it may have
     late = f"{shown} took longer than {limits.reading_seconds:g} seconds to read. {remedy}"
     with subprocess.Popen(
         [str(word) for word in command],
