@@ -5,9 +5,6 @@ import shutil
 
 import pytest
 
-from longmatch.cli.index import progress_text
-from longmatch.library.progress import IndexingProgress
-
 
 @pytest.fixture
 def mixed(folder):
@@ -28,16 +25,6 @@ def test_files_that_are_not_read_are_named_in_json(longmatch, mixed, tmp_path):
     ran = longmatch("index", tmp_path / "library", mixed, "--json")
     assert ran.json["passed_over"] == [str(mixed / name) for name in ("LICENSE", "a.xlsx", "b.xlsx", "c.ods")]
     assert ran.err == ""
-
-
-def test_progress_names_the_phase_and_what_is_encoded():
-    assert progress_text(IndexingProgress(36, 36, 0, 0, 5.0, 0.0)) == (
-        "reading: 36 of 36 files read, 0 documents encoded"
-    )
-    assert progress_text(IndexingProgress(36, 36, 4, 9000, 3.0, 0.2)) == (
-        "encoding: 36 of 36 files read, 4 documents encoded, 3,000 tokens a second"
-    )
-    assert progress_text(IndexingProgress(36, 36, 36, 9000, 3.0, 1.0)).startswith("writing: ")
 
 
 def test_a_language_that_the_model_does_not_know_is_said_once(longmatch, folder, tmp_path):

@@ -1,6 +1,9 @@
 """Scans and pictures are read by OCR: real models, on pages drawn from text that is known."""
 
 import re
+import subprocess
+import sys
+import time
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -21,6 +24,13 @@ from longmatch.library.library import Library
 EXAMPLES = Path(__file__).parents[2] / "examples" / "collection"
 HEADING = "2. The harbour wall"
 TEXT = "The harbour wall was raised by forty centimetres in 1911. Its stones came from the quarry above the town."
+RELAYING = """
+import sys
+from pathlib import Path
+from longmatch.documents import ocr
+with ocr.relaying(Path(sys.argv[1])):
+    ocr.report_page(int(sys.argv[2]), 2)
+"""
 COUNTED: list[tuple[int, int]] = []  # pages of the scan, as they were read
 OTHER = "Storms have passed over it twice since then. The keeper wrote both of them down in his book."
 
@@ -80,7 +90,18 @@ def test_a_picture_of_a_page_lying_on_its_side_is_read(page, tmp_path):
 
 
 def test_pages_are_counted_as_they_are_read(read_scan):
-    assert COUNTED == [(1, 1)]
+    assert COUNTED == [(0, 1), (1, 1)]
+
+
+def test_pages_that_another_process_reads_are_counted_too():
+    counted: list[tuple[int, int]] = []
+    with ocr.watching(lambda done, total: counted.append((done, total))), ocr.relayed(seconds=0.01) as pages:
+        for done in range(3):
+            process = subprocess.run([sys.executable, "-c", RELAYING, pages, str(done)], check=True)
+            deadline = time.monotonic() + 20
+            while len(counted) <= done and time.monotonic() < deadline:
+                time.sleep(0.01)
+    assert process.returncode == 0 and counted == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_lines_are_read_in_few_widths_so_that_memory_does_not_grow_with_the_pages():

@@ -54,3 +54,5 @@ def test_a_run_goes_through_its_phases_to_the_end_of_the_work(library: Library, 
     phases = list(dict.fromkeys(standing.phase for standing in standings))
     assert phases == ["reading", "encoding", "writing"]
     assert (standings[-1].share, standings[-1].documents) == (1, 8)
+    assert (standings[-1].read, standings[-1].written, standings[-1].written_share) == (1, 8, 1)
+    assert any(standing.read > standing.share >= standing.written_share for standing in standings)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from longmatch.cli.interrupt import orderly_interrupts
 from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
 from longmatch.cli.options import AsJson
-from longmatch.cli.printing import Terminal, echo, echo_json, warn
-from longmatch.cli.progress import progress, scanned_pages
+from longmatch.cli.printing import echo, echo_json, warn
+from longmatch.cli.progress import progress
+from longmatch.cli.waiting import shown_progress
 from longmatch.cli.watch import keep_indexed, watch_files
 from longmatch.errors import LongmatchError, ReadError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from longmatch.library.files import DescribedFile
     from longmatch.library.indexing import IndexingSummary, Prune
     from longmatch.library.library import Library
-    from longmatch.library.progress import IndexingProgress, OnProgress
+    from longmatch.library.progress import OnProgress
 
 STOPPED_EARLY = "stopped. Nothing new is kept yet; run the same command again to start from the beginning."
 
@@ -177,40 +177,11 @@ def passed_over(files: Sequence[str]) -> str:
 
 @contextmanager
 def indexing() -> Iterator["OnProgress"]:
-    """Live progress: phase, files, documents, tokens a second, time left; on Ctrl-C one sentence says what is kept."""
+    """Live progress of reading, OCR, encoding and writing; on Ctrl-C one sentence says what is kept."""
     with orderly_interrupts():
         try:
-            with _shown_progress() as report:
+            with shown_progress() as report:
                 yield report
         except KeyboardInterrupt as interrupt:
             warn(str(interrupt) or STOPPED_EARLY)
             raise
-
-
-@contextmanager
-def _shown_progress() -> Iterator["OnProgress"]:
-    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn()]
-    console = Terminal(stderr=True)  # in a file or a pipe a bar would leave blank lines
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
-        task = shown.add_task("loading", total=1.0)
-
-        scanned = latest = ""
-
-        def report(now: "IndexingProgress") -> None:
-            nonlocal latest
-            latest = progress_text(now)
-            shown.update(task, description=latest + scanned, completed=now.share)
-
-        def report_pages(pages: str) -> None:
-            nonlocal scanned
-            scanned = pages
-            shown.update(task, description=(latest or "reading") + scanned)
-
-        with scanned_pages(report_pages):
-            yield report
-
-
-def progress_text(now: "IndexingProgress") -> str:
-    """The phase, and what has been done so far."""
-    said = f"{now.phase}: {now.files:,} of {now.total_files:,} files read, {now.documents:,} documents encoded"
-    return f"{said}, {now.rate:,.0f} tokens a second" if now.tokens else said

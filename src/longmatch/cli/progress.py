@@ -31,7 +31,7 @@ def scanned_pages(show: Callable[[str], None]) -> Iterator[None]:
     from longmatch.documents import ocr
 
     def on_page(done: int, total: int) -> None:
-        show(f" (scan: page {done:,} of {total:,})" if done < total else "")
+        show(f" (OCR {done:,} of {total:,} pages)" if done < total else "")
 
     with ocr.watching(on_page):
         yield

@@ -165,7 +165,6 @@ class _Run:
     def _report(self, documents: int) -> None:
         self.documents += documents
         if self.on_progress:
-            seconds, share = time.monotonic() - self.start, self.work.share
-            self.on_progress(
-                IndexingProgress(self.files, self.total_files, self.documents, self.tokens, seconds, share)
-            )
+            seconds, work = time.monotonic() - self.start, self.work
+            standing = (self.files, self.total_files, self.documents, self.tokens, seconds, work.share, work.read_share)
+            self.on_progress(IndexingProgress(*standing))

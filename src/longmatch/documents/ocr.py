@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,7 @@ def is_available() -> bool:
 
 @contextmanager
 def watching(on_page: OnPage) -> Iterator[None]:
-    """Call `on_page` after each page that is read by OCR in this block."""
+    """Call `on_page` before the first page that is read by OCR in this block, and after each."""
     _watchers.append(on_page)
     try:
         yield
@@ -59,9 +61,42 @@ def watching(on_page: OnPage) -> Iterator[None]:
 
 
 def report_page(done: int, total: int) -> None:
-    """A page has been read."""
+    """Pages have been read, or will be."""
     for on_page in _watchers:
         on_page(done, total)
+
+
+@contextmanager
+def relayed(seconds: float = 0.5) -> Iterator[Path]:
+    """A file in which another process says how many pages it has read (`relaying`); this one's watchers are told."""
+    with TemporaryDirectory(prefix="longmatch-pages-") as folder:
+        file, ended = Path(folder) / "pages", Event()
+        relay = Thread(target=_relay, args=(file, ended, seconds), daemon=True)
+        relay.start()
+        try:
+            yield file
+        finally:
+            ended.set()
+            relay.join()
+
+
+def _relay(file: Path, ended: Event, seconds: float) -> None:
+    known = ""
+    while not ended.wait(seconds):
+        said = file.read_text() if file.exists() else ""
+        if said != known and said.endswith("\n"):  # else it is being written
+            known = said
+            report_page(*map(int, said.split()))
+
+
+def relaying(file: Path) -> AbstractContextManager[None]:
+    """Write the pages that are read in this block to a file, for the process that waits for them."""
+
+    def on_page(done: int, total: int) -> None:
+        with suppress(OSError):  # nobody waits any more
+            file.write_text(f"{done} {total}\n")
+
+    return watching(on_page)
 
 
 def confidence_of(lines: Sequence[OcrLine]) -> float:

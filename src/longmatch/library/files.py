@@ -4,9 +4,9 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -268,9 +268,11 @@ def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Ite
     single = [file for file, is_collection in zip(files, collections, strict=True) if not is_collection]
     apart = any(may_crash(file.path.name) for file in single)
     workers = _workers(len(single), sum(file.size for file in single), processes)
-    results = parallel_map(read_single, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed, apart=apart)
-    for file, is_collection in zip(files, collections, strict=True):
-        yield _stream(file, processes) if is_collection else _single(file, next(results))
+    with ocr.relayed() if apart else nullcontext() as pages:
+        work = partial(read_single, pages=pages)
+        results = parallel_map(work, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed, apart=apart)
+        for file, is_collection in zip(files, collections, strict=True):
+            yield _stream(file, processes) if is_collection else _single(file, next(results))
 
 
 def may_crash(name: str) -> bool:
@@ -293,9 +295,12 @@ class SingleRead:
     problems: list[ReadError] = field(default_factory=list)  # with what is attached
 
 
-def read_single(file: SourceFile) -> SingleRead:
-    """Read a file of one document; its reader's warnings become remarks, as it may run in another process."""
-    with collected_warnings() as remarks:
+def read_single(file: SourceFile, pages: Path | None = None) -> SingleRead:
+    """Read a file of one document; its reader's warnings become remarks, as it may run in another process.
+
+    The pages that it reads by OCR are told in the file `pages` (`ocr.relayed`).
+    """
+    with collected_warnings() as remarks, ocr.relaying(pages) if pages else nullcontext():
         problems: list[ReadError] = []
         try:
             if is_mail(file.path):

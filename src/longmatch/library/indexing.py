@@ -205,7 +205,7 @@ class IndexingRun:
         self.changes = Changes(writer.store, source_paths, prune)
         self.batch = _Batch()
         self.pipeline = Pipeline([self._tokenize, self._encode, self._store])
-        self.files = self.total_files = self.documents = self.tokens = 0
+        self.files = self.total_files = self.documents = self.tokens = self.written = 0
         self.work = Work()
         self.languages: set[str] = set()  # of new and changed documents
         self.batch_characters: float = FIRST_CHARACTERS
@@ -220,6 +220,7 @@ class IndexingRun:
         self._keep_renamed(files, records)
         self.total_files = len(files.to_read)
         self.work.expect(files.to_read)
+        self._report()
         with self.pipeline:
             for file in read_files(files.to_read):
                 self._add(file)
@@ -294,6 +295,8 @@ class IndexingRun:
         """Files are recorded last: if killed before, the next run reads them again."""
         if batch.rows is not None:
             self.writer.put(batch.rows)
+            self.written += len(batch.rows)
+            self.work.written(batch.characters)
         if batch.removed:
             self.writer.remove(batch.removed)
         self.writer.store.put_files(batch.files)
@@ -304,6 +307,14 @@ class IndexingRun:
             with self._progress_lock:
                 seconds = time.monotonic() - self.started
                 standing = IndexingProgress(
-                    self.files, self.total_files, self.documents, self.tokens, seconds, self.work.share
+                    self.files,
+                    self.total_files,
+                    self.documents,
+                    self.tokens,
+                    seconds,
+                    self.work.share,
+                    self.work.read_share,
+                    self.written,
+                    self.work.written_share,
                 )
                 self.on_progress(standing)

@@ -22,6 +22,9 @@ class IndexingProgress:
     tokens: int
     seconds: float
     share: float  # of the work, by characters encoded; those of files not read yet are estimated
+    read: float = 1.0  # the share of these characters that was read
+    written: int = 0  # documents
+    written_share: float = 0.0  # of the characters, those of documents written
 
     @property
     def rate(self) -> float:
@@ -47,7 +50,7 @@ class Work:
         self._read: Counter[str] = Counter()  # bytes
         self._characters: Counter[str] = Counter()  # to encode, of files read
         self._unfinished = 0  # characters of the file that is being read
-        self._found = self._encoded = 0
+        self._found = self._encoded = self._written = 0
         self._under_way = 0.0
 
     def expect(self, files: Iterable[SourceFile]) -> None:
@@ -77,12 +80,29 @@ class Work:
         self._encoded += characters
         self._under_way = 0.0
 
+    def written(self, characters: int) -> None:
+        """A whole batch has been written."""
+        self._written += characters
+
     @property
     def share(self) -> float:
-        """The part that is done, 0 to 1."""
+        """The part that is encoded, 0 to 1."""
+        return self._part(self._encoded + self._under_way)
+
+    @property
+    def read_share(self) -> float:
+        """The part that is read."""
+        return self._part(self._found)
+
+    @property
+    def written_share(self) -> float:
+        """The part that is written."""
+        return self._part(self._written)
+
+    def _part(self, characters: float) -> float:
         waiting = sum(size * self._density(suffix) for suffix, size in self._waiting.items())
         expected = self._found + max(0.0, waiting - self._unfinished)
-        return min(1.0, (self._encoded + self._under_way) / expected) if expected else 1.0
+        return min(1.0, characters / expected) if expected else 1.0
 
     def _density(self, suffix: str) -> float:
         """Characters to encode per byte of a file."""

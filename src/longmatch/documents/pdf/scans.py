@@ -71,6 +71,7 @@ def read_scanned(path: Path, numbers: Sequence[int]) -> list[ScannedPage]:
 def recognise_pages(numbers: Sequence[int], pixels: Callable[[int], tuple[ocr.Pixels, float]]) -> list[ScannedPage]:
     """Read pages by OCR; `pixels` draws one, and says how many pixels it has per point."""
     pages = []
+    ocr.report_page(0, len(numbers))
     for done, number in enumerate(numbers, 1):
         drawn, scale = pixels(number)
         pages.append(ScannedPage(number, ocr.recognise(drawn), scale))
