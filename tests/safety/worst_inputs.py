@@ -55,6 +55,8 @@ WORST: dict[str, tuple[str, str, str]] = {  # by the module, and the name that i
     "documents.metadata:author_names": ("", "\n", "!"),
     "documents.numbered_paragraphs:_NUMBER": ("(13)\t", " ", "\x00"),
     "documents.numbered_paragraphs:_MARK": ("", "\n ", "1. x"),
+    "documents.outline:_MARK": ("A", " ", "b"),
+    "documents.outline:_ROMAN": ("", "I", "L"),
     "documents.paragraph_kinds:_REFERENCES": ("XXV.2.3\n\n\u043b\u0438\u0442\u0435\u0440\u0430\u0442\u0443", "V", "a"),
     "documents.paragraph_kinds:_CAPTION": ("圖", "4", "\n"),
     "documents.pdf.block_kinds:_CONTENTS_ENTRY": ("", "……", "!"),

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from longmatch.documents.read import read_text_string
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from longmatch.web.limits import Limits
@@ -57,6 +58,16 @@ def test_a_copy_is_labelled(tmp_path, tiny_web):
     with calling(library) as client:
         hits = ranked(client, document="first.md")["hits"]
     assert [(hit["id"], hit["relation"]) for hit in hits] == [("second.md", "copy"), ("other.md", None)]
+
+
+def test_a_question_is_answered_by_sections_and_a_document_is_not(client, shelf):
+    question = client.post(f"{API}/uploads", json={"text": "Who unloaded the ship?"}).json()
+    found = waited(client, client.post(f"{API}/rank", json={"document": question["upload"], "k": 2}).json()["job"])
+    sections = found["result"]["sections"]
+    asked = shelf.rank_sections(read_text_string("Who unloaded the ship?"), 2)
+    assert [(hit["id"], hit["number"]) for hit in sections] == [(hit.document.id, hit.number) for hit in asked]
+    assert all(hit["passage"]["text"] in hit["paragraph"] and hit["parents"] == [] for hit in sections)
+    assert ranked(client, document="report-1.md")["sections"] == []
 
 
 def test_the_document_itself_is_no_hit(client):

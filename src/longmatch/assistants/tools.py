@@ -31,15 +31,17 @@ class Tools:
     def search(self, question: str, k: int = 5, where: str | None = None) -> Answer:
         """Find the sections of the library that answer a question or take up a topic, best first.
 
-        Each has the id and title of its document, its heading and number (for `read`), the page where there are pages,
-        and the sentence that answers best. `stands_out` is false where nothing in the library answers the question:
-        then say so. `where` is a condition on the documents as in SQL, such as: year > 2019 AND author contains 'doe'.
+        Each has the id and title of its document, its heading and number (for `read`), the headings above that
+        (`parents`), the page where there are pages, and the sentence that answers best. `stands_out` is false where
+        nothing in the library answers the question: then say so. `where` is a condition on the documents as in SQL,
+        such as: year > 2019 AND author contains 'doe'.
         """
         with self._lock:
             hits = self.library.rank_sections(_text(question), _count(k), where)
             found = [
                 _place(hit.document)
                 | {"section": shortened(hit.heading), "number": section_numbers(hit.document)[hit.number]}
+                | ({"parents": [shortened(heading) for heading in hit.parents]} if hit.parents else {})
                 | {"page": hit.page, "passage": shortened(hit.passage.shown, PASSAGE)}
                 for hit in hits
             ]

@@ -437,7 +437,8 @@ class Library:
         hits.ordered_by = (by, rerank.name) if rerank and combine else None
         hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
         if by == "default" and not rerank and encoded.is_question:
-            hits.stands_out = rank_sections(searcher, encoded, 1, where).stands_out
+            hits.sections = rank_sections(searcher, encoded, k, where, self._with_path)
+            hits.stands_out = hits.sections.stands_out
         hits.left_out = self.left_out(where)
         return hits
 

@@ -17,6 +17,8 @@ from longmatch.reuse.copies import are_copies
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from longmatch.matching.section_hits import SectionHits
+
 COLUMNS = (
     "id",
     "title",
@@ -97,6 +99,7 @@ class Hits(list[Hit]):
     """The documents found for a query, best first: a list that a notebook shows as a table."""
 
     stands_out: bool | None = None  # for a question, whether any document has more to do with it than the others
+    sections: "SectionHits | None" = None  # for a question, the sections that answer it best
     left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
     same: tuple[SameDocument, ...] = ()  # entries of the library that are the query itself; they are no hits
     ordered_by: tuple[str, str] | None = None  # two models whose orders are averaged; the scores are the first one's
@@ -124,7 +127,7 @@ class Hits(list[Hit]):
         return found if isinstance(found, Hit) else self._with_remarks(Hits(found))
 
     def _with_remarks(self, hits: "Hits") -> "Hits":
-        hits.stands_out, hits.left_out = self.stands_out, self.left_out
+        hits.stands_out, hits.sections, hits.left_out = self.stands_out, self.sections, self.left_out
         hits.same, hits.ordered_by = self.same, self.ordered_by
         return hits
 

@@ -6,12 +6,15 @@ from typing import Any, SupportsIndex, TextIO, overload
 
 from longmatch.documents.brief import brief
 from longmatch.documents.document import Document, Section
+from longmatch.documents.outline import parents
 from longmatch.matching.match import Passage
 from longmatch.matching.render.verdict import ranking_remarks
 from longmatch.matching.render.wording import label
 from longmatch.matching.spreadsheet import write_csv
 
 COLUMNS = ("id", "title", "section", "page", "source", "passage")  # of a table
+
+LONGEST = 3_000  # characters of a paragraph
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,24 @@ class SectionHit:
         return label(self.section.heading, self.section.of(self.document.readable))
 
     @property
+    def parents(self) -> tuple[str, ...]:
+        """The headings it stands under, the outermost first, but for the document's title."""
+        above = parents((section.level, section.heading) for section in self.document.sections[: self.number + 1])
+        return tuple(heading for heading in above if heading != self.document.title)
+
+    @property
+    def path(self) -> str:
+        """Its heading below those it stands under, as `III. Discussion › B. Standing`."""
+        return " › ".join([*self.parents, self.heading])
+
+    @property
+    def paragraph(self) -> str:
+        """The paragraph around the passage; the passage alone where that is longer than LONGEST."""
+        around = (p for p in self.section.paragraphs if p.start <= self.passage.start < p.end)
+        text = next((p.of(self.document.readable) for p in around), "")
+        return text if 0 < len(text) <= LONGEST else self.passage.shown
+
+    @property
     def page(self) -> int | None:
         """The page of the passage, where the format has pages."""
         return self.document.page_at(self.passage.start)
@@ -48,6 +69,7 @@ class SectionHit:
             "id": self.document.id,
             "title": self.document.title,
             "section": self.heading,
+            "parents": list(self.parents),
             "number": self.number,
             "page": self.page,
             "score": round(self.score, 6),
@@ -90,4 +112,4 @@ class SectionHits(list[SectionHit]):
 
     @staticmethod
     def _row(hit: SectionHit) -> dict[str, Any]:
-        return hit.to_dict() | {"source": hit.document.source, "passage": hit.passage.shown}
+        return hit.to_dict() | {"section": hit.path, "source": hit.document.source, "passage": hit.passage.shown}

@@ -12,7 +12,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.library.conditions import parse
 from longmatch.matching.render.wording import none_matches
 from longmatch.web.jobs import Job
-from longmatch.web.schema import Found, Ranking, RankRequest, Same
+from longmatch.web.schema import Found, FoundSection, Ranking, RankRequest, Same
 from longmatch.web.state import State
 
 
@@ -63,6 +63,7 @@ def _ranking(state: State, asked: RankRequest, query: str | Encoding, job: Job |
         documents=len(rows),
         remarks=library.language_remarks(described.language) + nothing + hits.remarks,
         same=[Same(**rows[one.id].model_dump(), relation=one.relation) for one in hits.same if one.id in rows],
+        sections=[FoundSection.of_hit(hit, rows.get(hit.document.id)) for hit in hits.sections or ()],
         hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
     )
 

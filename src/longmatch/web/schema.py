@@ -11,6 +11,7 @@ from longmatch.matching.hits import Hit
 from longmatch.matching.match import Alignment, Grid, Match, NoVerdict, Passage
 from longmatch.matching.render.verdict import remarks, verdict
 from longmatch.matching.render.wording import carried_by, shared_text, unread
+from longmatch.matching.section_hits import SectionHit
 from longmatch.reuse.reuse import ONE_WORDING
 
 By = Literal["default", "sdr"]
@@ -232,6 +233,28 @@ class Same(Described):
     relation: Literal["copy", "version"] = Field(description="Its text word for word, or another version of it.")
 
 
+class FoundSection(Described):
+    """A section of a document that answers a question."""
+
+    section: str = Field(description="Its heading, or its first words.")
+    parents: list[str] = Field(description="The headings it stands under, the outermost first.")
+    number: int = Field(description="Of the section in the document, from 0.")
+    passage: PassageText = Field(description="The sentence in it that answers best.")
+    paragraph: str = Field(description="The paragraph around that sentence; the sentence alone where it is very long.")
+
+    @classmethod
+    def of_hit(cls, hit: SectionHit, known: Described | None = None) -> "FoundSection":
+        """From a hit, and what is known of its document already."""
+        return FoundSection(
+            **(known or Described.of(hit.document)).model_dump(),
+            section=hit.heading,
+            parents=list(hit.parents),
+            number=hit.number,
+            passage=PassageText.of(hit.passage),
+            paragraph=hit.paragraph,
+        )
+
+
 class Ranking(Answer):
     """The documents that belong most with one, best first."""
 
@@ -242,6 +265,7 @@ class Ranking(Answer):
     same: list[Same] = Field(
         description="Entries of the library that are the upload itself; they are not among the hits."
     )
+    sections: list[FoundSection] = Field(description="For a question, the sections that answer it best; else none.")
     hits: list[Found]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from longmatch.library.library import Library
 from tests.web.conftest import real_server, set_probabilities
-from tests.web.page.conftest import EXAMPLES, A, B, root_of
+from tests.web.page.conftest import AT_REST, EXAMPLES, A, B, root_of
 
 PASTED = (
     "Thoughts on mortar\n\nLime mortar lets an old wall breathe. Cement pointing traps damp in the joints, "
@@ -86,6 +86,22 @@ def test_a_pasted_text_finds_what_says_the_same(visit):
     page.wait_for_selector(".hit")
     assert page.locator("h1").text_content() == "Thoughts on mortar"
     assert page.locator(".hit").first.get_attribute("data-id") in {"pointing-old-walls.md", "tower-repair-report.pdf"}
+
+
+def test_a_question_is_answered_by_sections_that_lead_to_their_place(visit):
+    page = visit().open()
+    page.get_by_label("Paste a text").fill("Why does lime mortar suit soft old bricks better than cement?")
+    page.locator(".paste .button").click()
+    page.wait_for_selector(".section-hit")
+    first = page.locator(".section-hit").first
+    assert first.get_attribute("data-id") in {"pointing-old-walls.md", "tower-repair-report.pdf"}
+    assert first.locator("blockquote b").text_content() and page.locator(".hit").count()
+    heading = first.locator("h2").text_content().split(" › ")[-1].split(" ", 1)[-1].strip()
+    first.get_by_text("Read it there").click()
+    page.wait_for_selector(".reader .text")
+    page.evaluate(AT_REST)
+    top = page.locator(".text :is(h2, h3, h4)", has_text=heading).first.bounding_box()["y"]
+    assert 0 <= top < page.viewport_size["height"]
 
 
 def test_a_file_that_cannot_be_read_is_named_in_a_sentence_and_another_can_be_chosen(visit, tmp_path):

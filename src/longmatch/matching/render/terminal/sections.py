@@ -27,7 +27,7 @@ def print_sections(hits: SectionHits, console: Console) -> None:
     digits = len(str(len(hits)))
     for number, hit in enumerate(hits):
         bar = rank_bar(place_in_order(number, len(hits)), BAR)
-        console.print(Text.assemble((f"{number + 1:>{digits}}. ", "bold"), *bar, (printable(hit.heading), "bold")))
+        console.print(Text.assemble((f"{number + 1:>{digits}}. ", "bold"), *bar, (printable(hit.path), "bold")))
         place = f"{printable(hit.document.title)} ({printable(hit.document.id)}{_page(hit.page)})"
         _print_below(Text(place, "dim"), console, digits + 2)
         _print_below(Text.assemble("“", marked(hit.passage.shown, ()), "”"), console, digits + 2)

@@ -29,6 +29,11 @@ export async function show(outlet, parameters, signal) {
       h("article", { class: "text", lang: found.language },
         places.length ? places : empty("No text", "This document holds no text that could be read."))));
 
+  const asked = places[sections.indexOf(found.sections[Number(parameters.section || -1)])];
+  const look = () => asked?.scrollIntoView();
+  look();
+  requestAnimationFrame(() => requestAnimationFrame(look)); // sections that were seen now have their own heights
+
   /* The mark of a page before its first paragraph. */
   function beginsPage(page) {
     if (page === null || page <= last) return null;

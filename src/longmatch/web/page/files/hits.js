@@ -27,6 +27,21 @@ export function hitCard(query, hit, place, total) {
       others.length ? h("details", { class: "more-pairs" }, h("summary", {}, count(others.length, "more passage")), others.map((pair) => pairOf(pair, query, hit))) : null));
 }
 
+/* A section that answers a question: where it stands, and the sentence that answers in its paragraph. */
+export function sectionCard(hit, place) {
+  const text = hit.paragraph.replace(/\s+/g, " ").trim(), said = hit.passage.text.replace(/\s+/g, " ").trim();
+  const at = text.indexOf(said);
+  const quoted = at < 0 ? [h("b", {}, said)] : [text.slice(0, at), h("b", {}, said), text.slice(at + said.length)];
+  return h("li", { class: "card section-hit", "data-id": hit.id },
+    h("header", { class: "hit-head" },
+      h("div", {},
+        h("h2", { dir: "auto" }, h("span", { class: "rank" }, String(place)), " ", [...hit.parents, hit.section].join(" › ")),
+        h("p", { class: "facts", dir: "auto" }, hit.title || hit.id, " · ", h("span", { class: "id" }, hit.id), " ", pageMark(hit, hit.passage.page, hit.passage))),
+      h("div", { class: "ways" },
+        h("a", { class: "button quiet", href: to("document", { id: hit.id, section: hit.number }) }, "Read it there"))),
+    h("blockquote", {}, h("p", { dir: "auto", lang: hit.language }, quoted)));
+}
+
 /* The library's own entry of an upload: no hit, but a way to it. */
 export function sameCard(query, same) {
   const compare = to("compare", { a: same.id, b: query.id });

@@ -46,7 +46,7 @@ export function intake(ready, act, signal) {
       const dropped = event.dataTransfer?.files[0];
       if (dropped) send(dropped, dropped.name);
     });
-    const area = h("textarea", { class: "field", rows: 4, placeholder: "Or paste a text", "aria-label": "Paste a text", value: text, dir: "auto" });
+    const area = h("textarea", { class: "field", rows: 4, placeholder: act === "Search" ? "Or paste a text, or ask a question" : "Or paste a text", "aria-label": "Paste a text", value: text, dir: "auto" });
     const button = h("button", { class: "button primary", disabled: !text.trim() }, act);
     area.addEventListener("input", () => { button.disabled = !area.value.trim(); });
     area.addEventListener("keydown", (event) => {

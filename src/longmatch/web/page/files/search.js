@@ -3,7 +3,7 @@ import { isUpload, settle, to } from "./addresses.js";
 import { rank } from "./api.js";
 import { chooser } from "./chooser.js";
 import { count, h, language } from "./dom.js";
-import { hitCard, sameCard } from "./hits.js";
+import { hitCard, sameCard, sectionCard } from "./hits.js";
 import { intake } from "./intake.js";
 import { empty, failed, skeleton, working } from "./states.js";
 
@@ -56,15 +56,15 @@ async function results(outlet, parameters, signal, back) {
     if (kept.size > 12) kept.delete(kept.keys().next().value);
   }
   document.title = `${ranking.query.title} · longmatch`;
-  main.replaceChildren(asked(ranking.query), ...found(ranking, parameters, question.k));
+  main.replaceChildren(asked(ranking.query, ranking.sections.length > 0), ...found(ranking, parameters, question.k));
 }
 
 /* What was asked with. */
-function asked(query) {
+function asked(query, question) {
   const mine = isUpload(query.id);
   return h("header", { class: "asked" },
     h("div", {},
-      h("p", { class: "eyebrow" }, mine ? "Documents that belong with your upload" : "Documents that belong with"),
+      h("p", { class: "eyebrow" }, question ? "Your question" : mine ? "Documents that belong with your upload" : "Documents that belong with"),
       h("h1", { dir: "auto" }, query.title || query.id),
       h("p", { class: "facts" }, `${count(query.words, "word")} · ${language(query.language)}`, mine ? " · held in memory until the server ends" : ` · ${query.id}`)),
     h("div", { class: "ways" },
@@ -107,6 +107,9 @@ function found(ranking, parameters, k) {
 
   const bar = h("div", { class: "bar-of-tools" }, summary, filter, languages.length > 1 ? tongue : null, sort, asking(parameters));
   const remarks = ranking.remarks.map((sentence) => h("p", { class: "notice", dir: "auto" }, sentence));
+  const sections = ranking.sections.length ? [
+    h("h2", { class: "part" }, "The closest sections"), h("ol", { class: "cards sections" }, ranking.sections.map((hit, place) => sectionCard(hit, place + 1))),
+    h("h2", { class: "part" }, "Documents")] : [];
   const same = ranking.same.length ? [h("ul", { class: "cards same-list" }, ranking.same.map((each) => sameCard(ranking.query, each)))] : [];
   if (!hits.length) {
     return [bar, ...remarks, ...same, empty("Nothing found", parameters.where ? "No document fulfils the condition." : "The library holds no other document.")];
@@ -115,7 +118,7 @@ function found(ranking, parameters, k) {
   const next = STEPS.find((step) => step > k);
   const more = next && hits.length >= k && ranking.documents > k
     ? h("div", { class: "list-foot" }, h("a", { class: "button", href: to("search", { ...parameters, k: next }) }, `Show the best ${next}`)) : null;
-  return [bar, ...remarks, ...same, list, ...(more ? [more] : [])];
+  return [...(sections.length ? [...remarks, ...sections, bar] : [bar, ...remarks]), ...same, list, ...(more ? [more] : [])];
 }
 
 /* What needs another request: the score, and a condition on the documents. */
