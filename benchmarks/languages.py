@@ -4,8 +4,7 @@
     python benchmarks/languages.py chinese DATA/legal-zh [--queries 4] [--backbones multilingual FOLDER ...]
 
 `partners`: `examples/crosslingual` has 12 subjects, each in two languages. For each of its 24 texts the other 23 are
-ranked; counted is how often the text on the same subject comes first, and how likely the default says that partners,
-and others, belong together.
+ranked; counted is how often the text on the same subject comes first.
 
 `chinese`: nDCG@10 on legal-zh over the candidates of each query, for the test queries with the shortest candidates:
 whole judgments take long to encode. All models see the same documents: the queries and all of their candidates.
@@ -40,23 +39,20 @@ Grades = Mapping[str, Mapping[str, int]]  # of the judged documents of each quer
 def partners(backbones: Sequence[str]) -> Table:
     documents = [read(str(path)) for path in sorted(TEXTS.glob("*.??.md"))]
     subjects = np.array([document.id.partition(".")[0] for document in documents])
-    table = Table("backbone", "first", "of", "MRR", "partners", "others")
+    table = Table("backbone", "first", "of", "MRR")
     for name in [DEFAULT_NAME, *backbones]:
         matcher = HybridMatcher(Backbone.load(name))
         encodings = matcher.encode(documents)
         collection = matcher.collect(encodings)
-        ranks, likely, others = [], [], []
+        ranks = []
         for number, encoding in enumerate(encodings):
-            scores, probabilities = collection.judge(encoding, matcher.statistics)
+            scores = collection.scores(encoding, matcher.statistics)
             scores[number] = -np.inf
             same = (subjects == subjects[number]) & (np.arange(len(documents)) != number)
             ranks.append(1 + int((scores > scores[same].max()).sum()))
-            likely.append(float(probabilities[same].mean()))
-            others.append(float(np.delete(probabilities, np.flatnonzero(subjects == subjects[number])).max()))
         first = sum(rank == 1 for rank in ranks)
         reciprocal = np.mean([1 / rank for rank in ranks])
-        probability = f"{np.median(likely):.2f} (median), {min(likely):.2f} to {max(likely):.2f}"
-        table.add_row(name, str(first), str(len(ranks)), f"{reciprocal:.3f}", probability, f"{max(others):.2f}")
+        table.add_row(name, str(first), str(len(ranks)), f"{reciprocal:.3f}")
     return table
 
 

@@ -80,7 +80,7 @@ def test_both_orders_count_alike_and_scores_stay_the_librarys(made: Library, mod
     assert [hit.id for hit in hits] == sorted(mean, key=lambda id: (-mean[id], id))
     for hit in hits:
         assert (hit.score, hit.percentile) == pytest.approx((plain[hit.id].score, plain[hit.id].percentile))
-    together = f"Ordered by default and {model.name} together; the scores are those of default."
+    together = f"Ordered by default and {model.name} together."
     assert hits.remarks[0] == hits[:3].remarks[0] == together
     alone = made.rank(QUERY, k=20, rerank=model, depth=20, combine=False)
     assert [hit.id for hit in hits] not in ([hit.id for hit in alone], [document.id for document in first])
