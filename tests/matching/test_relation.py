@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from longmatch.documents import Draft
+from longmatch.matching.render.wording import shared_text
 from tests.matching.render.render_matches import made, matched
 from tests.reuse.texts import random_words
 
@@ -32,6 +34,16 @@ def test_versions_tell_what_changed():
     told = compared(text(1), f"{text(1)} {text(3, 20)}").to_dict()
     assert told["relation"] == "version" and told["revision"]["added"] >= 20
     assert told["reuse"]["share_a"] == pytest.approx(1, abs=0.01)
+
+
+def test_of_two_versions_all_words_count_those_of_tables_too():
+    tables = ("Item | Price\nAnalyst | £950", "Item | Price\nAnalyst | £951")
+    drafts = [Draft(), Draft()]
+    for draft, table in zip(drafts, tables, strict=True):
+        draft.paragraph(text(1))
+        draft.paragraph(table, "table")
+    (stated, _) = shared_text(matched(*(draft.document(f"{n}.md") for n, draft in enumerate(drafts))))
+    assert stated == "The two are versions of one text: >99% of A stands unchanged in B, >99% of B in A."
 
 
 def test_reused_passages_are_the_characters_of_both_texts():

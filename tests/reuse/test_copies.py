@@ -113,6 +113,13 @@ def test_what_the_format_of_one_file_cannot_give_is_said_not_to_be_compared():
     assert found.relation == "copy" and found.not_compared == ("tables", "footnotes")
 
 
+def test_a_text_too_short_for_any_passage_is_no_copy_either():
+    short = [contract(f"Pay {sum_} now.", note="", table="") for sum_ in ("£42,500", "€42,500")]
+    assert find_reuse(*short).relation == "version" and shown(*short) == ("£42,500", "€42,500")
+    priced = [contract("Prices.", note="", table=table) for table in (TABLE, TABLE.replace("£85", "£58"))]
+    assert find_reuse(*priced).relation == "version" and find_reuse(priced[0], priced[0]).relation == "copy"
+
+
 @pytest.mark.parametrize("part", ["note", "table"])
 def test_a_footnote_or_a_table_that_is_gone_makes_no_copy(part):
     a, b = contract(source="a.docx"), contract(**{part: ""}, source="b.html")

@@ -68,9 +68,7 @@ class Reuse:
     reused_b: int = 0
     common_a: int = 0  # words in common passages alone
     common_b: int = 0
-    same_a: int = 0  # words in passages of either kind that are the same in the other, with all visible characters
-    same_b: int = 0
-    alike_a: int = 0  # the same, where case and signs do not matter
+    alike_a: int = 0  # words in passages of either kind that are the same in the other, case and signs aside
     alike_b: int = 0
     by_character: bool = False  # whether the words counted are characters, as in Chinese
     copied: bool = False  # whether all visible characters are the same
@@ -149,17 +147,18 @@ def reuse_of(a: Document, own: Words, b: Document, other: Words, is_common: IsCo
     unit = PER_WORD if own.characters and other.characters else 1
     passages = [_passage(found, own, other, a.readable, is_common) for found in shared]
     counted = [found for found, passage in zip(shared, passages, strict=True) if not passage.common]
-    (all_a, reused_a, alike_a, same_a), (all_b, reused_b, alike_b, same_b) = (
+    (all_a, reused_a, alike_a), (all_b, reused_b, alike_b) = (
         (
             _covered((found.range(side) for found in shared), size),
             _covered((found.range(side) for found in counted), size),
             _covered((found.places[side] for found in shared), size),
-            _covered((found.places[side][found.same] for found in shared), size),
         )
         for side, size in ((0, len(own)), (1, len(other)))
     )
-    nearly = np.array_equal(own.ids, other.ids) or alike_a + alike_b >= VERSION * (len(own) + len(other))
-    missing = not_compared(a, b) if nearly else None
+    if np.array_equal(own.ids, other.ids):  # too few words, it may be, for any passage
+        alike_a = alike_b = len(own)
+    alike = alike_a + alike_b >= VERSION * (len(own) + len(other))
+    missing = not_compared(a, b) if alike else None
     return Reuse(
         passages=tuple(sorted(passages, key=lambda passage: (-passage.same, passage.a.start, passage.b.start))),
         words_a=len(own),
@@ -168,8 +167,6 @@ def reuse_of(a: Document, own: Words, b: Document, other: Words, is_common: IsCo
         reused_b=reused_b,
         common_a=all_a - reused_a,
         common_b=all_b - reused_b,
-        same_a=same_a,
-        same_b=same_b,
         alike_a=alike_a,
         alike_b=alike_b,
         by_character=unit == PER_WORD,

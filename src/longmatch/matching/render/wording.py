@@ -111,9 +111,11 @@ def shared_text(match: Match) -> list[str]:
         missing = f" The {left_out} of one are not compared: the file of the other can give none." if left_out else ""
         return [f"The two are copies: their visible characters are the same.{missing}"]
     if relation in ONE_WORDING:
-        same = reuse.same_a / max(1, reuse.words_a), reuse.same_b / max(1, reuse.words_b)
-        parts = f"{percent(same[0])} of A stands unchanged in B, {percent(same[1])} of B in A"
-        return [f"{_one_wording(reuse)}: {parts}.", revision_summary(match.revision)]
+        revision = match.revision
+        kept = revision.words("same") + revision.words("moved")
+        own, other = (kept / max(1, kept + revision.words(changed)) for changed in ("removed", "added"))
+        parts = f"{percent(own)} of A stands unchanged in B, {percent(other)} of B in A"
+        return [f"{_one_wording(reuse)}: {parts}.", revision_summary(revision)]
     return [sentence for sentence in (_reused(reuse), _common(reuse)) if sentence]
 
 
