@@ -5,22 +5,26 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 from xml.etree.ElementTree import Element, ParseError
 
 from longmatch.documents.checks import LARGEST_FILE, check_file
-from longmatch.documents.safe_xml import TooDeep, parse_xml
+from longmatch.documents.safe_xml import TooDeep, TooMany, parse_xml
 from longmatch.errors import ReadError
 
 LARGEST_MEMBER = LARGEST_FILE  # after unpacking
 LARGEST_TOTAL = 400_000_000  # bytes unpacked from one document
 MOST_MEMBERS = 100_000
 ORDINARY = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # the others unpack without a bound
+SHARED_ROOM, SHARED_RATIO = 50_000_000, 100  # bytes that files inside a file may unpack to, and times their packed size
 _SLICE = 1 << 20
 _ENCRYPTED = 0x1  # flag of a member
 _UNUSUAL = "It is not an ordinary document; leave it out."
+T = TypeVar("T")
 DAMAGE = (  # what a damaged zip file, or the XML in it, may raise
     zipfile.BadZipFile,
     zlib.error,
@@ -43,8 +47,45 @@ def file_errors(path: object, problem: str, advice: str = "Save it again from an
         raise ReadError(path, "is compressed in a way that longmatch does not read", advice) from error
     except (TooDeep, RecursionError) as error:
         raise ReadError(path, "is nested too deep", _UNUSUAL) from error
+    except TooMany as error:
+        raise ReadError(path, "unpacks to a huge size", _UNUSUAL) from error
     except DAMAGE as error:
         raise ReadError(path, problem, advice) from error
+
+
+@dataclass
+class Room:
+    """The bytes that may still be unpacked."""
+
+    left: int
+
+
+_rooms: ContextVar[tuple[Room, ...]] = ContextVar("_rooms", default=())  # of the files that the one being read lies in
+
+
+def rooms(own: int) -> tuple[Room, ...]:
+    """What a file may unpack to: `own` bytes, and what is left to the files that it lies in."""
+    return (Room(own), *_rooms.get())
+
+
+def take(taken: tuple[Room, ...], count: int) -> bool:
+    """Take so many bytes of each; whether they were there."""
+    for room in taken:
+        room.left -= count
+    return all(room.left >= 0 for room in taken)
+
+
+def read_together(documents: Iterator[T], room: Room) -> Iterator[T]:
+    """The documents of a file inside another one, whose files share the room."""
+    while True:
+        token = _rooms.set((room, *_rooms.get()))
+        try:
+            document = next(documents, None)
+        finally:
+            _rooms.reset(token)
+        if document is None:
+            return
+        yield document
 
 
 class Archive:
@@ -59,7 +100,7 @@ class Archive:
         with file_errors(path, f"is damaged or not {kind}", "Get a fresh copy, or give it the right file extension."):
             self._zip = zipfile.ZipFile(path)
         self._members = {info.filename: info for info in self._zip.infolist()}
-        self._left = LARGEST_TOTAL if total is None else total
+        self._rooms = rooms(LARGEST_TOTAL if total is None else total)
         if len(self._members) > MOST_MEMBERS:
             raise ReadError(path, f"holds more than {MOST_MEMBERS:,} files", _UNUSUAL)
 
@@ -103,12 +144,16 @@ class Archive:
             raise ReadError(self.path, "unpacks to a huge size", _UNUSUAL)
         with file_errors(self.path, f"is damaged ({name})", "Get a fresh copy."), self._zip.open(info) as member:
             while part := member.read(_SLICE):
-                self._left -= len(part)
-                if self._left < 0:
+                if not take(self._rooms, len(part)):
                     break
                 yield part
-        if self._left < 0:
-            raise ReadError(self.path, "unpacks to a huge size", _UNUSUAL)
+            else:
+                return
+        raise ReadError(self.path, "unpacks to a huge size", _UNUSUAL)
+
+    def packed_size(self, name: str) -> int:
+        """The bytes of a member in the file."""
+        return self._members[name].compress_size
 
     def xml(self, name: str) -> Element | None:
         """Parse a member; None if there is none of that name."""

@@ -57,7 +57,7 @@ def read_attachments(
         warnings.warn(passed_over_sentence(path, passed_over, "attachment"), LongmatchWarning, stacklevel=2)
     if readable:
         parts = ((attachment.name, attachment.content()) for attachment in readable)
-        yield from read_unpacked(parts, path, id, suffix_of, read_file, on_error)
+        yield from read_unpacked(parts, path, id, suffix_of, read_file, on_error, len(data))
 
 
 def read_message(

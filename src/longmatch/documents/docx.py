@@ -93,7 +93,7 @@ class _Reader:
 
     def _emphasis(self, paragraph: Element, text: str) -> Emphasis:
         """What sets all of a short line apart from the running text; an item of a list is not one."""
-        runs = [run for run in paragraph.iter("r") if (run.findtext("t") or "").strip()]
+        runs = [run for run in _runs(paragraph) if (run.findtext("t") or "").strip()]
         if not runs or paragraph.find("pPr/numPr") is not None:
             return ""
         is_bold = all(is_on(run.find("rPr/b")) for run in runs)
@@ -106,6 +106,15 @@ class _Reader:
         return styled_table(cells)
 
 
+def _runs(element: Element) -> Iterator[Element]:
+    """The runs of a paragraph itself, without those of text boxes in it."""
+    for child in element:
+        if child.tag == "r":
+            yield child
+        else:
+            yield from _runs(child)
+
+
 def _size(run: Element) -> int:
     """The size a run sets for itself, in half points; 0 if it sets none."""
     size = value(run.find("rPr/sz"))
@@ -116,7 +125,7 @@ def _body_size(body: Element) -> int:
     """The size of most of the text; Word's default where runs set none."""
     sizes: Counter[int] = Counter()
     for run in body.iter("r"):
-        sizes[_size(run)] += sum(len(text.text or "") for text in run.iter("t"))
+        sizes[_size(run)] += sum(len(text.text or "") for text in run.findall("t"))
     return (sizes.most_common(1)[0][0] or _DEFAULT_SIZE) if sizes else _DEFAULT_SIZE
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from longmatch.documents.archive import rooms, take
 from longmatch.documents.characters import whole
 from longmatch.documents.checks import LARGEST_FILE, check_document, check_file, too_large
 from longmatch.documents.document import Document
@@ -50,7 +51,7 @@ def iterate_jsonl(
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the non-blank lines of a file with their line numbers, from 1; of one that is too long, its beginning."""
     size = check_file(path).st_size
-    left = None if path.suffix.lower() == ".jsonl" else _LARGEST_UNPACKED + _LARGEST_RATIO * size
+    left = () if path.suffix.lower() == ".jsonl" else rooms(_LARGEST_UNPACKED + _LARGEST_RATIO * size)
     number, goes_on = 1, False
     with _open(path) as file:
         while True:
@@ -60,7 +61,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 raise ReadError(path, "is damaged", "Its compressed data is corrupt; get a fresh copy.") from error
             if not line:
                 return
-            if left is not None and (left := left - len(line)) < 0:
+            if not take(left, len(line)):
                 raise ReadError(path, "unpacks to a huge size", "It is not an ordinary collection; leave it out.")
             line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 and not goes_on else line
             if not goes_on and (len(line) > _LONGEST_LINE or not line.isspace()):

@@ -30,6 +30,8 @@ _SEPARATOR = b"From "  # before each message of a mailbox
 _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 _ENCRYPTED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
 _MULTIPART = re.compile(rb"^content-type:\s{0,9}multipart/", re.IGNORECASE | re.MULTILINE)
+_PARAMETERS = re.compile(rb"^content-(?:type|disposition):[^\n]*+(?:\n[ \t][^\n]*+)*+", re.IGNORECASE | re.MULTILINE)
+_LONGEST_PARAMETERS = 4_000  # bytes of such a header: the time to divide it grows with their square
 _MOST_MULTIPARTS = 100  # they may lie inside each other, and every line is compared with the ends of all
 DAMAGED = "is damaged or not an e-mail"
 
@@ -107,6 +109,8 @@ def parse(data: bytes, where: object) -> "Message[str, str]":
     """A message with its parts, of which not too many may lie in each other."""
     if len(_MULTIPART.findall(data)) > _MOST_MULTIPARTS:
         raise TooDeep(f"more than {_MOST_MULTIPARTS} parts with parts")
+    if any(len(found[0]) > _LONGEST_PARAMETERS for found in _PARAMETERS.finditer(data)):
+        raise ReadError(where, DAMAGED, "Save it again from the mail program.")
     try:
         return message_from_bytes(data)
     except (MessageError, TypeError, AttributeError) as error:
@@ -129,7 +133,9 @@ def decoded_header(raw: str) -> str:
 
 
 def _metadata(message: "Message[str, str]") -> dict[str, Any]:
-    sender = getaddresses([header(message, "From")])
+    sender: list[tuple[str, str]] = []
+    with suppress(RecursionError):  # comments in comments
+        sender = getaddresses([header(message, "From")])
     date = ""
     with suppress(ValueError, TypeError, IndexError, OverflowError):
         date = parsedate_to_datetime(str(message.get("Date") or "")[:200]).isoformat()

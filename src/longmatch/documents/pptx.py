@@ -21,7 +21,7 @@ def read_pptx(path: Path) -> Draft:
     """Read a presentation; the page of a paragraph is its slide."""
     with Package(path, "PPTX", "ppt/presentation.xml") as package, file_errors(path, "is damaged"):
         draft = Draft()
-        for number, part in enumerate(_slides(package), 1):
+        for number, part in enumerate(dict.fromkeys(_slides(package)), 1):
             slide = package.part(part)
             if slide is not None:
                 _add_slide(draft, package, part, slide, number)

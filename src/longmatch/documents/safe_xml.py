@@ -5,11 +5,16 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 from xml.parsers import expat
 
 DEEPEST = 250  # elements inside each other; office suites and publishers stay below fifty
+MOST_ELEMENTS = 2_000_000  # each takes memory that its few bytes do not show; a long book has some hundred thousand
 _NAMED = {name.removesuffix(";"): text for name, text in html5.items() if name.endswith(";")}
 
 
 class TooDeep(ValueError):
     """Elements nested deeper than in any ordinary document."""
+
+
+class TooMany(ValueError):
+    """More elements than any ordinary document has."""
 
 
 def parse_xml(data: bytes) -> Element:
@@ -48,11 +53,14 @@ class _BoundedBuilder(TreeBuilder):
 
     def __init__(self) -> None:
         super().__init__()
-        self._depth = 0
+        self._depth = self._count = 0
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         """Open an element."""
         self._depth += 1
+        self._count += 1
+        if self._count > MOST_ELEMENTS:
+            raise TooMany(f"more than {MOST_ELEMENTS:,} elements")
         if self._depth > DEEPEST:
             raise TooDeep(f"more than {DEEPEST} elements inside each other")
         return super().start(tag, attrs)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from longmatch.documents.archive import SHARED_RATIO, SHARED_ROOM, Room, read_together
 from longmatch.documents.document import Document
 from longmatch.errors import ReadError
 
@@ -22,11 +23,13 @@ def read_unpacked(
     suffix_of: SuffixOf,
     read_file: ReadFile,
     on_error: OnError,
+    packed: int,
 ) -> Iterator[Document]:
     """Yield the documents of files given by name and content, with the ids `ID#NAME`; `read_file` reads each.
 
-    `path` is the file that they lie in. Those that cannot be read are passed to `on_error`.
+    `path` is the file that they lie in, where they take `packed` bytes. Those that cannot be read go to `on_error`.
     """
+    together = Room(SHARED_ROOM + SHARED_RATIO * packed)
     with tempfile.TemporaryDirectory(prefix="longmatch-unpacked-") as folder:
         for name, content in parts:
             unpacked = Path(folder) / f"member{suffix_of(name)}"
@@ -38,7 +41,7 @@ def read_unpacked(
             try:
                 with unpacked.open("wb") as file:
                     file.writelines(content)
-                for document in read_file(unpacked, f"{id}#{name}", complain):
+                for document in read_together(read_file(unpacked, f"{id}#{name}", complain), together):
                     yield replace(document, source=str(path))
             except ReadError as error:
                 complain(error)

@@ -56,7 +56,8 @@ def read_members(
     """
     with Archive(path, "a zip file", LARGEST_MEMBER * max(1, len(names))) as archive:
         parts = ((name, archive.slices(name)) for name in names)
-        yield from read_unpacked(parts, path, id, suffix_of, read_file, on_error)
+        packed = sum(archive.packed_size(name) for name in names)
+        yield from read_unpacked(parts, path, id, suffix_of, read_file, on_error, packed)
 
 
 def _is_hidden(name: str) -> bool:
