@@ -30,16 +30,18 @@ class Stage(NamedTuple):
 
 def stages(now: "IndexingProgress | None", pages: tuple[int, int] = (0, 0)) -> list[Stage]:
     """What is waited for; `pages` are those that OCR has read of the present scan, and has to read."""
+    from longmatch.matching.render.wording import count
+
     found = [] if pages[0] >= pages[1] else [Stage("OCR", pages[0] / pages[1], f"{pages[0]:,} of {pages[1]:,} pages")]
     if now is None:
         return found
     if now.files < now.total_files:
         found.insert(0, Stage("reading", now.read, f"{now.files:,} of {now.total_files:,} files"))
     if now.tokens and now.share < 1:
-        speed = f"{now.documents:,} documents, {now.rate:,.0f} tokens a second"
+        speed = f"{count(now.documents, 'document')}, {now.rate:,.0f} tokens a second"
         found.append(Stage("encoding", now.share, speed))
     if now.written or (now.tokens and now.share == 1):
-        text = f"{now.written:,} documents" if now.written_share < 1 else f"the index of {now.written:,} documents"
+        text = f"{'' if now.written_share < 1 else 'the index of '}{count(now.written, 'document')}"
         found.append(Stage("writing", now.written_share * (1 - INDEX), text))
     return found
 
@@ -50,13 +52,15 @@ class Countdown:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._first: tuple[float, float] | None = None  # when it was first heard of, and the share done
+        self._latest = 0.0
         self._end: float | None = None
 
     def report(self, share: float) -> None:
         """The share that is done, 0 to 1."""
         now = self._clock()
         begun, before = self._first = self._first or (now, share)
-        if share > before:
+        said, self._latest = self._latest, share
+        if before < share != said:  # said again, it is no news of the pace
             self._end = now + (now - begun) * (1 - share) / (share - before)
 
     @property
