@@ -18,7 +18,6 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from longmatch.documents import read
 from longmatch.library.library import Library
 from longmatch.web.app import create_app
 
@@ -87,8 +86,9 @@ def main() -> None:
         library = Library(Path(folder) / "examples")
         collection = ROOT / "examples" / "collection"
         library.add(collection)
-        match = library.matcher.compare(read(collection / A), read(collection / B)).to_html(Path(folder) / "match.html")
-        browser = driver.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        match = library.compare(A, B).to_html(Path(folder) / "match.html")
+        chromium = which("chromium-headless-shell") or which("chromium")
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         with serving(library) as root:
             searched = f"{root}#/search?document={A}"
             phone: dict[str, Any] = {"viewport": PHONE}

@@ -39,7 +39,7 @@ def test_a_match_tells_verdict_parts_words_and_passages(pair, width):
     assert "The two may belong together (probability: 31%)." in flat and "0.42" not in flat.partition("Based on")[0]
     assert "Based on 57% meaning, 31% shared words and 12% shared phrases." in flat
     assert f"Shared words that weigh most: {pair.terms[0].text}, {pair.terms[1].text}" in flat
-    assert "1. same meaning, 7.6% of the score" in flat and "2. same words, 7.6% of the score" in flat
+    assert "1. same meaning, 7.6% of the match" in flat and "2. same words, 7.6% of the match" in flat
     assert f"({len(pair.alignments) - 5} more not shown)" in flat
 
 

@@ -39,7 +39,7 @@ function mountMatch(root, signal = new AbortController().signal) {
     const kind = Object.assign(document.createElement("span"), { className: "kind " + (link[4] === 1 ? "keyword" : "meaning") });
     kind.textContent = ["Same meaning", "Same words", "Same meaning, other words"][link[4]];
     const weight = Object.assign(document.createElement("b"), { textContent: share(link[3]) });
-    const rest = ` of the score, similarity ${link[2].toFixed(2)}` + (link[5].length ? `, shared: ${link[5].join(", ")}` : "");
+    const rest = ` of the match, similarity ${link[2].toFixed(2)}` + (link[5].length ? `, shared: ${link[5].join(", ")}` : "");
     about.replaceChildren(kind, weight, rest);
   }
   const leave = () => {

@@ -42,7 +42,7 @@ def _head(number: int, pair: Alignment) -> Text:
     line = Text.assemble(
         (f"{number}. ", "bold"),
         (kind_label(pair), "yellow" if pair.kind == "keyword" else "blue"),
-        f", {percent(pair.contribution)} of the score, similarity {pair.score:.2f}",
+        f", {percent(pair.contribution)} of the match, similarity {pair.score:.2f}",
     )
     if pair.words:
         line.append(f", shared: {printable(', '.join(pair.words))}", "dim")

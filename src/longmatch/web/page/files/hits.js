@@ -65,7 +65,7 @@ function bar(kind, share, label) {
 function pairOf(pair, query, hit) {
   const kind = pair.paraphrase ? "Same meaning, other words" : pair.kind === "keyword" ? "Same words" : "Same meaning";
   return h("div", { class: "pair" },
-    h("p", { class: "pair-head" }, h("span", { class: `kind ${pair.kind}` }, kind), h("span", {}, `${share(pair.contribution)} of the score`)),
+    h("p", { class: "pair-head" }, h("span", { class: `kind ${pair.kind}` }, kind), h("span", {}, `${share(pair.contribution)} of the match`)),
     h("div", { class: "quotes" }, quote(pair.a, pair.words, "Asked", query), quote(pair.b, pair.words, "Found", hit)));
 }
 
