@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import lance
 import pytest
 
 from longmatch.documents.read import read_text_string
@@ -126,6 +127,16 @@ def test_a_strangers_library_asks_nobody_for_its_backbone(
     answered = rank()
     assert answered.returncode == 0 and len(json.loads(answered.stdout)["hits"]) > 1, answered.stderr
     assert asked == []
+
+
+def test_a_library_whose_files_are_at_an_address_is_not_opened(texts: Path, tmp_path: Path, made: Path) -> None:
+    table = made / "documents.lance"
+    lance.dataset(table).shallow_clone(tmp_path / "other" / "documents.lance", lance.dataset(table).version)
+    (manifest,) = (tmp_path / "other").rglob("*.manifest")
+    place, address = str(table).encode(), b"s3://bucket/" + b"x" * 1_000
+    manifest.write_bytes(manifest.read_bytes().replace(place, address[: len(place)]))
+    with pytest.raises(LibraryError, match="has files at another address"):
+        Library(tmp_path / "other", create=False)
 
 
 def test_a_backbone_that_the_user_names_may_be_asked_for(

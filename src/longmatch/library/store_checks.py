@@ -29,9 +29,19 @@ class StoreChecks:
     def check(self, recheck: bool = False) -> None:
         """Find damaged files; raises LibraryError unless what is damaged is not needed for every question."""
         if self._folder is not None:
+            self._refuse_addresses(self._folder)
             listed, self._versions = self._listed(self._folder)
             self.damaged = CheckedFiles(self._folder).damaged(listed, recheck) if listed else []
             self._raise([name for name in self.damaged if not name.startswith((DATA, FILES))])
+
+    def _refuse_addresses(self, folder: Path) -> None:
+        """A table may say that its files are elsewhere, in storage that would be asked with the user's credentials."""
+        for manifest in folder.glob("*.lance/_versions/*.manifest"):
+            if b"://" in manifest.read_bytes():
+                raise LibraryError(
+                    f"{self._address} has files at another address ({manifest.relative_to(folder)}), which is not "
+                    "opened. Ask for a whole copy."
+                )
 
     @property
     def remark(self) -> str:
