@@ -19,6 +19,7 @@ LEAST = 0.2  # of two sections that may be one
 HEADING = 0.25  # the heading's part in a likeness
 NEAREST = 16  # candidates of a section by what rare words they share
 ROOM = 1 << 22  # pairs of sections with a word in common that are looked at
+BLOCK = 1 << 10  # pairs of sections whose words are laid side by side at once
 
 Scores = npt.NDArray[np.float64]
 
@@ -120,7 +121,9 @@ def _nearby(open_b: Ints, expected: Scores) -> Ints:
 
 def _dice(a: Any, b: Any, rows: Ints, columns: Ints) -> Scores:
     """Twice what two sections share over what they hold."""
-    shared = _sizes(a[rows].minimum(b[columns]))
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
+    parts = [_sizes(a[rows[block]].minimum(b[columns[block]])) for block in blocks]
+    shared = np.concatenate([np.zeros(0), *parts])
     return 2 * shared / np.maximum(_sizes(a)[rows] + _sizes(b)[columns], 1e-9)
 
 

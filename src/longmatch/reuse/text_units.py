@@ -92,11 +92,19 @@ def _heading(document: Document, section: Section) -> tuple[str, Span, int]:
 
 def _units(tokens: Sequence[Sequence[str]], blocks: Sequence[TextBlock]) -> Iterator[Unit]:
     """The units of each block's tokens."""
-    for block, found in enumerate(tokens):
-        lines = blocks[block].kind == "table"
+    known: dict[str, tuple[str, str]] = {}  # most tokens stand in a text many times
+    for number, (found, block) in enumerate(zip(tokens, blocks, strict=True)):
         for token in found[:-1]:
-            text = token.rstrip()
-            space = "\n" if lines and "\n" in token[len(text) :] else " " if len(text) < len(token) else ""
-            yield Unit(" ".join(text.split()), block, space)
+            if token not in known:
+                known[token] = _written(token)
+            text, space = known[token]
+            yield Unit(text, number, space if block.kind == "table" else space and " ")
         for token in found[-1:]:
-            yield Unit(" ".join(token.split()), block, "" if _UNSPACED.search(token.rstrip()) else " ")
+            yield Unit(_written(token)[0], number, "" if _UNSPACED.search(token.rstrip()) else " ")
+
+
+def _written(token: str) -> tuple[str, str]:
+    """A token without the white space around it, and what follows it: nothing, a space or the next line."""
+    text = token.rstrip()
+    space = token[len(text) :]
+    return " ".join(text.split()), "\n" if "\n" in space else " " if space else ""
