@@ -64,6 +64,14 @@ def test_everyday_words_and_passages_that_are_not_alike_are_no_evidence(compared
     assert common and not any(pair.evidence for pair in common) and not set(common) & set(match.best(10))
 
 
+def test_a_word_that_most_texts_of_some_kind_have_is_neither_evidence_nor_among_the_words_that_weigh_most(compared):
+    drained = "The drain was done in a week, and the bank of clay held. "
+    match = compared(f"{drained} The peal was done by noon.", "What is done with the silt is a matter for the village.")
+    assert not any("done" in pair.words for pair in match.alignments) and match.best(10) == ()
+    weighed = [term.text for term in compared(f"{drained} {GLAZES}", f"It is done with celadon. {SHERDS}").terms]
+    assert "celadon" in weighed and "done" not in weighed[: weighed.index("celadon")]
+
+
 METHOD = "All tables give the median of five runs, and the error bars show the interquartile range."
 GLAZES = (
     "Celadon glaze turns green when iron is reduced in the kiln. "

@@ -5,8 +5,9 @@ sentences, so that each carries little of it, and a word that each has once fall
 
     similarity * sqrt(share of the weight of all shared words that both passages have)
 
-where everyday words count nothing, and words of two languages are not compared. A pair that says the same in other
-words shares hardly any: it goes by its similarity alone, among others of its kind (`Pairs.strongest`).
+where everyday words, and those of most texts of a kind, count nothing, and words of two languages are not compared. A
+pair that says the same in other words shares hardly any: it goes by its similarity alone, among others of its kind
+(`Pairs.strongest`).
 """
 
 from dataclasses import dataclass, replace
@@ -104,7 +105,7 @@ class PassageEvidence:
         return self.a.document.language == self.b.document.language
 
     def _everyday(self, words: Hashes) -> Flags:
-        return is_everyday(words, self.background, self.a.document.language)
+        return is_everyday(words, self.background, self.a.document.language) | self.background.common(words)
 
     def _shared_by_rarity(self, i: Ints, j: Ints) -> Floats:
         """The share of the words of sentences i of a that stand in those of b, by rarity, or that of b's in a's."""

@@ -15,6 +15,7 @@ from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import Counts, Flags, Hashes, Kind
 
 FREQUENCIES = "frequencies.safetensors"
+COMMON = 0.5  # share of the documents of one kind
 FILE = Path(__file__).parent / "data" / FREQUENCIES
 
 
@@ -48,6 +49,10 @@ class TermBackground:
     def known_words(self, counts: Counts) -> int:
         """How many of a text's running words occur in it."""
         return int(counts.counts[self.known(counts.ids)].sum())
+
+    def common(self, words: Hashes) -> Flags:
+        """Which words say nothing by themselves, as half of the documents of some kind have them: "done", "results"."""
+        return self.words.share(words) >= COMMON
 
     def familiar(self, words: Hashes) -> Flags:
         """Which words occur in it, in a language that the packaged backbone knows."""

@@ -2,7 +2,7 @@
 
 A phrase is shown by its core, what remains without the everyday words at its ends: "bank had" as "bank", "the central
 bank" as "central bank". A core carries what all its phrases carry, so that nothing is lost or counted twice. A phrase
-of everyday words alone is its own core, and comes last.
+of everyday words alone is its own core, and comes last, as does a word that half the texts of some kind have.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +49,7 @@ def key_terms(
     cores = _Cores.of(words, is_everyday(words.ids, background, sentences.document.language))
     position = np.searchsorted(cores.terms, ids)
     carried = np.bincount(cores.core[position], mass, len(cores.terms))
-    best = np.lexsort((-carried, cores.everyday))[:TOP_TERMS]
+    best = np.lexsort((-carried, cores.everyday | background.common(cores.terms)))[:TOP_TERMS]
     best = best[carried[best] > 0]
     holders = np.unique(cores.sentence[best]).tolist()
     spelled = spell(cores.terms[best], [sentences.readable(i) for i in holders])
