@@ -11,26 +11,25 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 from rich.console import Console
 
 import longmatch as lm
-from longmatch.cli.progress import load_model, progress, warn
+from longmatch.cli.progress import progress
 from longmatch.matching.render.terminal import print_match, print_ranking
 
 FOLDER = Path(__file__).parent / "collection"
-QUERY = FOLDER / "the-stream-that-turned.md"
+QUERY = "the-stream-that-turned.md"
 PAGE = Path("out") / "why.html"
 
 
 def main() -> None:
     """Rank, explain, and say where the page is."""
     console = Console()
-    query = lm.read(QUERY)
-    documents = list(lm.read_all([FOLDER], warn))
-    matcher = load_model("default")
-    console.rule(f"The documents that belong with “{query.title}”")
-    with progress("encoding", total=len(documents)) as report:
-        hits = matcher.rank(query, documents, k=5, progress=report)
+    library = lm.Library(Path("out") / "examples")
+    with progress("indexing"):
+        library.add(FOLDER)
+    console.rule(f"The documents that belong with “{library.show(QUERY).title}”")
+    hits = library.rank(QUERY, k=5)
     print_ranking(hits, console)
     console.rule("Why the first one")
-    match = matcher.compare(query, hits[0].document)
+    match = library.compare(QUERY, hits[0].id)
     print_match(match, console, passages=3)
     PAGE.parent.mkdir(exist_ok=True)
     page = match.to_html(PAGE).resolve()
