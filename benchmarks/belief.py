@@ -26,13 +26,13 @@ from longmatch.default.collection import Collection, sampled_unrelated
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.rarity import Rarity
+from longmatch.default.rarity import LITTLE_DOUBT, Rarity
 from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.default.background import combine, read_kinds
-from longmatch.lab.default.calibration import area_under_curve, believability, left_out, lone_probabilities
+from longmatch.lab.default.calibration import believability, left_out, lone_probabilities
 from longmatch.lab.default.features import UNRELATED, read_pairs
 from longmatch.lab.default.report import belief_table
 from longmatch.lab.evaluation.measures.query_result import Floats, QueryResult
@@ -47,19 +47,24 @@ FOLDER_QUERIES = 150
 
 
 def lone_table(folder: Path) -> Table:
-    """Each set's test pairs by themselves, where the background has their kind of text and where it has not."""
+    """Each set's test pairs by themselves, where the background has their kind of text and where it has not.
+
+    Which of them get a verdict; of these the probabilities, and how many of all random pairs are told that they belong
+    together.
+    """
     train, test = read_pairs(folder, "train"), read_pairs(folder, "test")
-    columns = ("related, median", "random, median", "random, 95 %", "random at 0.7 or more", "AUC")
-    table = Table("set", "kind of text", *columns, title="two documents by themselves, learnt without the set")
+    columns = ("verdict", "median", "verdict", "median", "0.7 or more")
+    names = (f"{kind}: {column}" for kind, column in zip(["related"] * 2 + ["random"] * 3, columns, strict=True))
+    table = Table("set", "kind of text", *names, title="two documents by themselves, learnt without the set")
     for name, pairs in test.items():
         curves = left_out(train, name)
         for knowledge in ("known", "unknown"):
-            related, unrelated = (
-                lone_probabilities(*curves, pairs.lone[f"{knowledge} {kind}"]) for kind in ("related", "random")
-            )
-            values = np.median(related), np.median(unrelated), np.quantile(unrelated, 0.95), (unrelated >= 0.7).mean()
-            cells = (*values, area_under_curve(related, unrelated))
-            table.add_row(name, knowledge, *(f"{value:.3f}" for value in cells))
+            cells: list[float] = []
+            for kind in ("related", "random"):
+                likely, doubt = lone_probabilities(*curves, pairs.lone[f"{knowledge} {kind}"])
+                judged = likely[doubt <= LITTLE_DOUBT]
+                cells += [len(judged) / len(likely), float(np.median(judged)) if len(judged) else np.nan]
+            table.add_row(name, knowledge, *(f"{cell:.2f}" for cell in [*cells, (judged >= 0.7).sum() / len(likely)]))
     return table
 
 

@@ -88,7 +88,7 @@ def test_the_more_documents_the_more_their_own_pairs_count_and_the_less_doubt(do
     sample = sampled(-1.0, 0.2, documents)
     own = sample.levels({})["words"]
     share = documents / (documents + PRIOR_DOCUMENTS)
-    found = PRIOR.unrelated(0.6, sample)
+    found = PRIOR.unrelated(0.6, sample, kind_known=0.6)
     prose = {side: PRIOR.known[side].blend(PRIOR.general[side], 0.4) for side in PRIOR.known}
     assert found.levels["words"] == prose["words"].blend(own, share)
     assert found.doubtful["words"] == PRIOR.unknown["words"].blend(own, share)
@@ -98,12 +98,13 @@ def test_the_more_documents_the_more_their_own_pairs_count_and_the_less_doubt(do
 
 def test_without_random_pairs_the_prior_holds() -> None:
     for knowledge, levels in ((1.0, PRIOR.known), (0.0, PRIOR.general)):
-        found = PRIOR.unrelated(knowledge)
+        found = PRIOR.unrelated(knowledge, kind_known=0.25)
         assert {side: vars(level) for side, level in found.levels.items()} == {
             side: pytest.approx(vars(level)) for side, level in levels.items()
         }
-        assert found.doubt == MOST_DOUBT * (1 - knowledge)
+        assert found.doubt == 0.75 * MOST_DOUBT
         assert found.if_doubtful == replace(found, levels=found.doubtful, doubt=0.0)
+        assert found.if_known == PRIOR.unrelated(knowledge)
 
 
 def test_in_a_language_without_vocabulary_common_words_pass_for_rare_ones_until_the_collection_tells() -> None:
@@ -244,7 +245,9 @@ def test_the_sample_of_a_collection_is_all_its_pairs_compared_one_by_one(
     values = {side: np.array([row[side][0] for row in rows]) for side in sides}
     words = np.array([sorted((a.words, b.words)) for a, b in pairs], dtype=float)
     knowledge = knowledge_of(many, tiny.statistics.terms)
-    expected = tiny.statistics.prior.unrelated(knowledge, Sample(values, words[:, 0], words[:, 1], len(many)))
+    sample = Sample(values, words[:, 0], words[:, 1], len(many))
+    kind_known = tiny.statistics.kinds.known([encoding.terms.words.counts for encoding in many])
+    expected = tiny.statistics.prior.unrelated(knowledge, sample, kind_known=kind_known)
     found = collection.rarity.unrelated
     assert found.doubt == pytest.approx(expected.doubt)
     for levels, wanted in ((found.levels, expected.levels), (found.doubtful, expected.doubtful)):
@@ -260,14 +263,16 @@ def test_a_collection_larger_than_its_sample_counts_for_all_its_documents(
     small, large = (sampled_unrelated(many, rarity, tiny.statistics, n) for n in (None, 100_000))
     assert small == tiny.collect(many).rarity.unrelated
     assert large.doubt <= small.doubt
-    knowledge = knowledge_of(many, tiny.statistics.terms)
-    assert large.doubt == pytest.approx(MOST_DOUBT * (1 - knowledge) * PRIOR_DOCUMENTS / (100_000 + PRIOR_DOCUMENTS))
+    kind_known = tiny.statistics.kinds.known([encoding.terms.words.counts for encoding in many])
+    assert large.doubt == pytest.approx(MOST_DOUBT * (1 - kind_known) * PRIOR_DOCUMENTS / (100_000 + PRIOR_DOCUMENTS))
 
 
 def test_too_few_documents_say_nothing_about_their_collection(tiny: HybridMatcher, many: list[Encoding]) -> None:
     few = many[: LEAST_DOCUMENTS - 1]
     words = usual_length(np.array([encoding.words for encoding in few], dtype=np.float64))
-    alone = tiny.statistics.prior.unrelated(knowledge_of(few, tiny.statistics.terms), words=words)
+    kind_known = tiny.statistics.kinds.known([encoding.terms.words.counts for encoding in few])
+    knowledge = knowledge_of(few, tiny.statistics.terms)
+    alone = tiny.statistics.prior.unrelated(knowledge, words=words, kind_known=kind_known)
     assert tiny.collect(few).rarity.unrelated == alone == Rarity.of(few, tiny.statistics).unrelated
     assert tiny.collect(many[:LEAST_DOCUMENTS]).rarity.unrelated != alone
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from longmatch.default.calibration import NEEDS_LANGUAGE
 from longmatch.default.encoding import Encoding
-from longmatch.default.rarity import Rarity, knowledge_of, mentions_of, prior_of, vocabulary_of
+from longmatch.default.rarity import Rarity, mentions_of, prior_of, unrelated_like
 from longmatch.default.sides import Floats, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import SAMPLED_SIDES, Sample, Unrelated, drawn_documents
@@ -199,5 +199,4 @@ def sampled_unrelated(
     values = {name: np.stack([row[name] for row in rows])[first, second] for name in sides}
     words = collection.lengths[first].astype(np.float64), collection.lengths[second].astype(np.float64)
     sample = Sample(values, np.minimum(*words), np.maximum(*words), documents or len(encodings))
-    knowledge, vocabulary = knowledge_of(some, statistics.terms), vocabulary_of(some, statistics.terms)
-    return statistics.prior.unrelated(knowledge, sample, vocabulary=vocabulary)
+    return unrelated_like(some, statistics, sample)

@@ -216,7 +216,9 @@ class Explanation:
     def no_verdict(self) -> NoVerdict | None:
         """Why the probability cannot be believed; None where it can."""
         a, b = (Language.of(each, self.statistics.terms) for each in (self.a, self.b))
-        return no_verdict(a, b, self.rarity, float(self.similarities.get("phrases", np.zeros(1))[0]))
+        words = self.a.words, np.array([self.b.words])
+        doubt = float(self.rarity.doubts(self.similarities, *words, self.statistics)[0])
+        return no_verdict(a, b, self.rarity, float(self.similarities.get("phrases", np.zeros(1))[0]), doubt)
 
     def probability_outside(self, reuse: Reuse) -> float | None:
         """The probability by what stands outside of the passages that both have; None where too little does."""

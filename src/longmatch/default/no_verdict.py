@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.rarity import Rarity
+from longmatch.default.rarity import LITTLE_DOUBT, Rarity
 from longmatch.default.unrelated import ONE_TEXT
 from longmatch.lexical.background import TermBackground
 from longmatch.matching.match import NoVerdict
@@ -31,13 +31,21 @@ class Language(NamedTuple):
         return Language(code, known >= KNOWN_LANGUAGE * words)
 
 
-def no_verdict(a: Language, b: Language, rarity: Rarity, phrases: float = 0.0) -> NoVerdict | None:
+def no_verdict(
+    a: Language, b: Language, rarity: Rarity, phrases: float = 0.0, doubt: float | None = None
+) -> NoVerdict | None:
     """Why there is no probability for two documents, by the terms of a collection; None where there is one.
 
-    `phrases` is the similarity of theirs: versions of one text belong together whatever their kind.
+    `phrases` is the similarity of theirs: versions of one text belong together whatever their kind. `doubt` is by how
+    much their probability may be less; without it, by how much any in the collection may be.
     """
     if rarity.reads_english_alone and a.code != b.code:
         return "languages"
     if not (a.known and b.known):
         return "language"
-    return None if rarity.knows_kind or phrases >= ONE_TEXT else "kind"
+    if (
+        rarity.unrelated.ignorance <= LITTLE_DOUBT
+        and (rarity.unrelated.doubt if doubt is None else doubt) <= LITTLE_DOUBT
+    ):
+        return None
+    return None if phrases >= ONE_TEXT else "kind"

@@ -1,7 +1,7 @@
 """How rare words, phrases and titles are in a collection, and how far its language and its titles can be trusted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ from longmatch.default.calibration import NEEDS_LANGUAGE, NEEDS_TITLES, Calibrat
 from longmatch.default.encoding import Encoding
 from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
-from longmatch.default.unrelated import Similarities, Unrelated, usual_length
+from longmatch.default.unrelated import USUAL_WORDS, Sample, Similarities, Unrelated, usual_length
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.frequencies import Blend, Frequencies, TermFrequencies
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
@@ -24,7 +24,7 @@ PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: the
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
 KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
-LITTLE_DOUBT = 0.1  # about the kind of documents, up to which a probability can be believed
+LITTLE_DOUBT = 0.1  # of a probability, by which it may be less if the documents are of a kind of their own
 ORDINARY_TITLE = 0.3  # rarity below which a title's words stand in any text, whether or not it mentions the document
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
 
@@ -66,11 +66,6 @@ class Rarity:
     def trust(self) -> tuple[float, float]:
         """How far the language is known and how descriptive titles are, each from 0 to 1."""
         return trust_in(self.familiarity, self.titles, self.reads_english_alone)
-
-    @property
-    def knows_kind(self) -> bool:
-        """Whether it is known what unrelated documents of this kind have in common."""
-        return max(self.unrelated.doubt, self.unrelated.ignorance) <= LITTLE_DOUBT
 
     @cached_property
     def boilerplate(self) -> Boilerplate:
@@ -114,6 +109,18 @@ class Rarity:
         """The probability that a query and each of its candidates belong together."""
         words = np.full(len(candidate_words), float(query_words)), candidate_words.astype(np.float64)
         return statistics.probability.of(similarities, words, self.unrelated, self.trust)
+
+    def doubts(
+        self, similarities: Similarities, query_words: int, candidate_words: Ints, statistics: Statistics
+    ) -> Floats:
+        """By how much each probability would be higher, were it certain that the documents' kind is known."""
+        if not self.unrelated.doubt:
+            return np.zeros(len(candidate_words))
+        likely, surely = (
+            rarity.probability(similarities, query_words, candidate_words, statistics)
+            for rarity in (self, replace(self, unrelated=self.unrelated.if_known))
+        )
+        return surely - likely
 
     def of_mentions(self, mentions: Mentions) -> Floats:
         """The rarity of each title from 0 to 1: that of its rarest term.
@@ -181,7 +188,7 @@ def familiarity_of(encodings: Sequence[Encoding], background: TermBackground) ->
 
 
 def knowledge_of(encodings: Sequence[Encoding], background: TermBackground) -> float:
-    """How far the kind of some documents is known: from 0, as general prose, to 1.
+    """How far the wording of some documents is known: from 0, as general prose, to 1.
 
     The phrases of documents of a known kind are common in that kind of text.
     """
@@ -192,8 +199,20 @@ def knowledge_of(encodings: Sequence[Encoding], background: TermBackground) -> f
 def prior_of(encodings: Sequence[Encoding], statistics: Statistics) -> Unrelated:
     """What unrelated documents of this kind and length have in common, without a collection that tells."""
     words = usual_length(np.array([encoding.words for encoding in encodings], dtype=np.float64))
-    known = knowledge_of(encodings, statistics.terms)
-    return statistics.prior.unrelated(known, words=words, vocabulary=vocabulary_of(encodings, statistics.terms))
+    return unrelated_like(encodings, statistics, words=words)
+
+
+def unrelated_like(
+    encodings: Sequence[Encoding], statistics: Statistics, sample: Sample | None = None, words: float = USUAL_WORDS
+) -> Unrelated:
+    """What unrelated documents like these have in common, by what is known of them and by a sample of their pairs."""
+    return statistics.prior.unrelated(
+        knowledge_of(encodings, statistics.terms),
+        sample,
+        words,
+        vocabulary_of(encodings, statistics.terms),
+        statistics.kinds.known([encoding.terms.words.counts for encoding in encodings]),
+    )
 
 
 def vocabulary_of(encodings: Sequence[Encoding], background: TermBackground) -> float:

@@ -17,6 +17,7 @@ from safetensors.numpy import load, save
 
 from longmatch.cache import cache_folder, replace_file
 from longmatch.default.calibration import Calibration
+from longmatch.default.kinds import Kinds
 from longmatch.default.probability import Probability
 from longmatch.default.unrelated import Prior
 from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, is_default
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "data"
 SENTENCES = "sentences.safetensors"  # vectors of unrelated sentences by the packaged backbone
+STYLES = "styles.safetensors"  # of the kinds of text that are known
 CALIBRATION = "calibration.json"
 PROBABILITY = "probability.json"
 UNRELATED = "unrelated.json"
@@ -47,6 +49,7 @@ class Statistics:
     calibration: Calibration
     probability: Probability
     prior: Prior
+    kinds: Kinds
     reads_english_alone: bool = True  # the backbone; else it is trusted with any language
 
 
@@ -129,9 +132,10 @@ def _composed(openings: list[str], clauses: list[str], drawn: list[int], code: s
 
 
 @cache
-def _weighing() -> tuple[Calibration, Probability, Prior]:
+def _weighing() -> tuple[Calibration, Probability, Prior, Kinds]:
     return (
         Calibration.read(FOLDER / CALIBRATION),
         Probability.read(FOLDER / PROBABILITY),
         Prior.read(FOLDER / UNRELATED),
+        Kinds.read(FOLDER / STYLES),
     )

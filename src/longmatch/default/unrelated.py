@@ -18,7 +18,7 @@ from longmatch.default.sides import BY_NAME, Floats
 Similarities = Mapping[str, Floats]  # by side
 
 USUAL_WORDS = 2_000.0  # of a document, where lengths change nothing
-MOST_DOUBT = 0.3  # that general prose is of a kind of its own
+MOST_DOUBT = 0.4  # that documents are of a kind of their own
 MOST_CHANCE = 0.3  # similarity of unrelated documents, so that a copy always exceeds it
 PRIOR_DOCUMENTS = 6.0  # of a collection that the prior counts for
 LEAST_SPREAD = {"words": 0.25, "phrases": 0.25, "meaning": 0.012, "title": 0.3, "query_title": 0.3}
@@ -78,7 +78,7 @@ class Unrelated:
 
     levels: Mapping[str, Level]
     slopes: Mapping[str, tuple[float, float]]  # per ln of the shorter document's words, and of the longer one's
-    doubt: float = 0.0  # that the documents may be of a kind of their own, from 0 to 1 ...
+    doubt: float = 0.0  # that the documents are of a kind of their own, from 0 to 1 ...
     doubtful: Mapping[str, Level] = field(default_factory=dict)  # ... and the levels then
     words: float = USUAL_WORDS  # of a usual document of the collection
     ignorance: float = 0.0  # of what is common in the documents' language at all, from 0 to 1
@@ -120,6 +120,11 @@ class Unrelated:
         levels, doubtful = _levels(values["levels"]), _levels(values["doubtful"])
         numbers = values["words"], values["ignorance"]
         return Unrelated(levels, _slopes(values["slopes"]), values["doubt"], doubtful, *numbers)
+
+    @property
+    def if_known(self) -> "Unrelated":
+        """The same for documents whose kind is known."""
+        return replace(self, doubt=0.0)
 
     @property
     def if_doubtful(self) -> "Unrelated":
@@ -170,7 +175,7 @@ class Sample:
 class Prior:
     """The levels of documents of a kind that the background text has, of general prose, and of a kind that it lacks.
 
-    What looks like general prose may be of a kind of its own, contracts or manuals, whose documents share far more.
+    Documents of a kind of their own, contracts or manuals, share far more than it seems.
     """
 
     known: Mapping[str, Level]
@@ -184,11 +189,13 @@ class Prior:
         sample: Sample | None = None,
         words: float = USUAL_WORDS,
         vocabulary: float = 1.0,
+        kind_known: float = 1.0,
     ) -> Unrelated:
-        """For documents whose kind is known to that degree, 1 for fully and 0 for not more than general prose.
+        """For documents whose wording is known to that degree, 1 for fully and 0 for not more than general prose.
 
         `sample` are random pairs of their collection, `words` those of a usual document where there is no sample.
-        `vocabulary` says how far the background text has their words, from 0 to 1.
+        `vocabulary` says how far the background text has their words, and `kind_known` of how many pairs of them the
+        kind is known at all, from 0 to 1.
         """
         share = sample.documents / (sample.documents + PRIOR_DOCUMENTS) if sample else 0.0
         sampled = sample.without_versions.levels(self.slopes) if sample else {}
@@ -197,7 +204,7 @@ class Prior:
             {side: level.blend(sampled.get(side, level), share) for side, level in levels.items()}
             for levels in (_foreign(usual, 1 - vocabulary), _foreign(self.unknown, 1 - vocabulary))
         )
-        doubt = MOST_DOUBT * (1 - knowledge) * (1 - share)
+        doubt = MOST_DOUBT * (1 - kind_known) * (1 - share)
         ignorance = (1 - vocabulary) * (1 - share)
         return Unrelated(likely, self.slopes, doubt, doubtful, sample.words if sample else words, ignorance)
 

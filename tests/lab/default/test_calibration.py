@@ -228,11 +228,12 @@ def test_evidence_is_counted_from_the_levels_and_the_score_comes_true(three: lis
 def test_two_documents_of_an_unknown_kind_are_doubted(three: list[PairSides], prior: Prior) -> None:
     made, pairs = fit_probability(three, prior), three[1]
     sides = pairs.lone["unknown random"]
-    sure, doubted = (
-        lone_probabilities(made, prior, {**sides, "knowledge": np.full_like(sides["words"], knowledge)})
-        for knowledge in (1.0, 0.0)
+    (sure, no_doubt), (doubted, doubt) = (
+        lone_probabilities(made, prior, {**sides, "kind_known": np.full_like(sides["words"], known)})
+        for known in (1.0, 0.0)
     )
     assert (doubted <= sure + 1e-12).all() and doubted.mean() < sure.mean()
+    assert not no_doubt.any() and doubt == pytest.approx(sure - doubted)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=20), st.lists(st.integers(0, 5), min_size=1, max_size=20))

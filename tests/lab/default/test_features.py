@@ -138,6 +138,7 @@ def test_pairs_by_themselves_have_the_sides_of_two_documents_alone_by_either_bac
         }
         assert (sides["query"][0], sides["lengths"][0]) == (a.words, b.words)
         assert sides["knowledge"][0] == knowledge_of([a, b], matcher.statistics.terms)
+        assert sides["kind_known"][0] == matcher.statistics.kinds.known([a.terms.words.counts, b.terms.words.counts])
         assert len(found.lone[f"{name} random"]["words"]) == 2  # cakes and stars
     assert found.lone["known related"]["meaning"] != found.lone["unknown related"]["meaning"]
     found.write(tmp_path / "pairs.npz")

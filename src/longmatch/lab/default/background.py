@@ -1,8 +1,8 @@
 """Background statistics of texts of many kinds: how common terms are, and vectors of unrelated sentences.
 
 Each data set is a kind of text. A term counts as common as in the kind that has it most, and a sentence is compared
-with the unrelated sentences of the kind that offers it most. So a kind can be left out, to see how the default does on
-texts of a kind that it does not know.
+with the unrelated sentences of the kind that offers it most; the style of each tells which documents are of it. So a
+kind can be left out, to see how the default does on texts of a kind that it does not know.
 """
 
 from collections import Counter
@@ -16,11 +16,13 @@ import numpy.typing as npt
 from rich.progress import track
 from safetensors.numpy import load_file, save_file
 
-from longmatch.default.statistics import SENTENCES, background_to_bytes
+from longmatch.default.kinds import Kinds, Style
+from longmatch.default.statistics import SENTENCES, STYLES, background_to_bytes
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DataFolder
+from longmatch.lab.default.styles import common_words, fit_style
 from longmatch.lexical.background import FREQUENCIES, TermBackground
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import KINDS, Hashes, Kind, terms_of
@@ -43,16 +45,19 @@ MOST_PHRASES = 30_000_000  # counted at a time; beyond that, phrases seen once a
 
 @dataclass(frozen=True)
 class KindOfText:
-    """The share of a kind's documents that terms occur in, and vectors of its sentences."""
+    """The share of a kind's documents that terms occur in, vectors of its sentences, and its style."""
 
     terms: dict[Kind, Frequencies]
     sentences: npt.NDArray[np.float16]  # (sentences, width); none of a foreign kind
+    style: Style | None = None  # none of a foreign kind either
 
     def write(self, path: Path) -> None:
         """Write as safetensors."""
         table: dict[str, npt.NDArray[np.generic]] = {"sentences": self.sentences}
         for kind, shares in self.terms.items():
             table |= {f"{kind}.ids": shares.ids.view(np.int64), f"{kind}.shares": shares.counts.astype(np.float32)}
+        if self.style:
+            table |= {f"style.{name}": values for name, values in vars(self.style).items()}
         save_file(table, path)
 
     @staticmethod
@@ -63,20 +68,28 @@ class KindOfText:
             kind: Frequencies(1.0, table[f"{kind}.ids"].view(np.uint64), table[f"{kind}.shares"].astype(np.float64))
             for kind in KINDS
         }
-        return KindOfText(terms, table["sentences"])
+        style = {name.removeprefix("style."): values for name, values in table.items() if name.startswith("style.")}
+        return KindOfText(terms, table["sentences"], Style(**style) if style else None)
 
 
 def write_kinds(data: Path, folder: Path, names: Sequence[str] = KINDS_OF_TEXT) -> None:
-    """Count each kind's terms and encode its sentences: FOLDER/NAME.safetensors. They are numbers only, no text."""
+    """Count each kind's terms and encode its sentences: FOLDER/NAME.safetensors. They are numbers only, no text.
+
+    Styles are learnt in the words of general text, so its file must be there, or among the `names` before the others.
+    """
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     backbone = Backbone.load(precision="float32")
     for name in names:
         documents = list(islice(training_documents(DataFolder(data / name)), DOCUMENTS))
         terms = document_shares(documents)
-        sentences = np.zeros((0, backbone.width), dtype=np.float16)
+        sentences, style = np.zeros((0, backbone.width), dtype=np.float16), None
         if name not in FOREIGN:
             sentences = unrelated_sentences(documents, backbone, np.random.default_rng(0)).astype(np.float16)
-        KindOfText(terms, sentences).write(folder / FOLDER / f"{name}.safetensors")
+            general = terms if name == GENERAL else KindOfText.read(folder / FOLDER / f"{GENERAL}.safetensors").terms
+            style = fit_style(
+                common_words(general["words"]), [terms_of(document).words.counts for document in documents]
+            )
+        KindOfText(terms, sentences, style).write(folder / FOLDER / f"{name}.safetensors")
         print(f"{name}: {len(documents)} documents, {len(terms['phrases'].ids)} phrases", flush=True)
 
 
@@ -110,9 +123,17 @@ def combine(kinds: dict[str, KindOfText]) -> tuple[TermBackground, Background]:
     return terms, Background(unit_rows(stacked), len(vectors))
 
 
+def styles_of(kinds: dict[str, KindOfText]) -> Kinds:
+    """The styles of all kinds that have one."""
+    words = common_words(kinds[GENERAL].terms["words"])
+    return Kinds(words, {name: kind.style for name, kind in kinds.items() if kind.style})
+
+
 def write_background(folder: Path) -> None:
     """Write the background of all kinds that the folder holds, as the package holds it."""
-    terms, sentences = combine(read_kinds(folder))
+    kinds = read_kinds(folder)
+    terms, sentences = combine(kinds)
+    styles_of(kinds).write(folder / STYLES)
     terms.write(folder / FREQUENCIES)
     (folder / SENTENCES).write_bytes(background_to_bytes(sentences))
 

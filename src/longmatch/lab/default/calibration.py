@@ -224,14 +224,17 @@ def probabilities(probability: Probability, prior: Prior, pairs: PairSides, side
     return probability.of(values, (sides["query"], sides["lengths"]), unrelated_of(pairs, prior), pairs.trust)
 
 
-def lone_probabilities(probability: Probability, prior: Prior, sides: Mapping[str, Floats]) -> Floats:
-    """How likely pairs belong together that are compared by themselves."""
-    rows = []
-    for i, knowledge in enumerate(sides["knowledge"].tolist()):
+def lone_probabilities(probability: Probability, prior: Prior, sides: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    """How likely pairs belong together that are compared by themselves, and by how much it may be less."""
+    rows = [(np.zeros(0), np.zeros(0))]
+    for i, (knowledge, known) in enumerate(zip(sides["knowledge"], sides["kind_known"], strict=True)):
         values = {name: sides[name][i : i + 1] for name in PASSAGE_SIDES}
         words = sides["query"][i : i + 1], sides["lengths"][i : i + 1]
-        rows.append(probability.of(values, words, prior.unrelated(knowledge)))
-    return np.concatenate(rows) if rows else np.zeros(0)
+        unrelated = prior.unrelated(float(knowledge), kind_known=float(known))
+        likely, surely = (probability.of(values, words, each) for each in (unrelated, unrelated.if_known))
+        rows.append((likely, surely - likely))
+    likely, doubt = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    return likely, doubt
 
 
 def lengths(sides: Mapping[str, Floats]) -> tuple[Floats, Floats]:

@@ -222,15 +222,16 @@ def _labelled_pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str, in
 
 
 def lone_sides(pairs: Sequence[tuple[int, int]], scorer: SideScorer, matcher: HybridMatcher) -> SideValues:
-    """The sides of pairs by themselves, their numbers of words, and how far their kind is known."""
+    """The sides of pairs by themselves, their numbers of words, and how far their wording and their kind are known."""
     rows = []
     for numbers in pairs:
         a, b = (scorer.lone_encoding(number, matcher) for number in numbers)
         rarity = Rarity.of([a, b], matcher.statistics)
         sides = similarities(PairComparison.of(a, b, rarity), PASSAGE_SIDES)
         knowledge = knowledge_of([a, b], matcher.statistics.terms)
-        rows.append([*(float(x[0]) for x in sides.values()), a.words, b.words, knowledge])
-    columns = (*PASSAGE_SIDES, "query", "lengths", "knowledge")
+        known = matcher.statistics.kinds.known([a.terms.words.counts, b.terms.words.counts])
+        rows.append([*(float(x[0]) for x in sides.values()), a.words, b.words, knowledge, known])
+    columns = (*PASSAGE_SIDES, "query", "lengths", "knowledge", "kind_known")
     return dict(zip(columns, np.array(rows, dtype=np.float64).reshape(-1, len(columns)).T, strict=True))
 
 

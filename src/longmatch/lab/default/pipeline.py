@@ -16,6 +16,7 @@ from longmatch.default.statistics import (
     FOLDER,
     PROBABILITY,
     SENTENCES,
+    STYLES,
     UNRELATED,
     shipped_statistics,
 )
@@ -23,7 +24,7 @@ from longmatch.default.unrelated import Prior
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import SPLITS
-from longmatch.lab.default.background import combine, read_kinds, write_background, write_kinds
+from longmatch.lab.default.background import combine, read_kinds, styles_of, write_background, write_kinds
 from longmatch.lab.default.calibration import write_calibration
 from longmatch.lab.default.features import write_features
 from longmatch.lab.default.report import write_report
@@ -35,7 +36,8 @@ from longmatch.parallel import half_the_cores, use_processes
 STEPS = ("background", "features", "weights", "calibration", "report")
 SETS = ("acl", "legal", "news", "papers", "peps", "wiki")  # legal has queries alone, news pairs alone
 MOST_BYTES = 15_000_000  # of safetensors in the package
-TARGETS = {FREQUENCIES: FILE, **{name: FOLDER / name for name in (SENTENCES, CALIBRATION, PROBABILITY, UNRELATED)}}
+IN_FOLDER = (SENTENCES, STYLES, CALIBRATION, PROBABILITY, UNRELATED)
+TARGETS = {FREQUENCIES: FILE, **{name: FOLDER / name for name in IN_FOLDER}}
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def train_default(
 ) -> None:
     """Make the default matcher, or parts of it, in the folder `out`; a step reads what earlier steps wrote there.
 
-    - background: how common terms are in each kind of text, and unrelated sentences, from training documents
+    - background: how common terms are in each kind of text, its unrelated sentences and style, from training documents
     - features: the sides of the queries' best documents and of pairs, from DATA/SET
     - weights: of the sides, from training queries
     - calibration: score and probability, from training pairs
@@ -119,7 +121,7 @@ def matcher_of(folder: Path, without: str | None = None) -> HybridMatcher:
     statistics = shipped_statistics()
     if kinds := read_kinds(folder, without):
         terms, sentences = combine(kinds)
-        statistics = replace(statistics, terms=terms, sentences=sentences)
+        statistics = replace(statistics, terms=terms, sentences=sentences, kinds=styles_of(kinds))
     if (folder / CALIBRATION).is_file():
         statistics = replace(statistics, calibration=Calibration.read(folder / CALIBRATION))
     if (folder / PROBABILITY).is_file():

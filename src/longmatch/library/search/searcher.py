@@ -121,12 +121,15 @@ class Searcher:
             return aligned_passages(Explanation.of_each(compared, self.statistics, *judged), PASSAGES)
 
         language = Language.of(query.encoding, self.statistics.terms)
+        words = np.array([weighed[id].encoding.words for id in best.ids], dtype=np.int64)
+        doubts = rarity.doubts(best.similarities, query.words, words, self.statistics)
 
         def unknown(candidate: Encoding) -> NoVerdict | None:
             if query.is_question:
                 return "question"
-            phrases = float(best.similarities["phrases"][number[candidate.document.id]])
-            return no_verdict(language, Language.of(candidate, self.statistics.terms), rarity, phrases)
+            place = number[candidate.document.id]
+            phrases, doubt = float(best.similarities["phrases"][place]), float(doubts[place])
+            return no_verdict(language, Language.of(candidate, self.statistics.terms), rarity, phrases, doubt)
 
         candidates = [weighed[id].encoding for id in best.ids]
         return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities, unknown)
