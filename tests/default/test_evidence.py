@@ -51,6 +51,23 @@ def test_texts_that_have_nothing_in_common_have_no_passage_in_other_words(compar
     assert not any(pair.paraphrase for pair in compared(BELLS, MARSH).alignments)
 
 
+SPANISH = (
+    """El fondo del embalse se llena poco a poco de barro. El muro tiene cuarenta metros de altura.
+Cada pueblo recibe el agua por turnos, y lo vigila un guarda elegido por los regantes.
+""",
+    """El fondo se talla en arce y la tapa en abeto de los Alpes. Antes de cada movimiento hubo que afinar.
+El violín barroco lleva un mástil más corto que el moderno, porque las cuerdas de tripa ceden con el calor.
+""",
+)
+
+
+def test_in_a_language_that_the_model_does_not_read_nothing_is_the_same_in_other_words(compared, monkeypatch):
+    monkeypatch.setattr(evidence, "SAME_MEANING", 0.3)
+    assert not any(pair.paraphrase for pair in compared(*SPANISH).alignments)
+    monkeypatch.setattr(evidence, "READ", 0.0)  # then any two sentences of it are alike
+    assert any(pair.paraphrase for pair in compared(*SPANISH).alignments)
+
+
 def test_a_passage_in_the_same_words_is_not_in_other_words(compared):
     match = compared(f"{BELLS}\n{OWN_WORDS}\n", f"{MARSH}\n{OWN_WORDS}\n")
     assert match.best(1)[0].a.text == OWN_WORDS and not any(pair.paraphrase for pair in match.alignments)

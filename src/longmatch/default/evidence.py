@@ -30,6 +30,7 @@ from longmatch.ragged import as_numbers
 
 LEAST_SIMILARITY = 0.1  # up to which two passages have nothing in common but a word
 SAME_MEANING = 0.4  # similarity above that of the best of unrelated passages, from which two say the same
+READ = 0.5  # trust in the language from which similarities say something: half of any other's words pass for English
 OTHER_WORDS = 0.25  # share of the words of either, by rarity, up to which the other's words are others
 
 
@@ -98,7 +99,7 @@ class PassageEvidence:
     @property
     def _is_read(self) -> bool:
         """Whether the backbone knows the language, so that similarities say something."""
-        return self.rarity.trust[0] > 0
+        return self.rarity.trust[0] >= READ
 
     @property
     def _in_one_language(self) -> bool:
