@@ -40,6 +40,7 @@ WORST: dict[str, tuple[str, str, str]] = {  # by the module, and the name that i
     "documents.language:_SCRIPTS#9": ("", "\u0e00", "!"),
     "documents.language:_WORD": ("", "ゟ", "\x00"),
     "documents.language:_ASCII_WORD": ("40", "0'", "!"),
+    "documents.mail:_PARAMETERS": ("", "content-type:\n\t", "x"),
     "documents.mail:_QUOTED_SEPARATOR": (">>F", "F", "a"),
     "documents.mail:_MULTIPART": ("conten", "t", "\n"),
     "documents.markdown:_MARKERS": ("", "1", "a"),

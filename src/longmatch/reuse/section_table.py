@@ -22,6 +22,7 @@ class SectionChange:
 
     heading: str
     opening: str  # its first words
+    start: int  # in the second version's text, of a removed section in the first one's
     status: Status
     same: int = 0
     added: int = 0
@@ -74,7 +75,7 @@ class _Table:
 
     def row(self, j: int) -> SectionChange:
         """What happened to a section of b."""
-        row = SectionChange(*self.b.name(j), "added", *self.counts[j], edited=j in self.edited)
+        row = SectionChange(*self.b.name(j), self.b.places[j], "added", *self.counts[j], edited=j in self.edited)
         group = self.came_from.get(j)
         if group is None:
             return row
@@ -105,7 +106,7 @@ class _Table:
 
     def removed_row(self, i: int) -> SectionChange:
         """A section of a that is gone."""
-        return SectionChange(*self.a.name(i), "removed", removed=self.gone[i], edited=True)
+        return SectionChange(*self.a.name(i), self.a.places[i], "removed", removed=self.gone[i], edited=True)
 
     def _counts(self) -> tuple[list[tuple[int, int, int, int]], list[int]]:
         """The words of each section of b by what became of them, and those removed from each section of a."""

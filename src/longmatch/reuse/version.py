@@ -49,13 +49,15 @@ class Version:
     units: TextUnits
     headings: tuple[str, ...]
     levels: tuple[int, ...]
+    places: tuple[int, ...]  # where each begins in the text
 
     @staticmethod
     def of(document: Document, vocabulary: Vocabulary) -> "Version":
         """All headings and paragraphs of a document."""
         sections = document.sections
         headings = tuple(" ".join(section.heading.split()) for section in sections)
-        return Version(TextUnits.of(document, vocabulary), headings, tuple(section.level for section in sections))
+        levels, places = tuple(section.level for section in sections), tuple(section.start for section in sections)
+        return Version(TextUnits.of(document, vocabulary), headings, levels, places)
 
     @cached_property
     def home(self) -> Ints:

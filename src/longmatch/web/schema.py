@@ -390,6 +390,7 @@ class SectionRevision(Answer):
 
     heading: str
     opening: str
+    start: int = Field(description="Where it begins in the text of B, a removed one in that of A.")
     status: Literal["unchanged", "renumbered", "changed", "renamed", "moved", "split", "merged", "added", "removed"]
     same: int
     added: int

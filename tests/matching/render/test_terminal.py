@@ -9,6 +9,7 @@ from longmatch.matching.hits import Hit, Hits
 from longmatch.matching.match import Alignment, Coverage
 from longmatch.matching.render.terminal import print_match, print_ranking, print_structure
 from tests.matching.render.render_matches import COLLECTION, long_document, made, matched
+from tests.reuse.texts import random_words
 
 
 def printed(show, subject, width: int = 100, colours: bool = False) -> str:
@@ -78,6 +79,16 @@ def test_a_large_matrix_shows_the_strongest_and_says_what_it_left_out():
     assert "Left out, weaker than those shown: 276 of 300 rows and 289 of 300 columns." in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
     assert "0.66" in text
+
+
+@pytest.mark.parametrize("new", [1, 14])
+def test_no_section_that_is_new_or_gone_is_left_out_of_the_matrix_of_two_versions(new):
+    kept = {f"Clause {n}": [" ".join(random_words(n, 40)) + "."] for n in range(12)}
+    others = {f"Annex {n}": [" ".join(random_words(100 + n, 20)) + "."] for n in range(new)}
+    short, long = made("Short", kept, "a"), made("Long", {**kept, **others}, "b")
+    for a, b, side in ((short, long, "B"), (long, short, "A")):
+        shown = printed(print_match, matched(a, b), 80).split("What changed")[0]
+        assert all(f"{side}{13 + n} Annex {n}" in " ".join(shown.split()) for n in range(new))
 
 
 def test_within_one_document_there_is_no_score_and_no_diagonal():

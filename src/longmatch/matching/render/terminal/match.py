@@ -28,7 +28,9 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
         if sentence:
             console.print(Text(sentence))
     console.print()
-    print_matrix(Matrix(match.sections, match.a, match.b, within), console)
+    changed = match.revision.sections if match.relation in ONE_WORDING else ()
+    gone, new = ({row.start for row in changed if row.status == status} for status in ("removed", "added"))
+    print_matrix(Matrix(match.sections, match.a, match.b, within), console, gone, new)
     console.print()
     if match.relation in ONE_WORDING:
         print_sections(match.revision, console)
