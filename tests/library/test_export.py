@@ -109,4 +109,4 @@ def test_a_ranking_has_no_formulas_either() -> None:
 
     file = io.StringIO()
     Hits([Hit(read_text_string("Words.", "=x", "@y"), -0.5, 0.0)]).to_csv(file)
-    assert file.getvalue().splitlines()[1].startswith("'=x,'@y,-0.5,")
+    assert file.getvalue().splitlines()[1].startswith("'=x,'@y,,")

@@ -157,7 +157,7 @@ def test_only_the_first_k_are_listed_and_all_are_counted(mixed: Library) -> None
 
 
 def test_where_no_pair_reaches_the_minimum_the_closest_is_named(library: Library, tmp_path: Path) -> None:
-    library.add(write_texts(tmp_path / "texts", range(12)))
+    library.add(write_texts(tmp_path / "texts", range(24)))  # of fewer, nobody could say what their kind shares
     found = library.pairs(minimum=1.0)
     exact = all_compared(library)
     assert found.pairs == () and found.closest is not None

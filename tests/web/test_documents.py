@@ -99,7 +99,7 @@ def test_the_library_says_what_it_holds_and_what_may_be_uploaded(client, shelf):
     assert found["words"] == shelf.summary()["words"]
     assert found["vectors"] == "float16"
     assert "openvino" in found["computes"]
-    assert ".pdf" in found["formats"] and found["uploads"]["bytes"] == 32 << 20
+    assert ".pdf" in found["formats"] and found["uploads"]["bytes"] == 32_000_000
 
 
 def test_health_says_how_many_documents_there_are(client):
