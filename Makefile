@@ -21,7 +21,7 @@ quick-tests: $(READY)
 	$(PYTEST) -m "not slow"
 
 test-slow: $(READY)  # kill tests at length, soak, notebooks, long trainings, large property runs, fuzzing
-	EXAMPLES_TIMES=3 $(PYTEST) -m "slow or hypothesis or fuzz"
+	EXAMPLES_TIMES=2 $(PYTEST) -m "slow or hypothesis or fuzz"
 
 MINUTES ?= 10
 fuzz: $(READY)  # damaged files of every format; what goes wrong is kept in out/fuzz
