@@ -200,8 +200,9 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         super()._save_checkpoint(*arguments)
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
-        """Save config and weights, without the Trainer's pickled arguments."""
-        save_checkpoint(self.recipe.model, Path(str(output_dir)))
+        """Save config and weights, without the Trainer's pickled arguments; of several processes the first one does."""
+        if self.is_world_process_zero():
+            save_checkpoint(self.recipe.model, Path(str(output_dir)))
 
     def _save_rng_state(self, output_dir: str) -> None:
         """Not saved: every batch reseeds torch."""
