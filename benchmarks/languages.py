@@ -28,8 +28,8 @@ from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.documents.read import read
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
-from longmatch.loading import load
 from longmatch.matching.matcher import Encoder
+from longmatch.models.loading import load
 
 TEXTS = Path(__file__).parents[1] / "examples" / "crosslingual"
 DEPTH = 10

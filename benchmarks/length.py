@@ -26,7 +26,7 @@ def measure(source: Path, words: int) -> dict[str, float]:
     from longmatch.documents.draft import Draft
     from longmatch.documents.jsonl import iterate_jsonl
     from longmatch.documents.language import count_words
-    from longmatch.loading import load
+    from longmatch.models.loading import load
 
     drafts, counts = (Draft(), Draft()), [0, 0]
     for number, document in enumerate(iterate_jsonl(source)):

@@ -20,8 +20,8 @@ from rich.table import Table
 
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.library import Library
-from longmatch.loading import load
 from longmatch.matching.matcher import Matcher
+from longmatch.models.loading import load
 
 OUT = Path("out") / "library"
 

@@ -22,7 +22,7 @@ from longmatch.documents.document import Document
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.encoders.backbone import Backbone
 from longmatch.matching.sentence_vectors import sentence_vectors
-from longmatch.sdr.score import Paragraphs, sdr_scores, split
+from longmatch.models.sdr.score import Paragraphs, sdr_scores, split
 
 SENTENCES = 60  # of each document
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 import longmatch as lm
 from longmatch.cli.progress import progress
-from longmatch.matching.render.terminal import print_match, print_ranking
+from longmatch.render.terminal import print_match, print_ranking
 
 FOLDER = Path(__file__).parent / "collection"
 QUERY = "the-stream-that-turned.md"

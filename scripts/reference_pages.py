@@ -16,7 +16,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from longmatch.cli.app import app
-from longmatch.registry import PUBLIC
+from longmatch.models.registry import PUBLIC
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("CONTRIBUTING.md", "CHANGELOG.md")

@@ -76,7 +76,7 @@ SLOW = (
     "tests/lab/training/test_processes.py",
     "tests/library/test_killed.py",
     "tests/library/test_soak.py",
-    "tests/matching/render/test_html.py::test_one_paragraph_of_20_000",
+    "tests/render/test_html.py::test_one_paragraph_of_20_000",
     "tests/safety/test_safety.py",
     "tests/test_core.py::test_the_model_is_fetched_once",
     "tests/web/page/test_page_long_browser.py",

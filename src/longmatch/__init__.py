@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from longmatch.lab.training.train import train
     from longmatch.library.library import Library
     from longmatch.library.rank_text import rank_text
-    from longmatch.loading import load
     from longmatch.matching.hits import Hit, Hits
     from longmatch.matching.match import Match
+    from longmatch.models.loading import load
 
 __version__ = "0.2.0"
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
 
 def __getattr__(name: str) -> "Any":
     """Import each public name on first use, so that `import longmatch` stays quick."""
-    from longmatch.registry import PUBLIC, resolve
+    from longmatch.models.registry import PUBLIC, resolve
 
     if name not in PUBLIC:
         raise AttributeError(f"module 'longmatch' has no attribute {name!r}")

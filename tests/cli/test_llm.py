@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from longmatch.llm.address import KEY, MODEL, URL
+from longmatch.models.llm.address import KEY, MODEL, URL
 from tests.cli.conftest import TEXTS, Ran
-from tests.llm.chat_server import Answer, ChatServer, serve
+from tests.models.llm.chat_server import Answer, ChatServer, serve
 
 Run = Callable[..., Ran]
 

@@ -16,7 +16,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity, phrase_power
 from longmatch.documents import Document, read_text_string
 from longmatch.lexical.mentions import title_terms
-from longmatch.matching.render.terminal import print_match
+from longmatch.render.terminal import print_match
 from tests.library.tiny import made_up_text, tiny_matcher
 
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "named": 2.0}

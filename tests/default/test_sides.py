@@ -9,7 +9,7 @@ from longmatch.default.explanation import LABELS, PairComparison
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.sides import BY_NAME, NAMES, SIDES, Side, similarities
 from longmatch.default.statistics import shipped_statistics
-from longmatch.matching.render.wording import shares
+from longmatch.render.wording import shares
 
 SHIPPED = shipped_statistics()
 

@@ -8,8 +8,8 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from longmatch.library.search.hierarchical import SENTENCES, normalised_scores, paragraphs_of, sample_paragraphs
-from longmatch.sdr.matcher import SdrMatcher
-from longmatch.sdr.score import Paragraphs
+from longmatch.models.sdr.matcher import SdrMatcher
+from longmatch.models.sdr.score import Paragraphs
 from tests.library.tiny import made_up_text
 
 

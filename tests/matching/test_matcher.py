@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from longmatch.documents import read, read_all, read_text_string
 from longmatch.errors import LongmatchError
 from longmatch.lexical.matcher import tfidf_matcher
-from longmatch.loading import load
 from longmatch.matching.matcher import is_same, percentile
+from longmatch.models.loading import load
 
 BANK, QUEUE, SNOW = "The bank failed today.", "Depositors of the failed bank queued.", "Snow fell on the hills."
 

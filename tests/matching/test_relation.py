@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from longmatch.documents import Draft
-from longmatch.matching.render.wording import shared_text
-from tests.matching.render.render_matches import made, matched
+from longmatch.render.wording import shared_text
+from tests.render.render_matches import made, matched
 from tests.reuse.texts import random_words
 
 

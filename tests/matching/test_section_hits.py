@@ -7,8 +7,8 @@ from rich.console import Console
 
 from longmatch.documents.read import read, read_text_string
 from longmatch.matching.match import Passage
-from longmatch.matching.render.terminal.sections import print_sections
 from longmatch.matching.section_hits import SectionHit, SectionHits
+from longmatch.render.terminal.sections import print_sections
 
 DOCUMENT = read_text_string("The bank failed on Monday. Depositors queued.", "bank.txt")
 HIT = SectionHit(DOCUMENT, 0, 0.5, Passage("The bank failed on Monday.", 0, 26, ""))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
-from longmatch.matching.render.wording import revision_summary
+from longmatch.render.wording import revision_summary
 from longmatch.reuse.reuse import find_reuse
 from longmatch.reuse.revision import revise
 from longmatch.reuse.words import visible

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from longmatch.documents.document import Span
-from longmatch.matching.render.wording import how_exactly
+from longmatch.render.wording import how_exactly
 from longmatch.reuse.reuse import find_reuse
 from longmatch.reuse.words import Vocabulary, Words
 from tests.reuse.texts import document, edited, random_words

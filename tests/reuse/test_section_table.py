@@ -7,7 +7,7 @@ import pytest
 
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
-from longmatch.matching.render.wording import revision_summary
+from longmatch.render.wording import revision_summary
 from longmatch.reuse.revision import Revision, revise
 from longmatch.reuse.section_table import SectionChange
 from tests.reuse.texts import edited, random_words

@@ -14,8 +14,8 @@ from longmatch.errors import LongmatchError
 from longmatch.library.finding import Wanted, snippets
 from longmatch.library.library import Library
 from longmatch.matching.match import Alignment, Passage
-from longmatch.matching.render.verdict import remarks, verdict
-from longmatch.matching.render.wording import label, shared_text
+from longmatch.render.verdict import remarks, verdict
+from longmatch.render.wording import label, shared_text
 
 MOST = 50  # results of any kind
 Answer = dict[str, Any]

@@ -25,7 +25,7 @@ class Answer:
 
     def print_text(self) -> None:
         """Print for people."""
-        from longmatch.matching.render.terminal import print_ranking
+        from longmatch.render.terminal import print_ranking
 
         print_ranking(self.hits, Terminal())
 

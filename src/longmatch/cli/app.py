@@ -24,7 +24,7 @@ from longmatch.cli.remove import remove
 from longmatch.cli.serve import serve
 from longmatch.cli.show import show
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.registry import COMMANDS, lab_is_missing, resolve
+from longmatch.models.registry import COMMANDS, lab_is_missing, resolve
 
 app = typer.Typer(
     help="Finds the long documents that belong together, and shows why.",

@@ -33,7 +33,7 @@ def compare(
     backbone: Backbone = None,
 ) -> None:
     """Compare two documents, and show the sections and passages that match."""
-    from longmatch.matching.render.terminal import print_match
+    from longmatch.render.terminal import print_match
 
     if redline and b is None:
         raise LongmatchError("--redline shows how one version differs from another. Name a second file.")

@@ -45,7 +45,7 @@ def pairs(
 
 def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None:
     """Print the groups of three or more, pairs, strongest relation first, and how many pairs are left out."""
-    from longmatch.matching.render.wording import percent
+    from longmatch.render.wording import percent
 
     for family in found.families:
         _print_group(family, "near-duplicates", console)
@@ -76,7 +76,7 @@ def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None
 
 
 def _print_group(group: tuple[str, ...], kind: str, console: Console) -> None:
-    from longmatch.matching.render.terminal.printable import printable
+    from longmatch.render.terminal.printable import printable
 
     if len(group) > 2:  # two are a pair
         console.print(Text.assemble((f"{len(group)} {kind}: ", "bold"), ", ".join(map(printable, group))))
@@ -84,8 +84,8 @@ def _print_group(group: tuple[str, ...], kind: str, console: Console) -> None:
 
 def _print_pair(pair: "Pair", console: Console) -> None:
     from longmatch.documents.brief import brief
-    from longmatch.matching.render.terminal.printable import printable
-    from longmatch.matching.render.verdict import in_words
+    from longmatch.render.terminal.printable import printable
+    from longmatch.render.verdict import in_words
 
     line = Text()
     if pair.relation in STYLES:  # else below --min, which need not be what the words say
@@ -109,8 +109,8 @@ def _changes(differences: "Differences") -> Text:
     """How much differs between two versions, and the first changes."""
     from longmatch.documents.brief import brief
     from longmatch.library.differences import COUNTS
-    from longmatch.matching.render.terminal.printable import printable
-    from longmatch.matching.render.wording import count
+    from longmatch.render.terminal.printable import printable
+    from longmatch.render.wording import count
 
     counts = [f"{number:,} {name}" for name in COUNTS if (number := getattr(differences, name))]
     places = f", in {count(differences.places, 'place')}" if differences.places else ""
@@ -124,7 +124,7 @@ def _changes(differences: "Differences") -> Text:
 
 def _shares(pair: "Pair") -> str:
     """How much of each stands in the other, before the longest passage of it."""
-    from longmatch.matching.render.wording import percent
+    from longmatch.render.wording import percent
 
     if not pair.share_a and not pair.share_b:
         return ""

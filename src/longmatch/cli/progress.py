@@ -40,17 +40,17 @@ def scanned_pages(show: Callable[[str], None]) -> Iterator[None]:
 def load_model(name: str) -> "Matcher":
     """Open a model under a spinner: loading the libraries takes seconds."""
     with progress("loading the model"):
-        from longmatch.loading import load
+        from longmatch.models.loading import load
 
         return load(name)
 
 
 def report(matcher: "Matcher | None") -> None:
     """Print what asking a language model took; other models keep no count."""
-    from longmatch.loading import JUDGE
+    from longmatch.models.loading import JUDGE
 
     if matcher and matcher.name.partition("@")[0] == JUDGE:
-        from longmatch.llm.matcher import LlmMatcher
+        from longmatch.models.llm.matcher import LlmMatcher
 
         assert isinstance(matcher, LlmMatcher)
         warn(matcher.report())

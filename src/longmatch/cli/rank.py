@@ -174,7 +174,7 @@ def search(
 
 def no_match(library: "Library", folder: str, where: str) -> str:
     """Why no document matches a condition."""
-    from longmatch.matching.render.wording import none_matches
+    from longmatch.render.wording import none_matches
 
     return none_matches(where, library.absent_keys(where), folder)
 

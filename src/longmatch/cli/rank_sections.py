@@ -12,7 +12,7 @@ def rank_sections(
     query: str | Document, folder: str, k: int, where: str | None, as_json: bool, csv: str | None
 ) -> None:
     """Print the k best sections: as text, as JSON or as a table."""
-    from longmatch.matching.render.terminal.sections import print_sections
+    from longmatch.render.terminal.sections import print_sections
 
     library, unreadable = open_library(folder)
     if library is None:

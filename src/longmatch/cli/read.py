@@ -19,7 +19,7 @@ def read(
 ) -> None:
     """Show the title, sections, paragraphs and sentences found in a file."""
     from longmatch.documents.read import read as read_document
-    from longmatch.matching.render.terminal import print_structure
+    from longmatch.render.terminal import print_structure
 
     with progress("reading"):
         document = read_document(file)

@@ -89,7 +89,7 @@ def is_loopback(host: str) -> bool:
 
 def _check_models(folders: list[Path]) -> None:
     """Before anything slow."""
-    from longmatch.loading import check_trained
+    from longmatch.models.loading import check_trained
 
     for folder in folders:
         check_trained(folder)

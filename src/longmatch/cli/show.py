@@ -88,7 +88,7 @@ def _export(records: list[dict[str, Any]], form: "Format", file: str) -> None:
 
 def _show_document(opened: "Library", id: str, as_json: bool) -> None:
     from longmatch.cli.read import structure
-    from longmatch.matching.render.terminal import print_structure
+    from longmatch.render.terminal import print_structure
 
     document = opened.show(id)
     if as_json:
@@ -101,8 +101,8 @@ def _show_document(opened: "Library", id: str, as_json: bool) -> None:
 def _print_found(opened: "Library", library: str, find: str, where: str | None, as_json: bool) -> None:
     """The documents that contain what was searched for, each with the sentences that have most of it."""
     from longmatch.library.finding import Wanted, snippets
-    from longmatch.matching.render.terminal.printable import printable
-    from longmatch.matching.render.terminal.sections import print_snippet
+    from longmatch.render.terminal.printable import printable
+    from longmatch.render.terminal.sections import print_snippet
 
     wanted, found = Wanted.of(find), _selected(opened, None, find, where, FOUND + 1)
     listed = found[:FOUND]
@@ -127,7 +127,7 @@ def _print_found(opened: "Library", library: str, find: str, where: str | None, 
 
 
 def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: str | None, as_json: bool) -> None:
-    from longmatch.matching.render.terminal.printable import printable
+    from longmatch.render.terminal.printable import printable
 
     if as_json:
         echo_json({"facts": opened.summary(), "documents": listed})

@@ -36,7 +36,7 @@ from longmatch.encoders.selection import precision_and_engine_from_environment, 
 from longmatch.encoders.tokenizer import read_tokenizer
 from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
-from longmatch.registry import TORCH_BACKBONE, resolve
+from longmatch.models.registry import TORCH_BACKBONE, resolve
 
 __all__ = ["Backbone", "Vectors"]
 

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from longmatch.documents.brief import brief
 from longmatch.errors import LongmatchError
-from longmatch.matching.render.wording import count
+from longmatch.render.wording import count
 
 MOST_SPELT = 10_000  # ids compared letter by letter
 

@@ -16,7 +16,7 @@ from longmatch.library.files import AnyFile, FileRead, SourceFile, SourcePaths, 
 from longmatch.library.pipeline import Pipeline
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
 from longmatch.library.renames import Rename, rename_documents, renamed_files, renamed_id
-from longmatch.matching.render.wording import language_remarks
+from longmatch.render.wording import language_remarks
 
 if TYPE_CHECKING:
     import pyarrow as pa

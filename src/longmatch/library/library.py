@@ -51,10 +51,10 @@ from longmatch.library.writer import Writer, write_lock
 from longmatch.matching.hits import Hits
 from longmatch.matching.match import LIKELY, Match
 from longmatch.matching.matcher import Matcher, Progress
-from longmatch.matching.render.wording import language_remarks, left_out
 from longmatch.matching.reranking import DEPTH
 from longmatch.matching.section_hits import SectionHits
-from longmatch.sdr.matcher import SdrMatcher
+from longmatch.models.sdr.matcher import SdrMatcher
+from longmatch.render.wording import language_remarks, left_out
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | DescribedFile]
 By: TypeAlias = Literal["default", "sdr"]

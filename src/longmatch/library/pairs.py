@@ -11,7 +11,7 @@ from longmatch.library.pair_search import Judged, PairSearch
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
-from longmatch.matching.render.verdict import pairs_remarks
+from longmatch.render.verdict import pairs_remarks
 from longmatch.reuse.reuse import ONE_WORDING, Relation, Reuse
 
 ORDER: tuple[Relation, ...] = ("copy", "version", "template", "reuse", "related", "unrelated")

@@ -8,8 +8,8 @@ from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
 from longmatch.library.store import locate_library
-from longmatch.loading import load
 from longmatch.matching.hits import Hits
+from longmatch.models.loading import load
 
 
 def rank_text(

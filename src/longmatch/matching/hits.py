@@ -8,10 +8,10 @@ from longmatch.documents.brief import brief
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, NoVerdict
-from longmatch.matching.render.verdict import in_words, likelihood, ranking_remarks
-from longmatch.matching.render.wording import ordered_by_both
 from longmatch.matching.same_document import SameDocument, same_remarks
 from longmatch.matching.spreadsheet import write_csv
+from longmatch.render.verdict import in_words, likelihood, ranking_remarks
+from longmatch.render.wording import ordered_by_both
 from longmatch.reuse.copies import are_copies
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Hits(list[Hit]):
         return f"<Hits: {len(self)} documents, best {brief(self[0].id)!r}>" if self else "<Hits: none>"
 
     def _repr_html_(self) -> str:
-        from longmatch.matching.render.notebook import hits_html
+        from longmatch.render.notebook import hits_html
 
         return hits_html(self)
 

@@ -147,13 +147,13 @@ class Match:
 
     def __repr__(self) -> str:
         """In one line, without the texts."""
-        from longmatch.matching.render.verdict import verdict
+        from longmatch.render.verdict import verdict
 
         said = verdict(self)
         return f"<Match of {brief(self.a.id)!r} and {brief(self.b.id)!r}{f': {said}' if said else ''}>"
 
     def _repr_html_(self) -> str:
-        from longmatch.matching.render.notebook import match_html
+        from longmatch.render.notebook import match_html
 
         return match_html(self)
 
@@ -219,7 +219,7 @@ class Match:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything for JSON; every aligned passage is listed, so that contributions sum to 1, evidence first."""
-        from longmatch.matching.render.verdict import remarks, verdict
+        from longmatch.render.verdict import remarks, verdict
 
         return {
             "a": _describe(self.a),
@@ -245,13 +245,13 @@ class Match:
 
     def to_html(self, path: str | Path) -> Path:
         """Write a page that shows both texts and what links them; it works offline."""
-        from longmatch.matching.render.html import write_html
+        from longmatch.render.html import write_html
 
         return write_html(self, Path(path))
 
     def to_redline(self, path: str | Path) -> Path:
         """Write a page that shows b with its insertions, deletions and moves against a; it works offline."""
-        from longmatch.matching.render.redline import write_redline
+        from longmatch.render.redline import write_redline
 
         return write_redline(self, Path(path))
 

@@ -8,9 +8,9 @@ from longmatch.documents.brief import brief
 from longmatch.documents.document import Document, Section
 from longmatch.documents.outline import parents
 from longmatch.matching.match import Passage
-from longmatch.matching.render.verdict import ranking_remarks
-from longmatch.matching.render.wording import label
 from longmatch.matching.spreadsheet import write_csv
+from longmatch.render.verdict import ranking_remarks
+from longmatch.render.wording import label
 
 COLUMNS = ("id", "title", "section", "page", "source", "passage")  # of a table
 

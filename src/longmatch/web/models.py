@@ -41,7 +41,7 @@ class ModelShelf:
         """The model of that name; all rules share the library's backbone."""
         self.check(name)
         if name not in self._open:
-            from longmatch.loading import load
+            from longmatch.models.loading import load
 
             if name == DEFAULT:
                 self._open[name] = self._library.matcher

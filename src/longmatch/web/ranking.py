@@ -10,7 +10,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
 from longmatch.library.conditions import parse
-from longmatch.matching.render.wording import none_matches
+from longmatch.render.wording import none_matches
 from longmatch.web.jobs import Job
 from longmatch.web.schema import Found, FoundSection, Ranking, RankRequest, Same
 from longmatch.web.state import State

@@ -9,9 +9,9 @@ from longmatch.documents.document import Document, Span
 from longmatch.documents.members import shows_pages
 from longmatch.matching.hits import Hit
 from longmatch.matching.match import Alignment, Grid, Match, NoVerdict, Passage
-from longmatch.matching.render.verdict import remarks, verdict
-from longmatch.matching.render.wording import carried_by, shared_text, unread
 from longmatch.matching.section_hits import SectionHit
+from longmatch.render.verdict import remarks, verdict
+from longmatch.render.wording import carried_by, shared_text, unread
 from longmatch.reuse.reuse import ONE_WORDING
 
 By = Literal["default", "sdr"]

@@ -11,7 +11,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import find_recipe, train
 from longmatch.lab.training.validation import pair_measures
-from longmatch.loading import TRAINED
+from longmatch.models.loading import TRAINED
 from tests.lab.baselines.cross.tiny_cross import save_learner
 from tests.lab.training.synthetic.classes import common_words
 from tests.lab.training.synthetic.wordings import write_two_wordings

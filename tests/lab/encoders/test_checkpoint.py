@@ -18,7 +18,7 @@ from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.checkpoint import open_checkpoint, save_checkpoint
 from longmatch.lab.papers.smith.config import SmithConfig
 from longmatch.lab.papers.smith.encoder import SmithModel
-from longmatch.loading import load
+from longmatch.models.loading import load
 from tests.cli.conftest import longmatch
 
 __all__ = ["longmatch"]

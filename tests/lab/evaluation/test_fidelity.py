@@ -13,7 +13,7 @@ from longmatch.lab.evaluation.fidelity import (
     summary,
     top_sentences,
 )
-from longmatch.loading import load
+from longmatch.models.loading import load
 
 PAIR = ("coming-back-slowly.md", "step-rate-and-tibial-damage.pdf")
 

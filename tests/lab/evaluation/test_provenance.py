@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.evaluation.provenance import commit_of, package_digest, provenance, rounded
-from longmatch.loading import load
+from longmatch.models.loading import load
 
 
 def git(folder: Path, *words: str) -> str:

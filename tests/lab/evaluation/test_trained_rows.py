@@ -13,7 +13,7 @@ from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.lab.store.store import LayerStore
-from longmatch.loading import load
+from longmatch.models.loading import load
 
 Make = Callable[..., Path]
 QRELS = [("test", "boats", "ships", 1), ("test", "bread", "cakes", 2), ("test", "cakes", "bread", 1)]

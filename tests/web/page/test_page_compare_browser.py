@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from longmatch.matching.match import Match
-from longmatch.matching.render.verdict import chance
+from longmatch.render.verdict import chance
 from tests.web.page.conftest import A, B
 
 COMPARED = f"#/compare?a={A}&b={B}"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from longmatch.matching.render import html as render
+from longmatch.render import html as render
 from longmatch.web.page.assets import OWN, assets, index
 
 INDEX = index().content.decode()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from longmatch.errors import LongmatchError
-from longmatch.registry import RECIPES
+from longmatch.models.registry import RECIPES
 
 DEFAULT_PANEL = "longmatch train default (docs/default.md)"
 

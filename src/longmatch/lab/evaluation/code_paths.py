@@ -2,7 +2,7 @@
 
 MATCHING = ("matching",)  # shared by all models
 LEXICAL_CODE = ("lexical", *MATCHING)
-SENTENCE_CODE = ("sdr", "lab/baselines/pooled", *MATCHING)
+SENTENCE_CODE = ("models/sdr", "lab/baselines/pooled", *MATCHING)
 DEFAULT_CODE = (
     *("default", "lexical", *MATCHING),
     *("default/data/calibration.json", "lexical/data/frequencies.safetensors"),

@@ -20,12 +20,12 @@ from longmatch.lab.evaluation.result_rows import ResultRow
 from longmatch.lab.evaluation.run_model import EvaluationSetup, ShowProgress, run_model
 from longmatch.lab.evaluation.scoring.pairs import FIRST_STAGES, FirstStage, Reranking
 from longmatch.lab.evaluation.studies import Study, parse_studies
-from longmatch.llm.matcher import LlmMatcher
-from longmatch.loading import FIXED, load
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
+from longmatch.models.llm.matcher import LlmMatcher
+from longmatch.models.loading import FIXED, load
+from longmatch.models.registry import MODELS
 from longmatch.parallel import use_processes
-from longmatch.registry import MODELS
 
 if TYPE_CHECKING:
     from longmatch.lab.evaluation.reports.report import Report

@@ -11,8 +11,8 @@ from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import set_name
 from longmatch.lab.evaluation.corpus import SHUFFLED
-from longmatch.loading import LEXICAL, RECORD
-from longmatch.registry import MODELS, TRAINED
+from longmatch.models.loading import LEXICAL, RECORD
+from longmatch.models.registry import MODELS, TRAINED
 
 RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no part of a model's name
     (

@@ -20,8 +20,8 @@ from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.digests import code_digest
 from longmatch.lab.store.store import LayerStore
-from longmatch.llm.matcher import LlmMatcher
 from longmatch.matching.matcher import Matcher, Progress
+from longmatch.models.llm.matcher import LlmMatcher
 
 PROTOCOL_FACTS = ("ranking", "pairs")  # a run of both protocols also serves where one is needed
 

@@ -10,7 +10,7 @@ from typing import Any
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import set_name
 from longmatch.lab.evaluation.model_spec import ModelSpec, StudyPoint, portable_path
-from longmatch.loading import RECORD
+from longmatch.models.loading import RECORD
 
 FORM = "Write MODEL:KEY=VALUE,VALUE, for example colde:documents=50,100,200 or colde:sections=2,3,4,5:epochs=1."
 

@@ -33,7 +33,7 @@ from longmatch.lab.reranking.texts import CandidateTexts
 from longmatch.lab.store.store import LayerStore
 from longmatch.lab.store.tokens import TokenLayer
 from longmatch.lab.training.settings import fill, read_pairs
-from longmatch.loading import load
+from longmatch.models.loading import load
 from longmatch.parallel import half_the_cores
 
 SETS = ("acl", "legal", "papers", "peps", "wiki")

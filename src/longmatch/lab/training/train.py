@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.run import TrainingRun
 from longmatch.lab.training.settings import TrainingSettings, fill
-from longmatch.registry import RECIPES, resolve
+from longmatch.models.registry import RECIPES, resolve
 
 if TYPE_CHECKING:
     from transformers import TrainingArguments

@@ -23,9 +23,9 @@ from longmatch.library.store import Store
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
 from longmatch.matching.sentences import run_offsets
+from longmatch.models.sdr.matcher import SdrEncoding, SdrMatcher
+from longmatch.models.sdr.score import Paragraphs, directional_scores, sdr_scores
 from longmatch.ragged import as_numbers
-from longmatch.sdr.matcher import SdrEncoding, SdrMatcher
-from longmatch.sdr.score import Paragraphs, directional_scores, sdr_scores
 
 DOCUMENTS, PARAGRAPHS = 256, 8
 SENTENCES = ["id", "pieces", "vectors"]

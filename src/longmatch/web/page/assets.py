@@ -5,7 +5,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from longmatch.matching.render import html as render
+from longmatch.render import html as render
 
 OWN = Path(__file__).parent / "files"
 SHARED = Path(render.__file__).parent / "templates"

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Response
 
 from longmatch.matching.match import Level, Match
-from longmatch.matching.render.html import render_html
-from longmatch.matching.render.redline import render_redline
+from longmatch.render.html import render_html
+from longmatch.render.redline import render_redline
 from longmatch.web.routes.common import Document, Model, mistakes
 from longmatch.web.schema import Answer, Comparison, GridScores
 from longmatch.web.state import TheState, address_of

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, Response
 
 from longmatch.matching.match import Level, Match
-from longmatch.matching.render.html import render_fragment, render_matrix
+from longmatch.render.html import render_fragment, render_matrix
 from longmatch.web.routes.common import Document, Model, mistakes
 from longmatch.web.state import State, TheState
 

@@ -14,7 +14,7 @@ from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.matchers import tokens_of
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.loading import load
+from longmatch.models.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 A = "The river rose over the bank. Water of the river stood at the bank. A bird sings in the morning."

@@ -11,8 +11,8 @@ from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.scoring import margins
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
-from longmatch.loading import load
 from longmatch.matching.reranking import rerank
+from longmatch.models.loading import load
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import tiny_matcher
 

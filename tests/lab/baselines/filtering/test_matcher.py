@@ -17,7 +17,7 @@ from longmatch.lab.baselines.filtering.matcher import (
 from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.token_words import TokenWords
-from longmatch.loading import load
+from longmatch.models.loading import load
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import enlarge, made_tokens
 

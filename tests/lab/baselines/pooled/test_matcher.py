@@ -11,7 +11,7 @@ from longmatch.documents import Document
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.encoders.backbone import TorchBackbone
-from longmatch.loading import load
+from longmatch.models.loading import load
 from longmatch.ragged import unit_rows
 from longmatch.units import tokenize
 

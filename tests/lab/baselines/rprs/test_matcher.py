@@ -4,7 +4,7 @@ import pytest
 
 from longmatch.lab.baselines.rprs.matcher import RprsMatcher, frequency_matcher
 from longmatch.lab.baselines.rprs.score import RprsRule, SentencePool, rprs_scores
-from longmatch.loading import load
+from longmatch.models.loading import load
 
 NAMES = (
     "pear-block-season-trial.md",

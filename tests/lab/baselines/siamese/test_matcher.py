@@ -11,7 +11,7 @@ import longmatch
 from longmatch.documents import read_text_string
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.siamese.matcher import VectorMatcher
-from longmatch.registry import SIAMESE
+from longmatch.models.registry import SIAMESE
 from tests.lab.baselines.siamese.tiny_baselines import KINDS, tiny_matcher, tokens_of
 
 

@@ -12,7 +12,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.siamese.matcher import VectorMatcher
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import find_recipe, train
-from longmatch.registry import SIAMESE
+from longmatch.models.registry import SIAMESE
 from tests.lab.training.synthetic.classes import common_words
 from tests.lab.training.synthetic.wordings import THEMES, name_of, write_two_wordings
 

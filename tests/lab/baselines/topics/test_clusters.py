@@ -9,7 +9,7 @@ from longmatch.documents import read_text_string
 from longmatch.lab.baselines.topics.bertopic_matcher import BertopicMatcher
 from longmatch.lab.baselines.topics.clusters import ClusterTopics, class_tfidf, cluster
 from longmatch.lexical.terms import Counts
-from longmatch.loading import load
+from longmatch.models.loading import load
 
 
 def test_class_based_tfidf_worked_by_hand():

@@ -6,7 +6,7 @@ import pytest
 from longmatch.documents import read_text_string
 from longmatch.lab.baselines.topics.lda import Lda
 from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
-from longmatch.loading import load
+from longmatch.models.loading import load
 from tests.lab.baselines.topics.synthetic_topics import TOPICS, made_documents
 
 COUNTS = (2, 4, 8)

@@ -8,7 +8,7 @@ from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
 from longmatch.lab.evaluation.scoring.lexical import LdaScorer
 from longmatch.lab.store.store import LayerStore
-from longmatch.loading import load
+from longmatch.models.loading import load
 
 
 def test_stored_scores_are_the_models_own(example_corpus: Corpus, tmp_path) -> None:

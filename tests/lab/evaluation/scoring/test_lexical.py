@@ -13,7 +13,7 @@ from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.store.store import LayerStore
-from longmatch.loading import load
+from longmatch.models.loading import load
 
 DATA = os.environ.get("LONGMATCH_DATA")
 

@@ -11,10 +11,10 @@ from longmatch.documents.document import Document
 from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lexical.matcher import tfidf_matcher
-from longmatch.llm.matcher import LlmMatcher
 from longmatch.matching.reranking import scores_with
+from longmatch.models.llm.matcher import LlmMatcher
 from tests.lab.evaluation.conftest import TEXTS
-from tests.llm.chat_server import Answer, ChatServer, serve
+from tests.models.llm.chat_server import Answer, ChatServer, serve
 
 Make = Callable[..., Path]
 QRELS = [("test", "boats", "stars", 1), ("test", "bread", "cakes", 1)]

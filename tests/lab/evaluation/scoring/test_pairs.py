@@ -22,7 +22,7 @@ from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.matcher import SstMatcher
 from longmatch.lab.store.store import LayerStore
-from longmatch.loading import load
+from longmatch.models.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge, tiny_matcher
 from tests.lab.evaluation.conftest import TEXTS
 

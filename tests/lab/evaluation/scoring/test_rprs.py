@@ -13,7 +13,7 @@ from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.rprs import RprsScorer
 from longmatch.lab.store import store
 from longmatch.lab.store.store import LayerStore
-from longmatch.loading import load
+from longmatch.models.loading import load
 
 QUERIES = [0, 7, 19]
 

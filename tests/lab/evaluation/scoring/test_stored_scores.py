@@ -16,8 +16,8 @@ from longmatch.lab.store import store
 from longmatch.lab.store.files import LayerWriter
 from longmatch.lab.store.store import LayerStore
 from longmatch.lab.store.tokens import TokenLayer, restore_tokens
-from longmatch.loading import load
 from longmatch.matching.matcher import Matcher
+from longmatch.models.loading import load
 from longmatch.units import Tokens, tokenize
 
 QUERIES = [0, 7, 19]

@@ -23,7 +23,7 @@ from longmatch.lab.papers.sdr.training import SdrRecipe
 from longmatch.lab.training.masked_words import masked_word_loss
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from longmatch.sdr.matcher import SdrMatcher
+from longmatch.models.sdr.matcher import SdrMatcher
 from tests.lab.training.synthetic.documents import make_collection
 
 

@@ -11,7 +11,7 @@ from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.matcher import CLUSTERS, SstMatcher, SstModel
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
-from longmatch.loading import load
+from longmatch.models.loading import load
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import enlarge
 

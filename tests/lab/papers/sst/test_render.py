@@ -7,8 +7,8 @@ import numpy as np
 from longmatch.documents.document import Span
 from longmatch.lab.papers.sst.explanation import Subtopic, Subtopics
 from longmatch.lab.papers.sst.render import CELLS, SubtopicsView, reduced
-from tests.matching.render.html_page import Page
-from tests.matching.render.render_matches import made
+from tests.render.html_page import Page
+from tests.render.render_matches import made
 
 BAD = "<script>alert(1)</script>"
 

@@ -9,8 +9,8 @@ from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.lab.baselines.pooled.centring import Centring
 from longmatch.lab.baselines.pooled.matcher import PooledEncoding, PooledMatcher
 from longmatch.matching.matcher import Scores
-from longmatch.sdr.matcher import SdrEncoding, SdrMatcher
-from longmatch.sdr.score import Paragraphs
+from longmatch.models.sdr.matcher import SdrEncoding, SdrMatcher
+from longmatch.models.sdr.score import Paragraphs
 
 
 class CentredSdrMatcher(SdrMatcher):

@@ -20,7 +20,7 @@ from longmatch.matching.match import Coverage, Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
 from longmatch.matching.sentences import Sentences
-from longmatch.sdr.paragraphs import weighted_means
+from longmatch.models.sdr.paragraphs import weighted_means
 from longmatch.units import Tokens, tokenize
 from longmatch.units.pieces import pieces_from
 

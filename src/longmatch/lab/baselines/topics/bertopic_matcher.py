@@ -18,7 +18,7 @@ from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.matching.sentences import Sentences
-from longmatch.sdr.paragraphs import whole_paragraphs
+from longmatch.models.sdr.paragraphs import whole_paragraphs
 
 MAX_PARAGRAPHS = 5_000  # clustered
 

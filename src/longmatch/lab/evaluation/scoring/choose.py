@@ -17,7 +17,7 @@ from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.lexical.matcher import LexicalMatcher
 from longmatch.matching.matcher import Matcher
 from longmatch.matching.pair_matcher import PairMatcher
-from longmatch.sdr.matcher import SdrMatcher
+from longmatch.models.sdr.matcher import SdrMatcher
 
 SCORERS: dict[type[Matcher], type[Scorer]] = {
     LexicalMatcher: LexicalScorer,

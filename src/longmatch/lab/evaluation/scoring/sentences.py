@@ -22,9 +22,9 @@ from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.evaluation.scoring.streaming import SlicePart, combine
 from longmatch.lab.store.files import StoredLayer
-from longmatch.sdr.matcher import SdrMatcher
-from longmatch.sdr.paragraphs import weighted_means
-from longmatch.sdr.score import Paragraphs
+from longmatch.models.sdr.matcher import SdrMatcher
+from longmatch.models.sdr.paragraphs import weighted_means
+from longmatch.models.sdr.score import Paragraphs
 
 
 class SdrScorer(Scorer):

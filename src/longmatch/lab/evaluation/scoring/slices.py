@@ -8,7 +8,7 @@ from torch import Tensor
 
 from longmatch.lab.evaluation.encodings.layers import scoring_device
 from longmatch.lab.store.files import StoredLayer
-from longmatch.sdr.score import Unit
+from longmatch.models.sdr.score import Unit
 
 CPU_SENTENCES, GPU_SENTENCES = 1 << 18, 1 << 22  # 400 MB and 6 GB of vectors 384 wide
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.encoders.ragged import segment_max
-from longmatch.sdr.score import Paragraphs, paragraph_scores
+from longmatch.models.sdr.score import Paragraphs, paragraph_scores
 
 
 @dataclass(frozen=True)

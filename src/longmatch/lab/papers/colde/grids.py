@@ -6,8 +6,8 @@ from pathlib import Path
 
 from longmatch.documents.document import Document
 from longmatch.matching.match import Grid
-from longmatch.matching.render.html import asset, digest, environment
-from longmatch.matching.render.matrix import Matrix
+from longmatch.render.html import asset, digest, environment
+from longmatch.render.matrix import Matrix
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,6 @@ Read it beside the paper in this order:
 - `training.py`: the total loss (equation 3);
 - `halves.py`: validation without labels, ours.
 
-Inference (section 3.3, equations 4 to 6) is `longmatch.sdr`: it needs no training, so the product has it. docs/sdr.md
-maps each equation and section to its function.
+Inference (section 3.3, equations 4 to 6) is `longmatch.models.sdr`: it needs no training, so the product has it.
+docs/sdr.md maps each equation and section to its function.
 """

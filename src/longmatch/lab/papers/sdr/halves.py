@@ -12,7 +12,7 @@ from longmatch.lab.encoders.ragged import offsets_of
 from longmatch.lab.encoders.transfer import to_device
 from longmatch.lab.papers.sdr.pairs import SentencePool
 from longmatch.matching.sentences import run_offsets
-from longmatch.sdr.score import Paragraphs, sdr_scores, split
+from longmatch.models.sdr.score import Paragraphs, sdr_scores, split
 from longmatch.units.tokens import Ints
 
 SENTENCES = 16  # read of each half

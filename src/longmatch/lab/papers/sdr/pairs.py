@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.lab.store.tokens import TokenCollection
+from longmatch.models.sdr.score import Unit
 from longmatch.ragged import offsets_of
-from longmatch.sdr.score import Unit
 from longmatch.units.chunking import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.limits import above_zero, at_least
-from longmatch.sdr.score import Unit
+from longmatch.models.sdr.score import Unit
 
 PAPER: Mapping[str, Any] = {  # equations 1 to 3, section 4.7
     "pairs": 8,

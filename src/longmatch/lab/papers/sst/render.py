@@ -17,11 +17,11 @@ from markupsafe import Markup
 from longmatch.documents.document import Document
 from longmatch.lab.papers.sst.explanation import Subtopic, Subtopics
 from longmatch.matching.match import Grid
-from longmatch.matching.render.html import asset, digest, environment
-from longmatch.matching.render.marking import Run
-from longmatch.matching.render.matrix import SHADES, Matrix
-from longmatch.matching.render.view import Highlight, Pane
-from longmatch.matching.render.wording import count, percent
+from longmatch.render.html import asset, digest, environment
+from longmatch.render.marking import Run
+from longmatch.render.matrix import SHADES, Matrix
+from longmatch.render.view import Highlight, Pane
+from longmatch.render.wording import count, percent
 
 CELLS = 240  # per side of the matrix; with more sentences a cell is the mean of several
 TURN = 137.5  # degrees between the hues of consecutive subtopics, so that neighbours differ clearly

@@ -1,0 +1,162 @@
+"""One question to a chat completions server: a time limit, retries, and errors that quote nothing."""
+
+import json
+import random
+import time
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, responses
+from typing import Any
+
+from longmatch.errors import LongmatchError
+from longmatch.models.llm.address import KEY, MODEL, URL, ModelAddress
+
+TRANSIENT = frozenset((408, 409, 425, 429))  # and every 5xx: worth another try
+REJECTED = frozenset((400, 413, 422))
+LONGEST_WAIT = 60.0  # seconds, whatever a server asks for
+LARGEST_REPLY = 4_000_000  # bytes
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server returned: the text of the answer, empty where there is none, and the tokens it counted."""
+
+    text: str = ""
+    refused: bool = False  # by the server's own account
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+
+
+class ChatError(Exception):
+    """A question that got no reply. The message holds neither documents nor the key."""
+
+
+class RejectedRequest(ChatError):
+    """One that the server rejects, as it does a prompt that is too long; it may answer others."""
+
+
+class _Transient(ChatError):
+    """One that is worth another try."""
+
+    def __init__(self, problem: str, wait: float | None = None) -> None:
+        super().__init__(problem)
+        self.wait = wait  # seconds, where the server says
+
+
+@dataclass(frozen=True)
+class Chat:
+    """Asks one model. Requests go straight to the address: no proxy is used, no redirect followed."""
+
+    address: ModelAddress
+    timeout: float = 60.0  # seconds for one try, from connecting to the last byte
+    retries: int = 3
+    backoff: float = 1.0  # seconds before the first retry, doubled each time
+
+    def ask(self, request: dict[str, Any]) -> Reply:
+        """The reply to a request; ChatError if there is none, LongmatchError if no other request would fare better."""
+        body = json.dumps(request).encode()
+        for attempt in range(self.retries + 1):
+            try:
+                return parse_reply(self._post(body))
+            except _Transient as problem:
+                if attempt == self.retries:
+                    raise ChatError(str(problem)) from None
+                pause = self.backoff * 2**attempt * random.uniform(0.75, 1.25)  # so that clients do not return at once
+                time.sleep(min(LONGEST_WAIT, pause if problem.wait is None else problem.wait))
+        raise AssertionError("a loop over at least one attempt")
+
+    def _post(self, body: bytes) -> bytes:
+        deadline = time.monotonic() + self.timeout
+        parts = self.address.parts
+        kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=self.timeout)
+        try:
+            connection.request(
+                "POST", parts.path + (f"?{parts.query}" if parts.query else ""), body, self.address.headers
+            )
+            response = connection.getresponse()
+            self._check(response)
+            return _read(response, deadline)
+        except ConnectionRefusedError:
+            raise LongmatchError(
+                f"No language model is served at {self.address.shown}: the connection was refused. "
+                f"Start the server, or check {URL}."
+            ) from None
+        except TimeoutError:
+            raise _Transient(f"no answer within {self.timeout:g} seconds") from None
+        except (OSError, UnicodeError) as error:  # UnicodeError: the host name is invalid
+            raise _Transient(f"cannot be reached: {getattr(error, 'strerror', None) or type(error).__name__}") from None
+        except HTTPException as error:
+            raise _Transient(f"broke off: {type(error).__name__}") from None
+        finally:
+            connection.close()
+
+    def _check(self, response: HTTPResponse) -> None:
+        """The body of an error may quote the request, so only the status is reported."""
+        status, place = response.status, self.address.shown
+        if 200 <= status < 300:
+            return
+        problem = f"status {status}, {responses.get(status, 'unknown')}"
+        if status in TRANSIENT or status >= 500:
+            raise _Transient(problem, _seconds(response.getheader("Retry-After")))
+        if status in REJECTED:
+            raise RejectedRequest(problem)
+        advice = {401: f"Check {KEY}", 403: f"Check {KEY}", 404: f"Check {URL} and {MODEL}"}.get(status, f"Check {URL}")
+        raise LongmatchError(f"The language model at {place} cannot be asked ({problem}). {advice}.")
+
+
+def parse_reply(body: bytes) -> Reply:
+    """The reply in a response's body; an empty one if it is not in the form of the protocol.
+
+    >>> parse_reply(b'{"choices": [{"message": {"content": "85"}}], "usage": {"prompt_tokens": 7}}')
+    Reply(text='85', refused=False, prompt_tokens=7, answer_tokens=0)
+    >>> parse_reply(b"<html>")
+    Reply(text='', refused=False, prompt_tokens=0, answer_tokens=0)
+    """
+    try:
+        found = json.loads(body)
+        choice = found["choices"][0]
+        message, usage = choice["message"], found.get("usage")
+        content = message.get("content")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        return Reply()
+    counts = usage if isinstance(usage, dict) else {}
+    return Reply(
+        text=_text(content),
+        refused=bool(message.get("refusal")) or choice.get("finish_reason") == "content_filter",
+        prompt_tokens=_count(counts.get("prompt_tokens")),
+        answer_tokens=_count(counts.get("completion_tokens")),
+    )
+
+
+def _text(content: Any) -> str:
+    """A message's content: a string, or a list of parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and value > 0 else 0
+
+
+def _read(response: HTTPResponse, deadline: float) -> bytes:
+    """The whole body; a server that sends a byte now and then has no more time than any other."""
+    body = bytearray()
+    while part := response.read1(65536):
+        body += part
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        if len(body) > LARGEST_REPLY:
+            raise ChatError("an answer that does not end")
+    if response.length:  # `read1` does not raise on a truncated body
+        raise _Transient("broke off")
+    return bytes(body)
+
+
+def _seconds(header: str | None) -> float | None:
+    """A Retry-After header in seconds; dates are not understood.
+
+    >>> _seconds("2"), _seconds("Wed, 21 Oct 2026 07:28:00 GMT"), _seconds(None)
+    (2.0, None, None)
+    """
+    return float(header) if header and header.strip().isdecimal() else None

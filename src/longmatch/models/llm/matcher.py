@@ -1,0 +1,126 @@
+"""A language model as matcher: it judges pairs, and reranks what another model found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from longmatch.documents.document import Document
+from longmatch.errors import LongmatchError
+from longmatch.lexical.matcher import LexicalEncoding, tfidf_matcher
+from longmatch.matching.hits import Hit, Hits
+from longmatch.matching.match import Coverage, Match
+from longmatch.matching.matcher import Progress, Scores, is_same
+from longmatch.matching.pair_matcher import PairMatcher, Pairs
+from longmatch.matching.reranking import rerank, scores_with
+from longmatch.models.llm.address import ModelAddress
+from longmatch.models.llm.chat import Chat
+from longmatch.models.llm.excerpt import Excerpt, excerpt
+from longmatch.models.llm.judge import Judge, Tally
+from longmatch.models.llm.order import settle
+from longmatch.models.llm.passages import linked_passages
+from longmatch.models.llm.prompt import ANSWER_TOKENS, messages
+
+BUDGET = 1200  # tokens of each document: with instructions and answer, within a context of 4,096
+THRESHOLD = 0.5  # the prompt asks for 50 or more if two documents belong together
+
+
+class LlmMatcher(PairMatcher):
+    """Scores from 0 to 1 by a language model behind an OpenAI-style chat completions address.
+
+    The model reads an excerpt of about `budget` tokens of each document. One try lasts at most `timeout` seconds; there
+    are `retries` more, after pauses that begin with `backoff` seconds and double. Address, model and key come from
+    LONGMATCH_LLM_URL, LONGMATCH_LLM_MODEL and LONGMATCH_LLM_KEY where they are not given. Without an address nothing is
+    sent.
+    """
+
+    name = "llm"
+    counts_with_first = False
+    threshold = THRESHOLD
+
+    def __init__(
+        self,
+        url: str | None = None,
+        model: str | None = None,
+        key: str | None = None,
+        timeout: float = 60.0,
+        retries: int = 3,
+        backoff: float = 1.0,
+        budget: int = BUDGET,
+    ) -> None:
+        self._judge = Judge(Chat(ModelAddress.of(url, model, key), timeout, retries, backoff))
+        self._lexical = tfidf_matcher()
+        self.budget = budget
+
+    @property
+    def tally(self) -> Tally:
+        """What was asked so far, and what came of it."""
+        return self._judge.tally
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What scores depend on: address (a query may hold secrets), model and budget."""
+        address = self._judge.chat.address
+        return {"url": address.url.partition("?")[0], "model": address.model, "budget": self.budget}
+
+    def report(self) -> str:
+        """One line: how many pairs were asked about, known from the cache and refused, and the tokens."""
+        return f"{self._judge.chat.address.model}: {self.tally}."
+
+    def score_pairs(self, pairs: Pairs, progress: Progress | None = None, for_ranking: bool = False) -> Scores:
+        """The score of each pair; NaN where the model gave none.
+
+        For ranking, consecutive pairs of one query have to be in a first stage's order, best first: a document without
+        a score keeps its place there, and equal scores keep that order.
+        """
+        scores: list[Scores] = [np.zeros(0)]
+        for _, group in groupby(pairs, key=lambda pair: id(pair[0])):
+            judged = self._score_group(list(group), progress)
+            scores.append(settle(judged) if for_ranking else judged)
+        return np.concatenate(scores)
+
+    def rank(
+        self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
+    ) -> Hits:
+        """The k documents that belong most with the query, best first: all of them are read, in the order of TF-IDF."""
+        others = sorted((d for d in documents if not is_same(d, query)), key=lambda document: document.id)
+        first = scores_with(self._lexical, query, others)
+        ordered = [others[i] for i in np.argsort(-first, kind="stable").tolist()]
+        best = rerank(self, query, ordered, k, len(ordered), progress)
+        found = [(ordered[one.place], one) for one in best]
+        whys = (self._lexical.compare(query, document).best(3) for document, _ in found)
+        return Hits.of(
+            query, (Hit(d, one.score, one.percentile, why) for (d, one), why in zip(found, whys, strict=True))
+        )
+
+    def compare(self, a: Document, b: Document) -> Match:
+        """The model's score; sections and passages are those that share words, from which its excerpts were chosen."""
+        first, second = self._lexical.encode([a, b])
+        match = self._lexical.explain(first, second)
+        left, right = self._excerpts(first, second)
+        score = self._judge.score(messages(left, right), ANSWER_TOKENS)
+        if score is None:
+            raise LongmatchError(f"The language model gave no score for {a.id} and {b.id} ({self.tally}).")
+        coverage = Coverage(left.coverage, right.coverage)
+        return replace(match, score=score, model=self.name, threshold=THRESHOLD, coverage=coverage, parts={})
+
+    def _score_group(self, pairs: Pairs, progress: Progress | None) -> Scores:
+        """The scores of one query's pairs."""
+        query = self._lexical.encode([pairs[0][0]])[0]
+        scores = np.full(len(pairs), np.nan)
+        for place, (_, document) in enumerate(pairs):
+            score = self._score(query, self._lexical.encode([document])[0])
+            scores[place] = np.nan if score is None else score
+            if progress:
+                progress(1)
+        return scores
+
+    def _score(self, a: LexicalEncoding, b: LexicalEncoding) -> float | None:
+        return self._judge.score(messages(*self._excerpts(a, b)), ANSWER_TOKENS)
+
+    def _excerpts(self, a: LexicalEncoding, b: LexicalEncoding) -> tuple[Excerpt, Excerpt]:
+        """What the model reads of each document."""
+        from_a, from_b = linked_passages(a, b)
+        return excerpt(a.sentences.document, from_a, self.budget), excerpt(b.sentences.document, from_b, self.budget)

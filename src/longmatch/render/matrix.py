@@ -1,0 +1,156 @@
+"""The matrix of two documents' parts as the renderers show it: labels, values in two digits, shades of one hue."""
+
+from base64 import b64encode
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from longmatch.documents.document import Document, Span
+from longmatch.matching.match import Grid, Level
+from longmatch.render.wording import label
+
+SHADES = 20
+LARGEST_TABLE = 1600  # cells; a larger matrix is drawn by the page's script, a pixel a cell
+LEAST_TOP = 0.4  # the darkest shade stands for at least this score, so that chance never looks like a match
+NOUNS: dict[Level, str] = {"sections": "section", "chunks": "passage", "sentences": "sentence"}
+LEAST_RANGE = 0.2  # between the lightest and the darkest shade, so that small differences never look large
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A grid made ready to be shown. Within one document the diagonal says nothing and takes no shade."""
+
+    grid: Grid
+    a: Document
+    b: Document
+    within: bool = False
+    level: Level = "sections"
+
+    @property
+    def noun(self) -> str:
+        """What one row is."""
+        return NOUNS[self.level]
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The row labels, none empty."""
+        return self._labels(self.grid.rows, self.grid.row_spans, self.row_groups, self.a)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The column labels, none empty."""
+        return self._labels(self.grid.columns, self.grid.column_spans, self.column_groups, self.b)
+
+    @property
+    def row_groups(self) -> list[tuple[str, int]]:
+        """The rows that stand under one heading, one after the other: its label, and how many they are."""
+        return self._groups(self.grid.rows, self.grid.row_spans, self.a)
+
+    @property
+    def column_groups(self) -> list[tuple[str, int]]:
+        """The same for the columns."""
+        return self._groups(self.grid.columns, self.grid.column_spans, self.b)
+
+    def _labels(
+        self, headings: Sequence[str], spans: Sequence[Span], groups: list[tuple[str, int]], document: Document
+    ) -> list[str]:
+        """A section by its heading; a part of one by its number, which stands first and so is never cut off."""
+        if self.level == "sections":
+            return _section_labels(headings, spans, document)
+        names = (name for name, size in groups for _ in range(size))
+        return [f"{number} · {name}" for number, name in enumerate(names, 1)]
+
+    def _groups(self, headings: Sequence[str], spans: Sequence[Span], document: Document) -> list[tuple[str, int]]:
+        if self.level == "sections":
+            return [(name, 1) for name in _section_labels(headings, spans, document)]
+        starts = [section.start for section in document.sections]
+        homes = (max(0, bisect_right(starts, span.start) - 1) for span in spans)
+        runs = [(home, len(list(run))) for home, run in groupby(homes)]
+        sections = document.sections
+        return [
+            (label(sections[home].heading, document.readable[sections[home].start :][:200]), size)
+            for home, size in runs
+        ]
+
+    @property
+    def openings(self) -> tuple[list[str], list[str]] | None:
+        """How each row and each column begins, at the levels where a heading does not tell them apart."""
+        if self.level == "sections":
+            return None
+        sides = ((self.a, self.grid.row_spans), (self.b, self.grid.column_spans))
+        rows, columns = ([label("", d.readable[s.start : s.end], 14) for s in spans] for d, spans in sides)
+        return rows, columns
+
+    @cached_property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """The scores kept within 0 and 1; below chance is shown as 0, and so is what could not be scored."""
+        return np.clip(np.nan_to_num(np.asarray(self.grid.scores, dtype=np.float64)), 0.0, 1.0)
+
+    @cached_property
+    def _scale_scores(self) -> npt.NDArray[np.float64]:
+        """The scores that set the scale: all, but the diagonal within one document."""
+        apart = self.within and len(self.scores) > 1
+        return self.scores[np.eye(len(self.scores)) == 0] if apart else self.scores
+
+    @cached_property
+    def top(self) -> float:
+        """The score of the darkest shade."""
+        return max(LEAST_TOP, float(self._scale_scores.max(initial=0.0)))
+
+    @cached_property
+    def bottom(self) -> float:
+        """The score of the lightest shade: above 0 where all sections are alike, so that differences stay visible."""
+        return max(0.0, min(float(self._scale_scores.min(initial=1.0)), self.top - LEAST_RANGE))
+
+    @cached_property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """How far each score lies between the lightest and the darkest shade, 0 to 1."""
+        return np.clip((self.scores - self.bottom) / (self.top - self.bottom), 0.0, 1.0)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it is too large for a table."""
+        return self.scores.size > LARGEST_TABLE
+
+    @property
+    def values(self) -> list[list[int]]:
+        """Scores in hundredths."""
+        return np.rint(self.scores * 100).astype(int).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def packed(self) -> str:
+        """The values as one byte each, row by row, in base 64: what the script draws from."""
+        return b64encode(np.rint(self.scores * 100).astype(np.uint8).tobytes()).decode()
+
+    @property
+    def shades(self) -> list[list[int]]:
+        """0 to SHADES, from the bottom to the top."""
+        return np.rint(self.shares * SHADES).astype(int).tolist()  # type: ignore[no-any-return]
+
+    @property
+    def cells(self) -> list[tuple[str, list[tuple[str, int, bool]]]]:
+        """Row by row: the label, then (value, shade, whether it is a section with itself)."""
+        return [
+            (
+                name,
+                [(_short(v), s, self.within and i == j) for j, (v, s) in enumerate(zip(values, shades, strict=True))],
+            )
+            for i, (name, values, shades) in enumerate(zip(self.rows, self.values, self.shades, strict=True))
+        ]
+
+
+def _short(hundredths: int) -> str:
+    """Two digits after the point, without the zero before it: .07; 0 and 1 as they are."""
+    return {0: "0", 100: "1"}.get(hundredths, f".{hundredths:02d}")
+
+
+def _section_labels(headings: Sequence[str], spans: Sequence[Span], document: Document) -> list[str]:
+    return [
+        label(heading, document.readable[span.start : span.start + 200])
+        for heading, span in zip(headings, spans, strict=True)
+    ]
