@@ -1,0 +1,233 @@
+"""The size of the house, and the way of a query through it.
+
+    python benchmarks/house.py                    modules, lines, importers, short functions, circles
+    python benchmarks/house.py --single FOLDER    modules with one importer, short functions with one use
+    python benchmarks/house.py --query            the modules that a query enters: in a library, in memory
+
+Lines are all lines of a file. A circle is a set of modules that import each other, at any depth of their code.
+"""
+
+import argparse
+import ast
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "longmatch"
+SHORT = 4  # lines of a function's body, its docstring left out
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file of the project."""
+
+    path: Path
+
+    @cached_property
+    def text(self) -> str:
+        """Its code."""
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Its syntax."""
+        return ast.parse(self.text)
+
+    @property
+    def part(self) -> str:
+        """Product, laboratory, benchmarks or tests."""
+        first = self.path.relative_to(ROOT).parts[0]
+        if first == "src":
+            return "laboratory" if (SOURCE / "lab") in self.path.parents else "product"
+        return first
+
+    @property
+    def name(self) -> str:
+        """As it is imported."""
+        base = ROOT / "src" if (ROOT / "src") in self.path.parents else ROOT
+        return ".".join(self.path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
+
+    @property
+    def lines(self) -> int:
+        """All of them."""
+        return len(self.text.splitlines())
+
+    @property
+    def imports(self) -> set[str]:
+        """What it imports at any depth, each name also as the module that may hold it."""
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        return found
+
+    @property
+    def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """Functions and methods."""
+        return (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def modules() -> list[Module]:
+    """All files of source, benchmarks and tests."""
+    return [Module(path) for folder in ("src", "benchmarks", "tests") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The lines of a function's body without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def importers(files: list[Module]) -> dict[str, set[str]]:
+    """The modules of the package that import each, packages left out."""
+    names = {file.name for file in files if file.path.name != "__init__.py"}
+    found: dict[str, set[str]] = {name: set() for name in names if name.startswith("longmatch.")}
+    for file in files:
+        if file.part != "tests":
+            for name in file.imports & found.keys() - {file.name}:
+                found[name].add(file.name)
+    return found
+
+
+def circles(files: list[Module]) -> list[list[str]]:
+    """Sets of modules that import each other (Tarjan's strongly connected components)."""
+    names = {file.name: file for file in files if file.part in ("product", "laboratory")}
+    graph = {name: (file.imports & names.keys()) - {name} for name, file in names.items()}
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        number[name] = low[name] = len(number)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in number:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], number[other])
+        if low[name] == number[name]:
+            circle = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(circle) > 1:
+                found.append(sorted(circle))
+
+    sys.setrecursionlimit(10_000)
+    for name in graph:
+        if name not in number:
+            visit(name)
+    return found
+
+
+def public_methods(path: Path, name: str) -> int:
+    """Public methods and properties of a class."""
+    classes = [node for node in Module(path).tree.body if isinstance(node, ast.ClassDef) and node.name == name]
+    return sum(isinstance(node, ast.FunctionDef) and not node.name.startswith("_") for c in classes for node in c.body)
+
+
+def size() -> None:
+    """The table of the whole house."""
+    files = modules()
+    single = {name for name, users in importers(files).items() if len(users) == 1}
+    print(f"{'':12}{'modules':>9}{'lines':>9}{'single importer':>17}{'functions':>11}{'short ones':>12}")
+    total: Counter[str] = Counter()
+    for part in ("product", "laboratory", "benchmarks", "tests"):
+        mine = [file for file in files if file.part == part]
+        functions = [function for file in mine for function in file.functions]
+        row = {
+            "modules": len(mine),
+            "lines": sum(file.lines for file in mine),
+            "single": sum(file.name in single for file in mine),
+            "functions": len(functions),
+            "short": sum(body_lines(function) <= SHORT for function in functions),
+        }
+        total.update({} if part == "tests" else row)
+        print(f"{part:12}{row['modules']:9}{row['lines']:9}{row['single']:17}{row['functions']:11}{row['short']:12}")
+    counts = f"{total['modules']:9}{total['lines']:9}{total['single']:17}{total['functions']:11}{total['short']:12}"
+    print(f"{'not tests':12}{counts}")
+    print(f"public methods of Library: {public_methods(SOURCE / 'library' / 'library.py', 'Library')}")
+    found = circles(files)
+    print(f"circles: {len(found)}", *(f"  {' '.join(circle)}" for circle in found), sep="\n")
+
+
+def single(folder: Path) -> None:
+    """What may be joined or inlined in a folder."""
+    files = modules()
+    users = importers(files)
+    mine = [file for file in files if folder.resolve() in file.path.parents]
+    for file in mine:
+        if len(users.get(file.name, ())) == 1:
+            print(f"{file.lines:5} {file.name} <- {next(iter(users[file.name]))}")
+    words = Counter(word for file in files if file.part != "tests" for word in re.findall(r"\w+", file.text))
+    tested = Counter(word for file in files if file.part == "tests" for word in re.findall(r"\w+", file.text))
+    for file in mine:
+        for function in file.functions:
+            if body_lines(function) <= SHORT and words[function.name] == 2 and not function.name.startswith("__"):
+                print(
+                    f"{file.path.relative_to(ROOT)}:{function.lineno} {function.name} (tests: {tested[function.name]})"
+                )
+
+
+def query() -> None:
+    """The modules of longmatch that a warm query enters, and how often it comes back to one that it had left."""
+    import tempfile
+
+    sys.path.insert(0, str(ROOT / "src"))
+    from longmatch import Library, load
+
+    with tempfile.TemporaryDirectory() as folder:
+        library = Library(Path(folder) / "library")
+        library.add(ROOT / "examples" / "collection")
+        id = next(iter(library))
+        documents = [library.show(id) for id in library]
+        matcher = load("default")
+        followed("library", lambda: library.rank(id))
+        followed("memory", lambda: matcher.rank(documents[0], documents[1:]))
+
+
+def followed(where: str, ask: Any) -> None:
+    """Ask once to warm up, then again with every call recorded."""
+    ask()
+    way: list[str] = []
+    names: dict[str, set[str]] = defaultdict(set)
+
+    def record(frame: FrameType, event: str, _: Any) -> None:
+        file = frame.f_code.co_filename
+        if event == "call" and file.startswith(str(SOURCE)):
+            module = str(Path(file).relative_to(SOURCE))
+            names[module].add(frame.f_code.co_qualname)
+            if not way or way[-1] != module:
+                way.append(module)
+
+    sys.setprofile(record)
+    try:
+        ask()
+    finally:
+        sys.setprofile(None)
+    returns = len(way) - len(set(way))
+    print(f"{where}: {len(names)} files, {returns} returns to one it had left, {sum(map(len, names.values()))} names")
+    for module in dict.fromkeys(way):
+        print(f"  {module}: {len(names[module])}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--single", type=Path, metavar="FOLDER")
+    parser.add_argument("--query", action="store_true")
+    options = parser.parse_args()
+    if options.query:
+        query()
+    elif options.single:
+        single(options.single)
+    else:
+        size()
