@@ -57,7 +57,6 @@ SLOW = (
     "tests/docs/test_site.py",
     "tests/documents/test_html.py::test_a_page_of_unclosed_elements_nested_very_deep",
     "tests/documents/test_text.py::test_five_megabytes_of_prose",
-    "tests/lab/adapting/test_adapt.py::test_it_can_be_adapted_again",
     "tests/lab/baselines/cig/test_training.py::test_training_lifts",
     "tests/lab/baselines/cross/test_training.py::test_training_lifts",
     "tests/lab/baselines/pooled/test_mean_training.py::test_training_lifts",

@@ -45,8 +45,6 @@ LABORATORY = (  # lowest first, all above the product
     "lab.papers",
     "lab.evaluation",
     "lab.default",
-    "lab.reranking",
-    "lab.adapting",
     "lab.benchmarks",
     "lab.cli",
 )

@@ -12,7 +12,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -62,30 +62,24 @@ def matcher_of(model: Path) -> HybridMatcher:
 
 
 def prepare(model: Path) -> None:
-    """Let commands of this process use the tiny model, commit often, and adopt whatever they learn."""
+    """Let commands of this process use the tiny model, and commit often."""
     import lancedb.index
     import lancedb.query
     import openvino
-    import torch
     import tqdm
 
-    import longmatch.lab.adapting.adapt
     from longmatch.cli import app
-    from longmatch.lab.adapting import learning, proof
 
     matcher = matcher_of(model)
-    torch.set_num_threads(1)
     if (monitor := tqdm.tqdm.monitor) is not None:
         monitor.exit()  # a thread
-    assert all((lancedb.query, openvino, app, longmatch.lab.adapting.adapt))  # children need not import them
+    assert all((lancedb.query, openvino, app))  # children need not import them
     warnings.filterwarnings("ignore", "lancedb fork support", RuntimeWarning)  # nothing of it runs before the fork
     library.HybridMatcher = lambda: matcher  # type: ignore[misc,assignment]
     library.shipped_statistics = lambda: matcher.statistics  # type: ignore[assignment]
     LibraryModel.load_matcher = lambda self, address: matcher  # type: ignore[method-assign]
     indexing.BATCH_DOCUMENTS = 2
     store.MAX_FRAGMENTS = 3  # so that compacting is killed too
-    learning.SHAPE = replace(learning.SHAPE, anchors=8)
-    proof.Proof.holds = True  # type: ignore[misc,assignment,method-assign]
 
 
 def command(*words: object) -> Callable[[], None]:

@@ -5,7 +5,7 @@
 The real command runs in a separate process (a tiny random backbone, small documents, many commits) and gets SIGKILL
 at a moment drawn uniformly from the time the command takes. Then a new process opens the library: it must give the
 answers of a library that was made, without kills, of the documents that it says it holds. The command is run again, and
-killed again; in the end it must end well, and leave what one run leaves. One command of fifteen is `adapt`.
+killed again; in the end it must end well, and leave what one run leaves.
 """
 
 import argparse
@@ -23,10 +23,9 @@ from typing import Any
 
 from longmatch.library.writer import LOCK, UNFINISHED
 from tests.safety.children import Child, Ended, command, differences, in_child, prepare, run_again, state
-from tests.safety.scenarios import Scenario, make_adapting, make_scenarios, write_documents
+from tests.safety.scenarios import Scenario, make_scenarios, write_documents
 from tests.tiny_models import save_bert
 
-ADAPT_EVERY = 15
 MOST_KILLS = 8  # of one command, before it may end
 
 
@@ -54,38 +53,35 @@ class Found:
 class Disturber:
     """Scenarios in a folder, and what their commands leave when nothing disturbs them."""
 
-    def __init__(self, place: Path, seed: int, adapts: bool = True) -> None:
+    def __init__(self, place: Path, seed: int) -> None:
         self.place, self.chance, self.found = place, random.Random(seed), Found()
         (place / "bert").mkdir()
         prepare(save_bert(place / "bert"))
         self.scenarios = make_scenarios(place)
-        self.adapting = make_adapting(place) if adapts else None
         self._known: dict[str, Any] = {}  # what libraries without kills answer, by model and documents
         self._number = 0
-        self.every = [*self.scenarios, *([self.adapting] if self.adapting else [])]
-        self.begins = {s.name: self._looked(s.before) if s.before else None for s in self.every}
+        self.begins = {s.name: self._looked(s.before) if s.before else None for s in self.scenarios}
         self.whole, self.seconds = {}, {}
-        for scenario in self.every:
+        for scenario in self.scenarios:
             self.whole[scenario.name], self.seconds[scenario.name] = self._undisturbed(scenario)
 
-    def _judge(self, scenario: Scenario, library: Path, what: str) -> bool:
-        """Look at what a kill left; whether that is all that the command was to do."""
+    def _judge(self, scenario: Scenario, library: Path, what: str) -> None:
+        """Look at what a kill left."""
         looked = in_child(lambda: state(library))
         if looked.status:
             self._problem(f"{what}: {looked.errors[-600:]}", library)
-            return False
+            return
         left, name = looked.answer, scenario.name
         if left is None:
             if scenario.before:
                 self._problem(f"{what}: the library is gone", library)
-            return False
+            return
         ends = [_key(at) for at in (self.begins[name], self.whole[name]) if at is not None]
         self.found.partway[name] += _key(left) not in ends
         if left["count"] != len(left["texts"]):
             self._problem(f"{what}: it counts {left['count']} documents and holds {len(left['texts'])}", library)
         if wrong := differences(left["answers"], self._fresh(left)):
             self._problem(f"{what}: {len(wrong)} answers, {wrong[0]}", library)
-        return _key(left) == ends[-1]
 
     def _compare(self, what: str, looked: Ended, library: Path, name: str) -> None:
         """A command that was run again leaves what one run leaves."""
@@ -105,13 +101,13 @@ class Disturber:
     def _undisturbed(self, scenario: Scenario) -> tuple[Any, float]:
         """What the whole command leaves, and how long it takes."""
         times = []
-        for _ in range(1 if scenario.name == "adapt" else 2):
+        for _ in range(2):
             library = self._copy(scenario)
             done = in_child(command(*scenario.words(library)))
             assert done.status == 0, f"{scenario.name}: {done.errors}"
             times.append(done.seconds)
         seen = self._looked(library)
-        self._known[_key(seen)] = seen["answers"] if scenario.name == "adapt" else self._fresh(seen)
+        self._known[_key(seen)] = self._fresh(seen)
         return seen, min(times)
 
     def _looked(self, library: Path) -> Any:
@@ -160,8 +156,7 @@ class Killer(Disturber):
                 turn += 1
                 if turn % 50 == 0:
                     print(f"{self.found.times.total():,} kills, {len(self.found.problems)} problems", flush=True)
-                is_adapting = self.adapting is not None and turn % ADAPT_EVERY == 0
-                self.kill(self.adapting if is_adapting else self.scenarios[turn % len(self.scenarios)])
+                self.kill(self.scenarios[turn % len(self.scenarios)])
         return self.found
 
     def kill(self, scenario: Scenario) -> None:
@@ -182,12 +177,10 @@ class Killer(Disturber):
                 self.found.times[name] += 1
                 if listing(library) != before:
                     self.found.changed[name] += 1
-                    is_done = self._judge(scenario, library, what) and name == "adapt"
-        runs_again = not (is_done and name == "adapt")  # what has adapted would adapt further
-        looked = in_child(partial(run_again, work, library) if runs_again else partial(state, library))
+                    self._judge(scenario, library, what)
+        looked = in_child(partial(run_again, work, library))
         self._compare(f"{what} and run again", looked, library, name)
-        if runs_again:
-            self._find_litter(f"{what} and run again", library)
+        self._find_litter(f"{what} and run again", library)
         shutil.rmtree(library, ignore_errors=True)
 
 

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.adapting.stems import coined_text
 from tests.library.tiny import made_up_text, write_texts
 from tests.safety.children import command, in_child
 
 ROWS = "rows.jsonl"
-LEARNERS = 42  # documents, of which `adapt` needs 40
 
 
 @dataclass(frozen=True)
@@ -45,18 +43,8 @@ def make_scenarios(place: Path) -> list[Scenario]:
         Scenario("index (changed)", lambda library: ("index", library, changed), place / "indexed"),
         Scenario("index --prune", lambda library: ("index", library, gone, "--prune"), place / "pruned"),
         Scenario("remove", lambda library: ("remove", library, "d001.txt", "d006.txt", "r102"), place / "shrunk"),
+        Scenario("index --reencode", lambda library: ("index", library, "--reencode"), place / "pruned"),
     ]
-
-
-def make_adapting(place: Path) -> Scenario:
-    """The scenario of `adapt`, which takes more documents and more time."""
-    texts = place / "coined"
-    texts.mkdir()
-    for number in range(LEARNERS):
-        (texts / f"c{number:03}.txt").write_text(coined_text(number), encoding="utf-8")
-    done = in_child(command("index", place / "plain", texts))
-    assert done.status == 0, done.errors
-    return Scenario("adapt", lambda library: ("adapt", library, "--steps", "2"), place / "plain")
 
 
 def write_files(folder: Path, numbers: range, rows: range) -> Path:

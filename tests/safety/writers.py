@@ -39,7 +39,7 @@ class Writers(Disturber):
 def main() -> None:
     """Run the pairs, and say what became of it."""
     with tempfile.TemporaryDirectory(prefix="longmatch-writers-") as folder:
-        writers = Writers(Path(folder), 0, adapts=False)
+        writers = Writers(Path(folder), 0)
         writers.run()
         print(f"{writers.found.times.total()} pairs of writers: {len(writers.found.problems)} problems")
     sys.exit(bool(writers.found.problems))

@@ -1,6 +1,6 @@
 """Low-rank changes to a network: the product of two narrow matrices is added to each matrix (LoRA, Hu et al., 2021).
 
-`longmatch adapt` learns them; here a learnt change is added to a checkpoint's weights, so that the changed network
+SDR learns them; here a learnt change is added to a checkpoint's weights, so that the changed network
 costs no more than the plain one.
 """
 

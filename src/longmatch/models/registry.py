@@ -91,7 +91,6 @@ RECIPES = {  # how `longmatch train` makes them
 }
 
 COMMANDS = {  # of the command line, those of the laboratory; the product's own are in `cli`
-    "adapt": "longmatch.lab.cli.adapt:adapt",
     "train": "longmatch.lab.cli.train:train",
     "evaluate": "longmatch.lab.cli.evaluate:evaluate",
     "data": "longmatch.lab.cli.data:data_app",

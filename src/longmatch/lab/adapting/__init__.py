@@ -1,1 +1,0 @@
-"""Experimental: a library's backbone learns from the library's own documents, and is used only if proven better."""

@@ -1,1 +1,0 @@
-"""A second look at the default's best documents: what it could see, and what that gains."""
