@@ -38,9 +38,9 @@ from spread import spread_documents
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.hardware import limit_threads
 from longmatch.encoders.pretrained import default_folder
 from longmatch.encoders.selection import row_cosines
-from longmatch.encoders.threads import limit_threads
 from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.units import chunks, sentences, tokenize
 

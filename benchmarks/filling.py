@@ -15,10 +15,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from longmatch.encoders.batches import token_batches
+from longmatch.encoders.engine import token_batches
 from longmatch.encoders.pretrained import locate
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import GPU_BUDGET
-from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.store.layer import Unreadable
 from longmatch.lab.training.data.sources import find_sources, read_item
 from longmatch.units import block_ranges, tokenize

@@ -40,9 +40,8 @@ from transformers import AutoModel
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.longformer import LongModel, repeat_positions
-from longmatch.lab.encoders.checkpoint import open_checkpoint
+from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
 from longmatch.lab.encoders.flat import FlatTokens
-from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.smith.batch import BlockBatch

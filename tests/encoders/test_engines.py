@@ -16,9 +16,8 @@ from longmatch.cache import cache_folder, recall
 from longmatch.encoders import backbone as backbone_module
 from longmatch.encoders import openvino, selection
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.hardware import fast_half_precision
+from longmatch.encoders.hardware import fast_half_precision, limit_threads, thread_count, usable_cores
 from longmatch.encoders.selection import MIN_COSINE, PRECISION_CACHE, row_cosines
-from longmatch.encoders.threads import limit_threads, thread_count, usable_cores
 from longmatch.errors import LongmatchError
 
 HALF = fast_half_precision()
@@ -238,7 +237,7 @@ def test_threads_are_no_more_than_the_cores_of_this_process(python: Callable[[st
     code = """
         import os
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
-        from longmatch.encoders.threads import thread_count
+        from longmatch.encoders.hardware import thread_count
         print(thread_count())
     """
     assert python(code) == "1"
@@ -246,8 +245,8 @@ def test_threads_are_no_more_than_the_cores_of_this_process(python: Callable[[st
 
 
 def test_threads_can_be_limited_to_fewer(monkeypatch):
-    monkeypatch.setattr("longmatch.encoders.threads._limit", None)
-    monkeypatch.setattr("longmatch.encoders.threads.usable_cores", lambda: 8)
+    monkeypatch.setattr("longmatch.encoders.hardware._limit", None)
+    monkeypatch.setattr("longmatch.encoders.hardware.usable_cores", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert thread_count() == 8
     limit_threads(3)

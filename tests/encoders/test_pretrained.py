@@ -1,10 +1,12 @@
 """Any Hugging Face or sentence-transformers folder; what is wrong with one is said in a sentence."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -192,3 +194,22 @@ def test_the_default_is_known_by_name_and_folder_where_it_is_missing(no_default_
     folder = tmp_path / "empty-cache" / "longmatch" / "models" / "all-MiniLM-L6-v2"
     assert pretrained.is_default("all-MiniLM-L6-v2") and pretrained.is_default(str(folder))
     assert not pretrained.is_default("multilingual") and not pretrained.is_default(str(tmp_path))
+
+
+CLOSED_PORT = "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize("model", ["sdr@someone/something", "someone/something", "sdr@something"])
+def test_a_hub_id_is_one_sentence_where_the_hub_cannot_be_reached(tmp_path, model):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("The bank failed. Depositors queued.")
+    command = [sys.executable, "-m", "longmatch", "compare", "a.txt", "b.txt", "--model", model]
+    settings = {**os.environ, "HF_ENDPOINT": CLOSED_PORT, "HF_HOME": str(tmp_path / "cache")}
+    begun = monotonic()
+    done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"longmatch: The model {model.removeprefix('sdr@')} is neither a folder nor in the cache, and the Hugging Face "
+        "hub cannot be reached. Check the name, or connect to the network.\n"
+    )
+    assert monotonic() - begun < 20, "six attempts take 23 seconds"

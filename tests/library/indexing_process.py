@@ -12,7 +12,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from longmatch.encoders.threads import limit_threads
+from longmatch.encoders.hardware import limit_threads
 from longmatch.library import indexing
 from longmatch.library.library import Library
 from tests.library.tiny import tiny_matcher

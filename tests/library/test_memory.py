@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from longmatch.encoders.threads import usable_cores
+from longmatch.encoders.hardware import usable_cores
 
 CODE = """
 import sys

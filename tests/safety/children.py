@@ -21,7 +21,7 @@ from zlib import crc32
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
-from longmatch.encoders.threads import limit_threads
+from longmatch.encoders.hardware import limit_threads
 from longmatch.library import indexing, library, store
 from longmatch.library.errors import NotALibrary
 from longmatch.library.library import Library

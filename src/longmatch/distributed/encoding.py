@@ -50,7 +50,7 @@ class EncodeWorker:
 
     def ready(self) -> None:
         """Load the model and check that it is the library's."""
-        from longmatch.encoders.threads import limit_threads
+        from longmatch.encoders.hardware import limit_threads
         from longmatch.library.model import checked_matcher
         from longmatch.library.store import Store
 

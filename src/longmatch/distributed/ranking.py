@@ -32,7 +32,7 @@ class RankWorker:
 
     def ready(self) -> None:
         """Load the model and open the library."""
-        from longmatch.encoders.threads import limit_threads
+        from longmatch.encoders.hardware import limit_threads
         from longmatch.library.library import Library
 
         limit_threads(self._threads)

@@ -9,8 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from longmatch.encoders import openvino
-from longmatch.encoders.batches import lengths_of
-from longmatch.encoders.engine import Engine, EngineName, EnginePrecision, Ints, Vectors
+from longmatch.encoders.engine import Engine, EngineName, EnginePrecision, Ints, Vectors, lengths_of
 from longmatch.encoders.graph import UnsupportedArchitecture
 from longmatch.encoders.hardware import may_have_gpu, torch_is_installed
 from longmatch.encoders.multilingual import (

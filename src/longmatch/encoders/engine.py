@@ -8,8 +8,6 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.encoders.batches import lengths_of, padded_lengths, token_batches
-
 EngineName = Literal["openvino", "torch"]
 EnginePrecision = Literal["float32", "float16", "mixed", "bfloat16"]
 """The precision an engine computes in.
@@ -21,6 +19,10 @@ residuals in float32; bfloat16: everything, weights included.
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Vectors = npt.NDArray[np.float32]
+T = TypeVar("T")
+R = TypeVar("R")
+MULTIPLE = 4  # tokens; torch and OpenVINO cache something per batch shape, so there must be few shapes
+SIMILAR = 0.9  # of the longest piece of a batch
 
 
 class Engine(Protocol):
@@ -69,10 +71,6 @@ def padded_batches(
         yield Batch.of(rows, [pieces[row] for row in rows.tolist()], specials, longest)
 
 
-T = TypeVar("T")
-R = TypeVar("R")
-
-
 def pipelined(items: Iterable[T], start: Callable[[T], Callable[[], R]], depth: int) -> Iterator[tuple[T, R]]:
     """Each item with its result, in order, with up to `depth` items in progress.
 
@@ -94,3 +92,43 @@ def pipelined(items: Iterable[T], start: Callable[[T], Callable[[], R]], depth: 
     finally:
         for _, wait in busy:
             wait()
+
+
+def lengths_of(pieces: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Number of tokens in each piece."""
+    return np.fromiter(map(len, pieces), np.int64, len(pieces))
+
+
+def padded_lengths(lengths: npt.NDArray[np.int64], longest: int) -> npt.NDArray[np.int64]:
+    """Lengths rounded up to a multiple of MULTIPLE, but to no more than `longest`.
+
+    >>> padded_lengths(np.array([3, 8, 9, 19]), longest=18).tolist()
+    [4, 8, 12, 18]
+    """
+    return np.minimum(-(-lengths // MULTIPLE) * MULTIPLE, longest)
+
+
+def token_batches(
+    lengths: npt.NDArray[np.int64], budget: int, least: int | None = None
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Group pieces into batches of at most `budget` tokens including padding; a longer piece gets its own batch.
+
+    With `least`, a batch of so many tokens ends where pieces are shorter than SIMILAR of its longest: a few documents
+    have pieces of all lengths and not many of each, and padding would cost more than another batch.
+
+    >>> [batch.tolist() for batch in token_batches(np.array([3, 9, 4, 2]), budget=8)]
+    [[1], [2, 0], [3]]
+    >>> [batch.tolist() for batch in token_batches(np.array([9, 9, 2, 2]), budget=99, least=16)]
+    [[0, 1], [2, 3]]
+    """
+    order = np.argsort(-lengths, kind="stable")
+    falling = -lengths[order]
+    start = 0
+    while start < len(order):
+        longest = max(1, int(-falling[start]))
+        end = start + max(1, budget // longest)
+        if least is not None:
+            similar = int(np.searchsorted(falling, -SIMILAR * longest, side="right"))
+            end = min(end, max(similar, start - (-least // longest)))
+        yield order[start:end]
+        start = end

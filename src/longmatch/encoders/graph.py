@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.encoders.openvino import load_openvino, operations
-from longmatch.encoders.pooling import POOLINGS, unit_vectors
+from longmatch.encoders.openvino import POOLINGS, load_openvino, operations, unit_vectors
 from longmatch.encoders.weights import as_float32
 from longmatch.errors import LongmatchError
 

@@ -5,7 +5,8 @@ dense layers follow (Yang et al., Multilingual Universal Sentence Encoder for Se
 come with the package of the extra `languages`; the graph made of them here runs on OpenVINO as any other.
 """
 
-from collections.abc import Callable, Sequence
+import struct
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -14,14 +15,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from tokenizers import Tokenizer
+from tokenizers import Regex, Tokenizer, normalizers
+from tokenizers.models import Unigram
+from tokenizers.pre_tokenizers import Metaspace
 
 from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
-from longmatch.encoders.openvino import OpenvinoEngine, load_openvino, operations
-from longmatch.encoders.pooling import normalised
+from longmatch.encoders.openvino import OpenvinoEngine, load_openvino, normalised, operations
 from longmatch.encoders.pretrained import remembered_digest
 from longmatch.encoders.selection import fastest_engine
-from longmatch.encoders.sentencepiece import END, START, read_sentencepiece
 from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
 
@@ -35,7 +36,7 @@ SHA256 = {
     "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
     "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
 }
-SPECIALS = START, END
+SPECIALS = 1, 2  # ids of the tokens around a text
 WIDTH = 512
 POSITIONS = 258  # it has none; so many tokens of a sentence are read at once, as MiniLM does
 CHUNKS = 17  # into which the embedding table is divided: a token's is its id modulo CHUNKS
@@ -43,6 +44,11 @@ SPANS = ((2, 0), (3, 1), (5, 2))  # tokens that a convolution sees, and how many
 
 Node = Any  # of OpenVINO
 Arrays = dict[str, npt.NDArray[Any]]
+UNKNOWN = 0
+PIECES, NORMALISERS = 1, (2, 3)  # fields of the file; which of the latter holds the table differs by its age
+TEXT, SCORE, TABLE = 1, 2, 2  # fields within them
+LEAST_TABLE = 1_000  # bytes of a table of characters; other strings in that place are shorter
+VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5  # how a field is stored
 
 
 @cache
@@ -181,3 +187,50 @@ class _Graph:
 
 def _numbers(op: Any, *numbers: int) -> Node:
     return op.constant(np.array(numbers, np.int64))
+
+
+def read_sentencepiece(path: Path) -> Tokenizer:
+    """The tokenizer of a unigram model; the positions of its tokens are those of the text given."""
+    content = path.read_bytes()
+    pieces: list[tuple[str, float]] = []
+    table = b""
+    for field, value in _fields(content):
+        inside = dict(_fields(value)) if field == PIECES or field in NORMALISERS else {}
+        if field == PIECES:
+            pieces.append((inside[TEXT].decode(), *struct.unpack("<f", inside.get(SCORE, bytes(4)))))
+        elif len(inside.get(TABLE, b"")) > LEAST_TABLE:
+            table = inside[TABLE]
+    tokenizer = Tokenizer(Unigram(pieces, unk_id=UNKNOWN, byte_fallback=False))
+    steps = [normalizers.Precompiled(table), normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), " ")]
+    tokenizer.normalizer = normalizers.Sequence(steps)
+    tokenizer.pre_tokenizer = Metaspace(replacement="▁", prepend_scheme="always", split=True)
+    return tokenizer
+
+
+def _fields(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a message of protocol buffers, by their numbers; those stored as varints are left out."""
+    position = 0
+    while position < len(content):
+        key, position = _varint(content, position)
+        number, stored = key >> 3, key & 7
+        if stored == VARINT:
+            _, position = _varint(content, position)
+            continue
+        if stored == LENGTH:
+            length, position = _varint(content, position)
+        elif stored in (EIGHT_BYTES, FOUR_BYTES):
+            length = 8 if stored == EIGHT_BYTES else 4
+        else:
+            raise ValueError("not a SentencePiece model")
+        yield number, content[position : position + length]
+        position += length
+
+
+def _varint(content: bytes, position: int) -> tuple[int, int]:
+    """The number that begins at a position, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = content[position]
+        value, shift, position = value | (byte & 0x7F) << shift, shift + 7, position + 1
+        if byte < 0x80:
+            return value, position

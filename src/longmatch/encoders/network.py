@@ -9,12 +9,11 @@ from typing import Any, Protocol
 
 from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
 from longmatch.encoders.graph import ARCHITECTURES, UnsupportedArchitecture, build_graph, max_positions
-from longmatch.encoders.low_rank import with_change
 from longmatch.encoders.onnx import read_onnx
 from longmatch.encoders.openvino import OpenvinoEngine
 from longmatch.encoders.pretrained import find_file, read_config, remembered_digest
 from longmatch.encoders.selection import fastest_engine
-from longmatch.encoders.weights import PARTS, WEIGHTS, Weights, read_weights, weight_files
+from longmatch.encoders.weights import PARTS, WEIGHTS, Weights, read_weights, weight_files, with_change
 
 ONNX = ("onnx/model.onnx", "model.onnx")  # where exporters put it
 HALF_SUMS = 384  # products that float16 adds up at a time: more lose too many digits
@@ -23,7 +22,7 @@ HALF_SUMS = 384  # products that float16 adds up at a time: more lose too many d
 @cache
 def _code_digest() -> str:
     """Of the code that makes graphs: one that other code made is not taken from the cache."""
-    files = [Path(__file__).with_name(f"{name}.py") for name in ("graph", "pooling", "onnx", "network")]
+    files = [Path(__file__).with_name(f"{name}.py") for name in ("graph", "openvino", "onnx", "network")]
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:8]
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from longmatch.encoders.openvino import load_openvino, operations, shared_core
-from longmatch.encoders.pooling import Node, unit_vectors
+from longmatch.encoders.openvino import Node, load_openvino, operations, shared_core, unit_vectors
 from longmatch.errors import LongmatchError
 
 OUTPUTS = ("last_hidden_state", "token_embeddings")  # by the names that exporters give them

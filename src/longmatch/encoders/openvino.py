@@ -1,4 +1,4 @@
-"""The OpenVINO engine: runs a checkpoint's graph on the processor, compiled once and kept in the user's cache."""
+"""OpenVINO: its core and operations, the last nodes of every graph, and the engine that runs graphs on a processor."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 
 from longmatch.cache import cache_folder, replace_file
 from longmatch.encoders.engine import Batch, EnginePrecision, Ints, Vectors, padded_batches, pipelined
-from longmatch.encoders.threads import thread_count
+from longmatch.encoders.hardware import thread_count
 
 HINTS: dict[EnginePrecision, str] = {"float32": "f32", "float16": "f16", "mixed": "bf16"}  # to OpenVINO's names
 TOKEN_BUDGET = 1_024  # per batch: small ones fit a processor's cache
@@ -21,6 +21,8 @@ CONVERTER = "openvino.tools.ovc"
 GRAPHS = "graphs"  # the folder of the user's cache
 MOST_GRAPHS = 8  # kept, the latest: one of MiniLM takes 45 or 90 MB
 COMPILED: dict[str, Any] = {}  # by the name of the file they are kept in
+POOLINGS = ("mean", "cls", "max")
+LOWEST = np.float32(-65504)  # of float16
 
 
 class OpenvinoEngine:
@@ -126,3 +128,37 @@ def _keep(name: str, compiled: Any) -> Any:
         for old in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)[MOST_GRAPHS:]:
             old.unlink(missing_ok=True)  # of models and versions that are gone
     return compiled
+
+
+Node = Any  # of OpenVINO
+
+
+def unit_vectors(states: Node, mask: Node, pooling: str) -> Node:
+    """(pieces, tokens, width) and the mask (pieces, tokens), 1 for tokens -> (pieces, width), each of length 1."""
+    op = operations()
+    return normalised(_pooled(op, states, op.convert(mask, np.float32), pooling))
+
+
+def normalised(vectors: Node) -> Node:
+    """Vectors (pieces, width) at length 1, as the output `vectors`."""
+    op = operations()
+    # Written out, because OpenVINO then keeps it in float32 where the rest is bfloat16.
+    square = op.reduce_sum(vectors * vectors, _axis(op, 1), True)
+    found = vectors / op.sqrt(op.maximum(square, op.constant(np.float32(1e-24))))
+    found.output(0).set_names({"vectors"})
+    return found
+
+
+def _pooled(op: Any, states: Node, is_token: Node, pooling: str) -> Node:
+    if pooling == "cls":
+        return op.gather(states, op.constant(np.int64(0)), _axis(op, 1))
+    if pooling == "max":
+        inside = op.unsqueeze(op.convert(is_token, bool), _axis(op, 2))
+        return op.reduce_max(op.select(inside, states, op.constant(LOWEST)), _axis(op, 1))
+    count = op.reduce_sum(is_token, _axis(op, 1), True)
+    share = op.unsqueeze(is_token / op.maximum(count, op.constant(np.float32(1))), _axis(op, 2))
+    return op.reduce_sum(op.multiply(states, share), _axis(op, 1))  # a product of matrices rounds them to bfloat16
+
+
+def _axis(op: Any, number: int) -> Node:
+    return op.constant(np.array([number], np.int64))

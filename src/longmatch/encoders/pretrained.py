@@ -1,8 +1,9 @@
-"""Locating a backbone (the packaged default, a folder, or a Hugging Face id) and reading its files."""
+"""A backbone's files: the packaged default's, a folder's, or those of a Hugging Face id."""
 
 import hashlib
 import json
 import re
+import ssl
 import subprocess
 import sys
 import warnings
@@ -14,10 +15,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
 from longmatch.cache import cache_folder, recall, remember
-from longmatch.encoders.hub import cached_folder, hub_file
 from longmatch.errors import LongmatchError, LongmatchWarning
 
 DEFAULT_NAME = "all-MiniLM-L6-v2"
@@ -28,6 +30,7 @@ DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 CHECKSUMS = "checksums.json"
 COUNTED, SIZED = re.compile("layers|heads|blocks"), re.compile("size|dim|width|positions?_|labels?$|hidden")
 LARGEST_COUNT, LARGEST_SIZE = 1_000, 10_000_000  # of layers and heads; of vectors, vocabularies, positions
+PATIENCE = 5  # seconds to wait for the hub
 
 
 @dataclass(frozen=True)
@@ -242,3 +245,68 @@ def find_file(place: str, name: str) -> Path | None:
     if folder.is_dir():
         return folder / name if (folder / name).is_file() else None
     return hub_file(place, name)
+
+
+@cache
+def is_reachable() -> bool:
+    """Whether the hub answers; asked once, as its own client would try again and again."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=PATIENCE):
+            return True
+    except HTTPError:
+        return True
+    except URLError as error:
+        return isinstance(error.reason, ssl.SSLError)  # there, but its client has certificates of its own
+    except OSError:
+        return False
+
+
+def need_model(id: str) -> None:
+    """Raise LongmatchError if a hub id is not in the cache while the hub cannot be reached."""
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    cached = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=id, repo_type="model")
+    if not cached.is_dir() and not is_reachable():
+        raise LongmatchError(
+            f"The model {id} is neither a folder nor in the cache, and the Hugging Face hub cannot be reached. "
+            "Check the name, or connect to the network."
+        )
+
+
+def cached_folder(id: str) -> Path | None:
+    """The folder of a hub id in the cache; None if it is not there. Asks nobody."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(id, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError, OSError):
+        return None
+
+
+def hub_file(id: str, name: str) -> Path | None:
+    """A file of a hub id, downloaded unless it is in the cache; None if there is none."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    try:
+        validate_repo_id(id)
+        need_model(id)
+        return Path(hf_hub_download(id, name, local_files_only=not is_reachable()))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
+        return None
+
+
+def hub_folder(id: str, patterns: list[str], ignored: list[str]) -> Path:
+    """The folder where the files of a hub id are cached, downloaded if necessary."""
+    from huggingface_hub import snapshot_download
+
+    need_model(id)
+    local = not is_reachable()
+    return Path(snapshot_download(id, allow_patterns=patterns, ignore_patterns=ignored, local_files_only=local))

@@ -1,4 +1,7 @@
-"""A checkpoint's weights as numpy arrays, from safetensors."""
+"""A checkpoint's weights as numpy arrays, from safetensors, and low-rank changes to them (LoRA, Hu et al., 2021).
+
+A change is the product of two narrow matrices, added to a matrix of the network, which then costs no more than before.
+"""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from safetensors import deserialize, safe_open
-from safetensors.numpy import load_file
+from safetensors.numpy import load, load_file, save
 
 from longmatch.encoders.pretrained import find_file, need_file
 
@@ -22,6 +25,7 @@ KINDS = {  # by the names of safetensors
     "I64": np.int64,
     "I32": np.int32,
 }
+DOWN, UP = ".down", ".up"
 
 
 def weight_files(place: str) -> list[Path]:
@@ -66,3 +70,38 @@ def as_float32(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     if array.dtype.kind != "f":
         raise ValueError(f"weights of {array.dtype}")
     return np.ascontiguousarray(array, np.float32)
+
+
+def change_to_bytes(change: Weights) -> bytes:
+    """Serialise a change as safetensors."""
+    return save({name: np.ascontiguousarray(matrix) for name, matrix in change.items()})
+
+
+def change_from_bytes(content: bytes) -> dict[str, npt.NDArray[Any]]:
+    """Inverse of `change_to_bytes`."""
+    return dict(load(content))
+
+
+def combine_changes(first: Weights, second: Weights) -> dict[str, npt.NDArray[Any]]:
+    """One change equal to applying both: the products are summed, so the ranks add up."""
+    combined = dict(first) | dict(second)
+    for key in first.keys() & second.keys():
+        combined[key] = np.concatenate([first[key], second[key]], axis=0 if key.endswith(DOWN) else 1)
+    return combined
+
+
+def products(change: Weights) -> dict[str, npt.NDArray[np.float32]]:
+    """What a change adds to each layer's matrix, by the layer's name."""
+    names = sorted({key.rpartition(".")[0] for key in change})
+    return {name: change[name + UP].astype(np.float32) @ change[name + DOWN].astype(np.float32) for name in names}
+
+
+def with_change(weights: Weights, change: Weights) -> dict[str, npt.NDArray[Any]]:
+    """A checkpoint's weights with a change added; names may carry a prefix, as in checkpoints with a head."""
+    changed = dict(weights)
+    for layer, product in products(change).items():
+        key = next((name for name in weights if name.endswith(f"{layer}.weight")), None)
+        if key is None or weights[key].shape != product.shape:
+            raise ValueError(f"the network has no layer {layer} that this change fits")
+        changed[key] = as_float32(weights[key]) + product
+    return changed

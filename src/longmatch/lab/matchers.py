@@ -13,8 +13,7 @@ from longmatch.documents.document import Document
 from longmatch.encoders.pretrained import checkpoint_errors
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import Precision, native_precision
-from longmatch.lab.encoders.checkpoint import open_checkpoint
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
 from longmatch.matching.align import Floats, Ints
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.pair_matcher import PairMatcher, Pairs

@@ -17,9 +17,9 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, background_from_bytes
 from longmatch.documents.brief import brief
 from longmatch.encoders.backbone import Backbone, known_languages
-from longmatch.encoders.low_rank import change_from_bytes
 from longmatch.encoders.multilingual import MULTILINGUAL
 from longmatch.encoders.pretrained import DEFAULT_NAME, is_default
+from longmatch.encoders.weights import change_from_bytes
 from longmatch.errors import LongmatchError
 from longmatch.library.errors import LibraryError
 from longmatch.library.rows import VectorType

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from longmatch.documents.document import content_hash
-from longmatch.encoders.threads import usable_cores
+from longmatch.encoders.hardware import usable_cores
 from longmatch.library.conditions import parse, quoted
 from longmatch.library.errors import NotALibrary
 from longmatch.library.lance import load_lancedb

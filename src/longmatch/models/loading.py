@@ -7,8 +7,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longmatch.encoders.hub import hub_folder
-from longmatch.encoders.pretrained import find_file
+from longmatch.encoders.pretrained import find_file, hub_folder
 from longmatch.errors import LongmatchError
 from longmatch.matching.matcher import Matcher
 from longmatch.models.registry import MODELS, TRAINED, resolve

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from longmatch.encoders.threads import usable_cores
+from longmatch.encoders.hardware import usable_cores
 
 MB = 1_000_000
 

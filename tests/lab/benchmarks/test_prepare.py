@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from longmatch.errors import LongmatchError
 from longmatch.lab.benchmarks.prepare import prepare_backbone, prepare_set, restore_layers
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import Evaluation
 from longmatch.lab.training.data import TrainingData

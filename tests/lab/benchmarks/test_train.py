@@ -12,7 +12,7 @@ from longmatch.lab.benchmarks.prepare import prepare_set
 from longmatch.lab.benchmarks.train import READ_TOGETHER, BenchmarkPlan, check_overrides, prerequisites, settings_for
 from longmatch.lab.benchmarks.training_rows import ROWS
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.training.train import find_recipe
 from tests.lab.benchmarks.noting import Note, SharedMemory
 

@@ -15,7 +15,8 @@ from transformers import AutoModel
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
-from longmatch.lab.encoders.checkpoint import open_checkpoint, save_checkpoint
+from longmatch.lab.encoders.checkpoint import open_checkpoint, save_checkpoint, set_dropout
+from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.smith.config import SmithConfig
 from longmatch.lab.papers.smith.encoder import SmithModel
 from longmatch.models.loading import load
@@ -169,3 +170,19 @@ def test_a_saved_model_names_no_path_of_its_machine_and_is_readable_as_other_fil
     modes = {path.stat().st_mode for path in [*(tmp_path / "own").iterdir(), tmp_path / "other"]}
     assert len(modes) == 1
     assert open_checkpoint(SmithModel, tmp_path / "own").config.document_heads == 2
+
+
+def rates(model):
+    return {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)}
+
+
+def test_a_new_model_has_the_dropout_asked_for(tiny_bert):
+    assert rates(ColdeModel.from_backbone(str(tiny_bert), dropout=0.3).backbone) == {0.3}
+    assert ColdeModel.from_backbone(str(tiny_bert), dropout=0.3).config.backbone["hidden_dropout_prob"] == 0.3
+
+
+def test_without_one_a_backbone_keeps_its_own(tiny_bert):
+    model = ColdeModel.from_backbone(str(tiny_bert)).backbone
+    before = rates(model)
+    set_dropout(model, None)
+    assert rates(model) == before == {model.config.hidden_dropout_prob}

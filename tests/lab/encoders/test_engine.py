@@ -5,10 +5,11 @@ from threading import Thread
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModel
 
 from longmatch.lab.encoders import engine as torch_engine
 from longmatch.lab.encoders.backbone import TorchBackbone
-from longmatch.lab.encoders.engine import TorchEngine, single_core_pool
+from longmatch.lab.encoders.engine import TorchEngine, max_positions, single_core_pool
 
 SPECIALS = (1, 2)
 
@@ -53,3 +54,17 @@ def test_torch_computes_on_one_core_in_each_thread_and_elsewhere_as_before():
         thread.start()
         thread.join()
     assert elsewhere == [before] and torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("kind", ["tiny_bert", "tiny_roberta"])
+def test_places_are_counted_from_where_a_backbone_begins(kind, request):
+    model = AutoModel.from_pretrained(str(request.getfixturevalue(kind)))
+    assert max_positions(model) == 64
+
+
+def test_positions_that_are_no_table_have_no_end():
+    from transformers import ModernBertConfig, ModernBertModel
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    model = ModernBertModel(ModernBertConfig(vocab_size=60, pad_token_id=0, **sizes))
+    assert max_positions(model) is None

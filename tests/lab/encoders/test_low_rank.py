@@ -10,7 +10,7 @@ from torch import nn
 from transformers import AutoModel, BertConfig, BertModel
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.low_rank import change_from_bytes, change_to_bytes, combine_changes
+from longmatch.encoders.weights import change_from_bytes, change_to_bytes, combine_changes
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.low_rank import add_low_rank_layers, apply_change, low_rank_change
 

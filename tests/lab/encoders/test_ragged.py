@@ -7,7 +7,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_max, segment_mean, segment_sum
+from longmatch.lab.encoders.ragged import (
+    fetch_async,
+    offsets_of,
+    segment_ids,
+    segment_max,
+    segment_mean,
+    segment_sum,
+    to_device,
+)
 
 LENGTHS = st.lists(st.integers(0, 5), min_size=1, max_size=12)
 COLUMNS = st.integers(0, 4)
@@ -55,3 +63,9 @@ def test_reductions_keep_bfloat16():
     offsets = torch.tensor([0, 2, 3])
     assert segment_max(values, offsets).dtype == segment_mean(values, offsets).dtype == torch.bfloat16
     assert segment_mean(values, offsets).tolist() == [[2.0], [2.0]]
+
+
+def test_on_a_processor_numbers_stay_where_they_are():
+    numbers, processor = torch.arange(5), torch.device("cpu")
+    assert to_device(numbers, processor) is numbers
+    assert fetch_async(numbers)() is numbers

@@ -78,7 +78,7 @@ def save_colde(tiny_bert: Path, tmp_path: Path) -> Callable[..., Path]:
     def save(name: str, seed: int, data: Sequence[str] = ("somewhere/tiny",), **settings: object) -> Path:
         import torch
 
-        from longmatch.lab.encoders.tokenizer import open_tokenizer
+        from longmatch.lab.encoders.checkpoint import open_tokenizer
         from longmatch.lab.papers.colde.encoder import ColdeModel
 
         torch.manual_seed(seed)

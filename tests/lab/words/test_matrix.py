@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmatch.documents.read import read_text_string
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.words.matrix import WordMatrix, WordMatrixCache
 from longmatch.lab.words.similarity import textrank_similarity
 from longmatch.lab.words.text_words import concatenated, stream_of

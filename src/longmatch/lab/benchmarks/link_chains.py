@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from longmatch.encoders.pretrained import locate
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.papers.colde.training import connected
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.samplers import EpochSampler

@@ -122,7 +122,7 @@ def _write(folder: Path, layer: Layer, arrays: Sequence[Arrays], unhandled: Mapp
 
 def main() -> None:
     """Prepare sets and backbones."""
-    from longmatch.lab.encoders.tokenizer import open_tokenizer
+    from longmatch.lab.encoders.checkpoint import open_tokenizer
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)

@@ -15,12 +15,10 @@ from longmatch.encoders.hardware import cpu_flags
 from longmatch.encoders.pretrained import checkpoint_errors, locate, place_of, read_pooling
 from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.checkpoint import open_checkpoint
-from longmatch.lab.encoders.engine import TorchEngine, limit_torch_threads
+from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer, special_tokens
+from longmatch.lab.encoders.engine import TorchEngine, first_position, limit_torch_threads
 from longmatch.lab.encoders.low_rank import apply_change
 from longmatch.lab.encoders.packed import PackedEngine, uses_packing
-from longmatch.lab.encoders.positions import first_position
-from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 
 Precision = Literal["float32", "bfloat16"]
 

@@ -1,4 +1,4 @@
-"""Open and save checkpoints with transformers: no code of a folder runs, nothing that it names is fetched."""
+"""Checkpoints opened and saved with transformers: no code of a folder runs, nothing that it names is fetched."""
 
 import json
 import shutil
@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 from transformers import CONFIG_MAPPING
 
 from longmatch.encoders.pretrained import find_file, nested_settings, read_config
+from longmatch.encoders.tokenizer import TOKENIZER, check_normalizer
 from longmatch.encoders.weights import weight_files
 from longmatch.errors import LongmatchError
 
 ATTENTION = (None, "eager", "sdpa")  # of torch; every other name may stand for a kernel that is fetched
+KEYS = ("hidden_dropout_prob", "attention_probs_dropout_prob")
 
 
 def open_checkpoint(kind: Any, place: Any, **settings: Any) -> Any:
@@ -52,3 +55,37 @@ def _demands(place: str) -> Iterator[str]:
             yield "an attention kernel (attn_implementation in config.json)"
         if "quantization_config" in settings:
             yield "a library for quantised weights (quantization_config in config.json)"
+
+
+def open_tokenizer(place: str) -> Any:
+    """Load the fast tokenizer of a folder or hub id; it neither truncates nor pads."""
+    from transformers import AutoTokenizer
+
+    if (path := find_file(place, TOKENIZER)) is not None:
+        check_normalizer(path)
+    tokenizer = AutoTokenizer.from_pretrained(place, use_fast=True, trust_remote_code=False)
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    return tokenizer
+
+
+def special_tokens(tokenizer: Any, place: str) -> tuple[int, int]:
+    """Ids of the start and end tokens."""
+    first = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
+    last = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+    if first is None or last is None:
+        raise LongmatchError(f"The model {place} has no start and end tokens; name a BERT-like encoder.")
+    if tokenizer.backend_tokenizer.get_vocab_size() <= len(tokenizer.all_special_ids):
+        raise LongmatchError(f"The model {place} has no vocabulary. Put its tokenizer.json into the folder.")
+    return first, last
+
+
+def set_dropout(backbone: Any, rate: float | None) -> None:
+    """Train a BERT-like backbone with this dropout of states and attention; None leaves its own."""
+    if rate is None:
+        return
+    for key in KEYS:
+        setattr(backbone.config, key, rate)
+    for module in backbone.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = rate

@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice
 from threading import Barrier
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from longmatch.encoders.engine import Batch, EnginePrecision, Ints, Vectors, padded_batches, pipelined
-from longmatch.encoders.threads import thread_count
-from longmatch.lab.encoders.positions import max_positions
+from longmatch.encoders.hardware import thread_count
 
 CPU_BUDGET, GPU_BUDGET = 2_048, 65_536  # tokens per batch: small ones fit a CPU's cache, large ones fill a GPU
 
@@ -89,3 +89,19 @@ def single_core_pool(count: int) -> Iterator[ThreadPoolExecutor]:
         ready.wait()
         torch.set_num_threads(before)
         yield pool
+
+
+def first_position(model: nn.Module) -> int:
+    """The position of the first token: RoBERTa and its relatives start after the padding index, BERT at 0."""
+    padding = getattr(_table(model), "padding_idx", None)
+    return 0 if padding is None else int(padding) + 1
+
+
+def max_positions(model: nn.Module) -> int | None:
+    """The most tokens a model takes, special tokens included; None without a table of position embeddings."""
+    table = _table(model)
+    return None if table is None else int(table.num_embeddings) - first_position(model)
+
+
+def _table(model: nn.Module) -> Any:
+    return getattr(getattr(model, "embeddings", None), "position_embeddings", None)

@@ -9,9 +9,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from longmatch.encoders.batches import lengths_of, token_batches
-from longmatch.lab.encoders.ragged import offsets_of
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.encoders.engine import lengths_of, token_batches
+from longmatch.lab.encoders.ragged import offsets_of, to_device
 
 CPU_BUDGET, GPU_BUDGET = 1_024, 32_768  # tokens per padded batch: small ones fit a CPU's cache
 

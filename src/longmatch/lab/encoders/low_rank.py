@@ -7,8 +7,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.low_rank import DOWN, UP, products
-from longmatch.encoders.weights import Weights
+from longmatch.encoders.weights import DOWN, UP, Weights, products
 
 
 class LowRankLinear(nn.Module):

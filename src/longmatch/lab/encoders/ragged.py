@@ -1,5 +1,6 @@
 """torch's segment reductions: importing this lets `longmatch.ragged` take tensors, on any device and with gradients."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,6 @@ import torch
 from torch import Tensor
 
 from longmatch import ragged
-from longmatch.lab.encoders.transfer import to_device
 from longmatch.ragged import Floats
 
 
@@ -141,3 +141,25 @@ def weighted_segment_mean(values: Tensor, weights: Tensor, offsets: Tensor) -> T
 
 def _row_index(values: Tensor, offsets: Tensor) -> Tensor:
     return segment_ids(offsets, len(values))[:, None].expand(-1, values.shape[1])
+
+
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """Copy a tensor to a device; unlike plain `to`, it does not wait for the GPU to finish its queue."""
+    if device.type != "cuda" or tensor.device.type != "cpu":
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def fetch_async(tensor: Tensor) -> Callable[[], Tensor]:
+    """Start copying a tensor to the CPU; returns a function that waits for the copy and returns it."""
+    if tensor.device.type != "cuda":
+        return lambda: tensor
+    copied = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)
+    done = torch.cuda.Event()
+    done.record(torch.cuda.current_stream(tensor.device))
+
+    def wait() -> Tensor:
+        done.synchronize()
+        return copied
+
+    return wait

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.ragged import to_device
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.labelled_recipe import LabelledRecipe, LabelledSettings

@@ -14,7 +14,7 @@ from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import save_checkpoint
-from longmatch.lab.encoders.transfer import fetch_async
+from longmatch.lab.encoders.ragged import fetch_async
 from longmatch.lab.training.checkpoints import checkpoint_path, last_checkpoint, step_of
 from longmatch.lab.training.progress import ConsoleProgress, TensorBoardLog
 from longmatch.lab.training.recipe import Recipe

@@ -10,7 +10,7 @@ from longmatch.lab.baselines.cig.concepts import FEATURES
 from longmatch.lab.baselines.cig.encoder import CigModel
 from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph, normalised
 from longmatch.lab.baselines.cig.matcher import CigMatcher, margins
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.matchers import tokens_of
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.frequencies import Frequencies

@@ -9,7 +9,7 @@ import torch
 from longmatch.documents.document import Document
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.units import Tokens
 
 

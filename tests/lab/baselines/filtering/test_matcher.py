@@ -14,7 +14,7 @@ from longmatch.lab.baselines.filtering.matcher import (
     TransportMatcher,
     TransportSelection,
 )
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.models.loading import load

@@ -21,7 +21,7 @@ from longmatch.lab.baselines.filtering.word_filter import (
     special_places,
     word_ranks,
 )
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 SIDES = [(range(10, 25), range(30, 42)), (range(12, 15), range(50, 59)), ([20], [21, 22])]

@@ -9,7 +9,7 @@ from longmatch.lab.baselines.cross.batch import CrossBatch
 from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, read
 from longmatch.lab.baselines.cross.selection import Opening
 from longmatch.lab.baselines.pli.matcher import ParagraphGrid, PliMatcher, PliModel
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.models.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmatch.lab.baselines.siamese.batch import SentenceLayout
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from tests.lab.baselines.siamese.tiny_baselines import tokens_of
 from tests.lab.store.essays import token_collection
 

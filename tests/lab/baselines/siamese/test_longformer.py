@@ -8,7 +8,7 @@ from longmatch.documents import read_text_string
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.siamese.batch import SentenceLayout
 from longmatch.lab.baselines.siamese.longformer import LongModel, add_special_tokens
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from tests.lab.baselines.siamese.tiny_baselines import tiny_model, tokens_of
 
 SHORT = "The dog ran home in the rain. Nobody knew why it was there."

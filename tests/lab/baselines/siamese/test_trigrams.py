@@ -9,7 +9,7 @@ import torch
 from longmatch.documents import read_text_string
 from longmatch.lab.baselines.siamese.batch import SentenceLayout
 from longmatch.lab.baselines.siamese.trigrams import FACTOR, PRIME, token_letters, trigrams
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from tests.lab.baselines.siamese.tiny_baselines import tokens_of
 
 BUCKETS = 10**9  # so many that no two share one

@@ -13,7 +13,7 @@ from longmatch.lab.baselines.siamese.han import HanModel
 from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.matcher import VectorMatcher
 from longmatch.lab.baselines.siamese.smash import SmashModel
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.units import Tokens, tokenize
 
 KINDS: dict[str, tuple[type[VectorModel], dict[str, Any]]] = {

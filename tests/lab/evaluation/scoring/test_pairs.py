@@ -12,7 +12,7 @@ import torch
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.datasets import DataFolder
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import Evaluation, evaluate
 from longmatch.lab.evaluation.fidelity import fidelity

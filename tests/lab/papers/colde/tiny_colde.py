@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.colde.matcher import ColdeMatcher
 

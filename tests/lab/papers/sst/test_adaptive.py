@@ -89,7 +89,7 @@ def test_a_folder_without_a_cluster_model_is_named_in_a_sentence(what, tmp_path,
 
 
 def test_a_backbone_that_a_folder_names_is_not_fetched(tmp_path, monkeypatch):
-    monkeypatch.setattr("longmatch.encoders.hub.is_reachable", lambda: pytest.fail("the hub was asked"))
+    monkeypatch.setattr("longmatch.encoders.pretrained.is_reachable", lambda: pytest.fail("the hub was asked"))
     ClusterModel(ClusterConfig(backbone="people/model", vector_width=32, hidden=16)).save_pretrained(tmp_path)
     with pytest.raises(LongmatchError, match=r"reads with the backbone people/model\. Put that into .* not fetched"):
         AdaptiveClustering.load(tmp_path, device="cpu")

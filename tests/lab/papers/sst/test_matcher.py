@@ -7,7 +7,7 @@ import torch
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.cross.scoring import margins
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.matcher import CLUSTERS, SstMatcher, SstModel
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from longmatch.documents.read import read_text_string
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.papers.sst.clustering import Clusters
 from longmatch.lab.papers.sst.selection import DirectClustering, SubtopicViews, first_sentences
 from longmatch.lab.words.token_words import TokenWords

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from longmatch.documents.read import read_text_string
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.papers.sst.selection import DirectClustering, SubtopicViews
 from longmatch.lab.papers.sst.view_pool import POOL, ReorderedViews, sentence_likelihoods
 from longmatch.lab.words.token_words import TokenWords

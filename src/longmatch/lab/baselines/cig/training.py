@@ -16,8 +16,8 @@ from longmatch.lab.baselines.cig.encoder import CigConfig, CigModel
 from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph
 from longmatch.lab.baselines.cig.matcher import margins, match_probabilities
 from longmatch.lab.baselines.siamese.embeddings import EmbeddingInit
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import groups_within
-from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe
 from longmatch.lab.training.limits import at_least, below_one

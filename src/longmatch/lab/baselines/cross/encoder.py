@@ -11,9 +11,9 @@ from transformers.utils.generic import ModelOutput
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.cross.config import CrossConfig
 from longmatch.lab.encoders.checkpoint import open_checkpoint
+from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed import forward_rows, uses_packing
-from longmatch.lab.encoders.positions import max_positions
 
 SPECIALS = 3  # [CLS] a [SEP] b [SEP]
 

@@ -16,7 +16,7 @@ from longmatch.lab.baselines.cross.explanation import Excerpts, explain
 from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, match_probabilities
 from longmatch.lab.baselines.cross.selection import Opening, Selection, coverage
 from longmatch.lab.encoders.backbone import Precision, native_precision
-from longmatch.lab.encoders.tokenizer import special_tokens
+from longmatch.lab.encoders.checkpoint import special_tokens
 from longmatch.lab.matchers import TokenPairMatcher, open_trained, tokens_of
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Scores

@@ -16,7 +16,7 @@ from longmatch.lab.baselines.cross.config import Readout
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.scoring import layout_for, margins, match_probabilities, read
 from longmatch.lab.baselines.cross.selection import Opening, Selection
-from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.lab.encoders.checkpoint import open_tokenizer, special_tokens
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe
 from longmatch.lab.training.limits import at_least, below_one

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from longmatch.lab.baselines.cross.config import CrossConfig
 from longmatch.lab.baselines.cross.encoder import SPECIALS, CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
-from longmatch.lab.encoders.positions import max_positions
+from longmatch.lab.encoders.engine import max_positions
 
 
 class PliConfig(CrossConfig):

@@ -14,10 +14,10 @@ from transformers import AutoModel
 from longmatch.lab.baselines.siamese.encoding import VectorEncoding
 from longmatch.lab.baselines.siamese.explanation import explain
 from longmatch.lab.encoders.backbone import Precision, TorchNetwork
+from longmatch.lab.encoders.checkpoint import special_tokens
 from longmatch.lab.encoders.flat import FlatTokens, PieceBatch, mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, weighted_segment_mean
-from longmatch.lab.encoders.tokenizer import special_tokens
 from longmatch.lab.matchers import TrainedMatcher, open_trained
 from longmatch.matching.match import Match
 from longmatch.matching.sentences import Sentences

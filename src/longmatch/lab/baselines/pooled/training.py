@@ -20,9 +20,8 @@ from longmatch.lab.baselines.pooled.chunks import (
     encode_pieces,
 )
 from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
-from longmatch.lab.encoders.dropout import set_dropout
+from longmatch.lab.encoders.checkpoint import open_tokenizer, set_dropout, special_tokens
 from longmatch.lab.encoders.flat import FlatTokens
-from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
 from longmatch.lab.training.bi_encoder_recipe import (
     CONTRASTIVE_BUDGET,

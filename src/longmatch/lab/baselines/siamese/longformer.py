@@ -12,11 +12,9 @@ from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.config import VectorConfig
 from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
 from longmatch.lab.baselines.siamese.local_attention import NAME
-from longmatch.lab.encoders.checkpoint import open_checkpoint
-from longmatch.lab.encoders.dropout import set_dropout
+from longmatch.lab.encoders.checkpoint import open_checkpoint, set_dropout, special_tokens
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_sum
-from longmatch.lab.encoders.tokenizer import special_tokens
 
 POSITIONS = "embeddings.position_embeddings.weight"
 

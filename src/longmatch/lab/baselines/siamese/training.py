@@ -15,7 +15,7 @@ from longmatch.lab.baselines.siamese.encoder import VectorModel
 from longmatch.lab.baselines.siamese.han import HanModel
 from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.smash import SmashModel
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.losses import pair_cross_entropy_loss
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.limits import at_least, below_one

@@ -7,26 +7,30 @@ turns them off.
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, embedding, gelu, layer_norm, linear
 
-from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.encoders.engine import Ints, Vectors, lengths_of, pipelined
+from longmatch.lab.encoders.engine import TorchEngine, first_position
+from longmatch.lab.encoders.flat import FlatTokens, groups_within
 from longmatch.lab.encoders.packed.attention import HALF, attend
 from longmatch.lab.encoders.packed.fused_layer import FusedLayer
 from longmatch.lab.encoders.packed.kernel_check import kernels_enabled, largest_error, works
-from longmatch.lab.encoders.positions import first_position
-from longmatch.lab.encoders.ragged import offsets_of, segment_max
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.ragged import fetch_async, offsets_of, segment_max, to_device
 
 MODEL_TYPES = ("bert", "roberta", "xlm-roberta")
 TOKEN_BYTES = 48  # of memory in training, per token, layer and dimension
 MULTIPLE = 512  # tokens on a GPU are padded to it, so that allocations and products have few shapes
 KEY_BIAS = 5  # index among a layer's output and gradients: it shifts all scores of a query alike, so has no gradient
+AHEAD = 3  # batches prepared in advance, and as many queued on the GPU
+GPU_BUDGETS = 4  # token budgets per batch on a GPU: it computes one faster than the CPU can launch its kernels
 
 
 def uses_packing(model: Any) -> bool:
@@ -224,3 +228,32 @@ def fused_error(lengths: tuple[int, ...], dtype: torch.dtype, width: int, heads:
     pairs = list(zip(*results, strict=True))
     del pairs[KEY_BIAS]
     return max(largest_error(*pair) for pair in pairs)
+
+
+class PackedEngine(TorchEngine):
+    """Encodes packed batches of pieces of similar length with a Hugging Face module's weights."""
+
+    def encode(self, pieces: Sequence[Ints], specials: tuple[int, int]) -> Iterator[tuple[Ints, Vectors]]:
+        """Indices and unit vectors of the pieces of each batch."""
+        lengths = lengths_of(pieces)
+        budget = self.token_budget * (GPU_BUDGETS if self.device_type == "cuda" else 1)
+        order = np.argsort(-lengths.astype(np.int16), kind="stable")  # radix sort: one pass over 16 bits
+        runs = groups_within(torch.from_numpy(lengths[order] + 2), budget)
+
+        def packed(rows: Ints) -> FlatTokens:
+            text = FlatTokens.of([pieces[row] for row in rows.tolist()], specials)
+            return FlatTokens(text.ids.pin_memory(), text.lengths) if self.device.type == "cuda" else text
+
+        with ThreadPoolExecutor(1) as pool:
+            batches = (order[first:last] for first, last in runs)
+            texts = pipelined(batches, lambda rows: pool.submit(packed, rows).result, depth=AHEAD)
+            for (rows, _), vectors in pipelined(texts, lambda batch: self._start(batch[1]), depth=AHEAD):
+                yield rows, vectors.numpy()
+
+    def _start(self, text: FlatTokens) -> Callable[[], Tensor]:
+        """Start encoding; returns a function that waits for the vectors."""
+        with torch.inference_mode(False), torch.no_grad():
+            return fetch_async(self._encode(text.to(self.device)))
+
+    def _encode(self, text: FlatTokens) -> Tensor:
+        return torch.nn.functional.normalize(pool_packed(forward_packed(self.model, text), text, self.pooling), dim=1)

@@ -11,13 +11,11 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.checkpoint import open_checkpoint
-from longmatch.lab.encoders.dropout import set_dropout
+from longmatch.lab.encoders.checkpoint import open_checkpoint, set_dropout
+from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
-from longmatch.lab.encoders.positions import max_positions
-from longmatch.lab.encoders.ragged import weighted_segment_mean
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.ragged import to_device, weighted_segment_mean
 from longmatch.lab.papers.colde.augmentation import SPECIALS, ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.config import ColdeConfig
 

@@ -10,8 +10,7 @@ from torch import Tensor
 from longmatch.documents.document import Document
 from longmatch.encoders.pretrained import checkpoint_errors
 from longmatch.lab.encoders.backbone import Precision
-from longmatch.lab.encoders.checkpoint import open_checkpoint
-from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
+from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer, special_tokens
 from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.lab.papers.colde.encoding import ColdeEncoding, encode_tokens

@@ -12,8 +12,8 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.tokenizer import open_tokenizer, special_tokens
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.checkpoint import open_tokenizer, special_tokens
+from longmatch.lab.encoders.ragged import to_device
 from longmatch.lab.losses import cosine_loss, supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.config import Readout

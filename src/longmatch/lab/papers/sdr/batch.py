@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.encoders.flat import FlatTokens, groups_within
-from longmatch.lab.encoders.ragged import offsets_of
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.ragged import offsets_of, to_device
 from longmatch.lab.papers.sdr.pairs import DrawnPairs, SentencePool
 from longmatch.lab.training.masked_words import IGNORED, mask_pieces
 

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.lab.encoders.flat import FlatTokens
-from longmatch.lab.encoders.ragged import offsets_of
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.ragged import offsets_of, to_device
 from longmatch.lab.papers.sdr.pairs import SentencePool
 from longmatch.matching.sentences import run_offsets
 from longmatch.models.sdr.score import Paragraphs, sdr_scores, split

@@ -14,9 +14,9 @@ from transformers import PreTrainedModel
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.low_rank import add_low_rank_layers, apply_change, low_rank_change
-from longmatch.lab.encoders.tokenizer import open_tokenizer
 from longmatch.lab.losses.info_nce import info_nce_loss
 from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
 from longmatch.lab.papers.sdr.encoder import SdrModel

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.encoders.flat import FlatTokens, PieceBatch
-from longmatch.lab.encoders.ragged import offsets_of
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.ragged import offsets_of, to_device
 from longmatch.units.chunking import block_ranges
 from longmatch.units.tokens import Ints, Tokens
 

@@ -13,13 +13,11 @@ from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.checkpoint import open_checkpoint
+from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
+from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import FlatTokens, mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
-from longmatch.lab.encoders.positions import max_positions
-from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_softmax, segment_sum
-from longmatch.lab.encoders.tokenizer import open_tokenizer
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_softmax, segment_sum, to_device
 from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
 from longmatch.lab.papers.smith.config import Combine, SmithConfig
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchWarning
 from longmatch.lab.encoders.backbone import Precision
-from longmatch.lab.encoders.tokenizer import special_tokens
+from longmatch.lab.encoders.checkpoint import special_tokens
 from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.papers.smith.encoder import SmithModel, open_smith
 from longmatch.lab.papers.smith.encoding import SmithEncoding, encode_tokens

@@ -13,8 +13,7 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.checkpoint import save_checkpoint
-from longmatch.lab.encoders.tokenizer import special_tokens
+from longmatch.lab.encoders.checkpoint import save_checkpoint, special_tokens
 from longmatch.lab.papers.smith.loss import identified_blocks, masked_block_loss
 from longmatch.lab.papers.smith.pretraining_model import (
     MAX_WORDS,

@@ -11,8 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
 from longmatch.lab.encoders.packed import forward_packed, uses_packing
-from longmatch.lab.encoders.ragged import offsets_of
-from longmatch.lab.encoders.transfer import to_device
+from longmatch.lab.encoders.ragged import offsets_of, to_device
 from longmatch.lab.papers.smith.batch import BlockBatch
 from longmatch.lab.papers.smith.config import SmithConfig
 from longmatch.lab.papers.smith.encoder import SmithModel

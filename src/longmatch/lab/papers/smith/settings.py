@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors, locate
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.tokenizer import open_tokenizer
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.papers.smith.config import SIZES, BlockPooling, Combine, DocumentPooling, SmithConfig, sentence_level
 from longmatch.lab.papers.smith.encoder import SmithModel
 from longmatch.lab.training.limits import at_least, below_one

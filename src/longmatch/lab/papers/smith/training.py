@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.tokenizer import special_tokens
+from longmatch.lab.encoders.checkpoint import special_tokens
 from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
 from longmatch.lab.papers.smith.encoder import SmithModel, open_smith
 from longmatch.lab.papers.smith.settings import FIXED_BY_PRETRAINING, SmithModelSettings, blocks_within

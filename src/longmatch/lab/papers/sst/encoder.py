@@ -5,8 +5,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, pad
 
 from longmatch.lab.baselines.cross.encoder import CrossModel
+from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import mean_pool
-from longmatch.lab.encoders.positions import max_positions
 from longmatch.lab.papers.sst.config import SstConfig
 
 

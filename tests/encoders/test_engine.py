@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.encoders.batches import token_batches
+from longmatch.encoders.engine import token_batches
 
 LENGTHS = st.lists(st.integers(0, 60), max_size=50).map(lambda lengths: np.array(lengths, dtype=np.int64))
 BUDGETS = st.integers(1, 200)
