@@ -16,7 +16,6 @@ PRODUCT = (  # lowest first
     "controls",
     "ragged",
     "parallel",
-    "recent",
     "cache",
     "documents",
     "units",

@@ -194,9 +194,8 @@ def _new_pool(count: int, setup: Setup | None) -> Any:
 
     Those of the standard library would run the caller's script again.
     """
-    import joblib  # noqa: F401 - before its part, lest a thread that imports joblib meanwhile and this one block each other
-    from joblib.externals.loky import ProcessPoolExecutor
-    from joblib.externals.loky.backend import resource_tracker as loky_tracker
+    from loky import ProcessPoolExecutor
+    from loky.backend import resource_tracker as loky_tracker
 
     resource_tracker.ensure_running()  # it lets interrupts through as it starts, which _interrupts_withheld must not
     with _no_warnings_of_processes():

@@ -1,6 +1,5 @@
 """What was read of documents, decoded and kept in memory between questions, within a limit."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -8,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from cachetools import LRUCache
 
 from longmatch.library.rows import DocumentRow, unpack_vectors
 from longmatch.matching.levels import SentenceVectors
@@ -70,37 +70,31 @@ class RowCache(Generic[K]):
     """What was made of the documents asked for last, in one version of a store."""
 
     def __init__(self, most_bytes: int) -> None:
-        self._most, self._held, self._version = most_bytes, 0, -1
-        self._rows: OrderedDict[str, K] = OrderedDict()
+        self._rows: LRUCache[str, K] = LRUCache(most_bytes, lambda row: row.size)
+        self._version = -1
         self._lock = Lock()
+
+    @property
+    def held_bytes(self) -> float:
+        """How much is kept."""
+        return self._rows.currsize
 
     @property
     def is_full(self) -> bool:
         """Whether what is kept next may displace what is kept now."""
-        return self._held > 0.9 * self._most
+        return self._rows.currsize > 0.9 * self._rows.maxsize
 
     def get(self, ids: Sequence[str], version: int, make: Callable[[Sequence[str]], Sequence[K]]) -> list[K]:
         """The documents with these ids, in their order; unknown ids are skipped, and what is missing is made."""
         with self._lock:
             if version != self._version:
                 self._rows.clear()
-                self._held, self._version = 0, version
+                self._version = version
             known = {id: self._rows[id] for id in ids if id in self._rows}
-            for id in known:
-                self._rows.move_to_end(id)
         missing = [id for id in ids if id not in known]
         made = {row.id: row for row in make(missing)} if missing else {}
         with self._lock:
             if version == self._version:
-                self._keep(made)
+                self._rows.update((id, row) for id, row in made.items() if row.size <= self._rows.maxsize)
         found = known | made
         return [found[id] for id in ids if id in found]
-
-    def _keep(self, rows: dict[str, K]) -> None:
-        for id, row in rows.items():
-            if id not in self._rows:
-                self._rows[id] = row
-                self._held += row.size
-        while self._held > self._most and self._rows:
-            _, oldest = self._rows.popitem(last=False)
-            self._held -= oldest.size

@@ -2,7 +2,6 @@
 
 import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -99,7 +98,7 @@ class Jobs:
 
     def __init__(self, worker: Worker, most: int, said: Callable[[str], str] = str) -> None:
         self._worker, self._most, self._said = worker, most, said
-        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
     def start(self, work: Work) -> Job:

@@ -3,10 +3,11 @@
 import asyncio
 import tempfile
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+
+from cachetools import LRUCache
 
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.web.limits import Limits
@@ -20,7 +21,8 @@ class PagePictures:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = replace(limits, reading_seconds=limits.page_seconds)
-        self._held: OrderedDict[Key, PagePicture] = OrderedDict()
+        most = limits.pictures  # bytes; one that is larger takes them all
+        self._held: LRUCache[Key, PagePicture] = LRUCache(most, lambda drawn: min(len(drawn.png), most))
         self._lock = threading.Lock()
         self._readers = asyncio.Semaphore(limits.readers)
 
@@ -51,12 +53,8 @@ class PagePictures:
 
     def _get(self, key: Key) -> PagePicture | None:
         with self._lock:
-            if key in self._held:
-                self._held.move_to_end(key)
             return self._held.get(key)
 
     def _keep(self, key: Key, drawn: PagePicture) -> None:
         with self._lock:
             self._held[key] = drawn
-            while len(self._held) > 1 and sum(len(held.png) for held in self._held.values()) > self._limits.pictures:
-                self._held.popitem(last=False)

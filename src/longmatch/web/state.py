@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
+from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from longmatch.default.encoding import Encoding
@@ -16,7 +17,6 @@ from longmatch.documents.members import member_of, shows_pages
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
-from longmatch.recent import Recent
 from longmatch.web.added_files import AddedFiles
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Jobs
@@ -54,8 +54,8 @@ class State:
         self.catalogue = Catalogue(library)
         self.chart = Chart(library, self.catalogue)
         self.ready = False
-        self._compared = Recent[tuple[Any, ...], Match](limits.comparisons)
-        self._grids = Recent[tuple[int, Level], tuple[Match, Grid]](GRIDS)  # with its match: ids stay true
+        self._compared: LRUCache[tuple[Any, ...], Match] = LRUCache(limits.comparisons)
+        self._grids: LRUCache[tuple[int, Level], tuple[Match, Grid]] = LRUCache(GRIDS)  # with its match: ids stay true
 
     async def work(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Run something in the scoring thread, off the event loop."""
@@ -125,7 +125,10 @@ class State:
         return await self.work(self._compare_now, a, b, name)
 
     def _compare_now(self, a: str, b: str, model: str) -> Match:
-        return self._compared.get((self.library.version, a, b, model), lambda: self._match_now(a, b, model))
+        key = self.library.version, a, b, model
+        if (match := self._compared.get(key)) is None:
+            match = self._compared[key] = self._match_now(a, b, model)
+        return match
 
     def _match_now(self, a: str, b: str, model: str) -> Match:
         if model == DEFAULT:
@@ -138,7 +141,10 @@ class State:
 
     def grid_now(self, match: Match, level: Level) -> Grid:
         """A level of a comparison, if it is not too large to be sent."""
-        grid = self._grids.get((id(match), level), lambda: (match, match.at(level)))[1]
+        key = id(match), level
+        if key not in self._grids:
+            self._grids[key] = match, match.at(level)
+        grid = self._grids[key][1]
         if grid.scores.size > self.limits.cells:
             sizes = " x ".join(f"{n:,}" for n in grid.scores.shape)
             raise Problem(422, f"The grid of {level} has {sizes} cells. Ask for a coarser level: chunks or sections.")

@@ -4,8 +4,9 @@ import asyncio
 import re
 import secrets
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, replace
+
+from cachetools import FIFOCache
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
@@ -44,7 +45,8 @@ class Uploads:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._held: OrderedDict[str, Upload] = OrderedDict()
+        most = limits.uploads_characters  # a document of more takes them all
+        self._held: FIFOCache[str, Upload] = FIFOCache(most, lambda upload: min(len(upload.document.text), most))
         self._lock = threading.Lock()
         self._readers = asyncio.Semaphore(limits.readers)
 
@@ -77,15 +79,15 @@ class Uploads:
         named = replace(document, id=id, source=f"upload:{id}.pdf" if pdf else "")
         with self._lock:
             self._held[id] = Upload(named, remarks, pdf)
-            while len(self._held) > 1 and self._is_too_much():
-                self._held.popitem(last=False)
+            while len(self._held) > max(1, self._limits.uploads):
+                self._held.popitem()
             self._drop_files()
         return named
 
     def _drop_files(self) -> None:
         """Forget the files of the oldest uploads where all together are too large; their texts stay."""
         room = self._limits.upload_files
-        for upload in reversed(self._held.values()):
+        for upload in reversed(list(self._held.values())):
             room -= len(upload.content or b"")
             if room < 0:
                 upload.content = None
@@ -107,7 +109,3 @@ class Uploads:
 
     def __len__(self) -> int:
         return len(self._held)
-
-    def _is_too_much(self) -> bool:
-        characters = sum(len(upload.document.text) for upload in self._held.values())
-        return len(self._held) > self._limits.uploads or characters > self._limits.uploads_characters

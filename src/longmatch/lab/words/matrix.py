@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from cachetools import LRUCache
 from scipy.sparse import csr_array
 
 from longmatch.lab.words.similarity import Floats
 from longmatch.lexical.terms import Hashes, Stream, lookup
-from longmatch.recent import Recent
 from longmatch.units.tokens import Ints, Tokens
 
 CACHE_SIZE = 1024  # documents
@@ -84,8 +84,10 @@ class WordMatrixCache:
 
     def __init__(self, words: Callable[[Tokens], Stream], size: int = CACHE_SIZE) -> None:
         self.words = words
-        self._recent = Recent[int, tuple[Tokens, WordMatrix]](size)  # by id(), which the tokens keep alive
+        self._recent: LRUCache[int, tuple[Tokens, WordMatrix]] = LRUCache(size)  # by id(), which the tokens keep alive
 
     def __call__(self, tokens: Tokens) -> WordMatrix:
         """The word matrix of a document; the cache goes by object identity."""
-        return self._recent.get(id(tokens), lambda: (tokens, WordMatrix.of(self.words(tokens))))[1]
+        if id(tokens) not in self._recent:
+            self._recent[id(tokens)] = tokens, WordMatrix.of(self.words(tokens))
+        return self._recent[id(tokens)][1]

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from cachetools import LRUCache
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
@@ -26,7 +27,6 @@ from longmatch.lab.training.validation import pair_measures, validation_rows
 from longmatch.lab.words.matrix import WordMatrixCache
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.frequencies import Frequencies
-from longmatch.recent import Recent
 from longmatch.units import Tokens
 from longmatch.units.tokens import Ints
 
@@ -99,7 +99,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         self.model.store_frequencies(self._frequencies(words))
         matrices = WordMatrixCache(words.words)
         self.concepts = ConceptGraphBuilder(matrices, self.model.frequencies, options.keywords, options.siamese)
-        self._recent = Recent[tuple[int, int], ConceptGraph](CACHED_GRAPHS)
+        self._recent: LRUCache[tuple[int, int], ConceptGraph] = LRUCache(CACHED_GRAPHS)
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: CigSettings) -> tuple[CigModel, Any]:
@@ -144,7 +144,8 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
     def _graph(self, source: int, target: int) -> PairGraph:
         """The graph of two documents; concepts are cached."""
         pair = self._tokens(source), self._tokens(target)
-        concepts = self._recent.get((source, target), lambda: self.concepts.graph(*pair))
+        if (concepts := self._recent.get((source, target))) is None:
+            concepts = self._recent[source, target] = self.concepts.graph(*pair)
         return self.concepts.pair_graph(concepts, *pair)
 
     def _tokens(self, number: int) -> Tokens:

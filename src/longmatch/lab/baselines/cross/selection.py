@@ -7,8 +7,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
+from cachetools import LRUCache
 
-from longmatch.recent import Recent
 from longmatch.units.tokens import Ints, Tokens
 
 CACHED_PAIRS = 50_000  # whose sentences are kept, a few hundred bytes each
@@ -49,14 +49,16 @@ class Opening(Selection):
 class FixedSelection(Selection):
     """Selects the same sentences in every view: those of a pair are found once for all epochs."""
 
-    _recent: Recent[tuple[bytes, int], SelectedSentences] = field(
-        default_factory=lambda: Recent(CACHED_PAIRS), repr=False, compare=False, kw_only=True
+    _recent: LRUCache[tuple[bytes, int], SelectedSentences] = field(
+        default_factory=lambda: LRUCache(CACHED_PAIRS), repr=False, compare=False, kw_only=True
     )
 
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
         """The sentences of the pair, for each view."""
         key = digest_of(a) + digest_of(b), limit
-        return [self._recent.get(key, lambda: self.select(a, b, limit))] * len(views)
+        if (selected := self._recent.get(key)) is None:
+            selected = self._recent[key] = self.select(a, b, limit)
+        return [selected] * len(views)
 
     @abstractmethod
     def select(self, a: Tokens, b: Tokens, limit: int) -> SelectedSentences:

@@ -1,11 +1,11 @@
 """SST as a matcher: a trained network reads views of both documents, sampled from the subtopics of the pair."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from cachetools import LRUCache
 from tokenizers import Tokenizer
 from torch import nn
 
@@ -92,21 +92,16 @@ class _VectorCache:
     def __init__(self, network: AdaptiveClustering, tokenizer: Tokenizer) -> None:
         self.network = network
         self.retokenizes = tokenizer_json(tokenizer) != tokenizer_json(network.backbone.tokenizer)
-        self._cache: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+        self._cache: LRUCache[tuple[str, str], Vectors] = LRUCache(CACHED_DOCUMENTS)
 
     def __call__(self, documents: Sequence[Tokens]) -> list[Vectors]:
         keys = [(tokens.document.id, tokens.document.text) for tokens in documents]
-        missing = {key: tokens for key, tokens in zip(keys, documents, strict=True) if key not in self._cache}
-        for key, vectors in zip(
-            missing, self.network.vectors([self._tokens(t) for t in missing.values()]), strict=True
-        ):
-            self._cache[key] = vectors
-        for key in keys:
-            self._cache.move_to_end(key)
-        vectors_of_documents = [self._cache[key] for key in keys]
-        while len(self._cache) > CACHED_DOCUMENTS:
-            self._cache.popitem(last=False)
-        return vectors_of_documents
+        found = {key: self._cache[key] for key in keys if key in self._cache}
+        missing = {key: tokens for key, tokens in zip(keys, documents, strict=True) if key not in found}
+        made = self.network.vectors([self._tokens(tokens) for tokens in missing.values()])
+        found |= zip(missing, made, strict=True)
+        self._cache.update(found)
+        return [found[key] for key in keys]
 
     def _tokens(self, tokens: Tokens) -> Tokens:
         return tokenize(tokens.document, self.network.backbone.tokenizer) if self.retokenizes else tokens

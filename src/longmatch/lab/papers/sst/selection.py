@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from cachetools import LRUCache
 
 from longmatch.encoders.backbone import Vectors
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection, digest_of, sentence_count
@@ -14,7 +15,6 @@ from longmatch.lab.papers.sst.views import SamplingMethod, ViewSampler
 from longmatch.lab.words.similarity import Floats, textrank_similarity, to_unit
 from longmatch.lab.words.text_words import concatenated
 from longmatch.lab.words.token_words import TokenWords
-from longmatch.recent import Recent
 from longmatch.units.tokens import Ints, Tokens
 
 CACHED_PAIRS = 50_000  # whose subtopics are kept, a few hundred numbers each
@@ -97,7 +97,9 @@ class SubtopicViews(Selection):
     clustering: Clustering
     method: SamplingMethod = "soft"
     sentences: int | None = 40  # per document, as in the clustering
-    _recent: Recent[bytes, Clusters] = field(default_factory=lambda: Recent(CACHED_PAIRS), repr=False, compare=False)
+    _recent: LRUCache[bytes, Clusters] = field(
+        default_factory=lambda: LRUCache(CACHED_PAIRS), repr=False, compare=False
+    )
 
     def prepare(self, pairs: TokenPairs) -> None:
         """Find the subtopics of the pairs that are not cached, together."""
@@ -105,7 +107,7 @@ class SubtopicViews(Selection):
             return
         missing = {key: pair for pair in pairs if (key := self._key(*pair)) not in self._recent}
         for key, clusters in zip(missing, self.clustering.clusters_of_pairs(list(missing.values())), strict=True):
-            self._recent.put(key, clusters)
+            self._recent[key] = clusters
 
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
         """The sentences of each view: as many as fit into `limit` tokens, in reading order."""
@@ -117,7 +119,10 @@ class SubtopicViews(Selection):
 
     def clusters(self, a: Tokens, b: Tokens) -> Clusters:
         """The subtopics of a pair, cached."""
-        return self._recent.get(self._key(a, b), lambda: self.clustering.clusters(a, b))
+        key = self._key(a, b)
+        if (clusters := self._recent.get(key)) is None:
+            clusters = self._recent[key] = self.clustering.clusters(a, b)
+        return clusters
 
     def _key(self, a: Tokens, b: Tokens) -> bytes:
         return digest_of(a, self.sentences) + digest_of(b, self.sentences)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from cachetools import LRUCache
 
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection, digest_of
 from longmatch.lab.papers.sst.selection import CACHED_PAIRS, TokenPairs
 from longmatch.lab.words.similarity import Floats
 from longmatch.lab.words.token_words import TokenWords
 from longmatch.lexical.terms import hash_word
-from longmatch.recent import Recent
 from longmatch.units.tokens import Ints, Tokens
 
 POOL = 40  # views of a pair
@@ -28,7 +28,7 @@ class ReorderedViews(Selection):
     words: TokenWords
     width: int
     epochs: int
-    _recent: Recent[bytes, Ints] = field(default_factory=lambda: Recent(CACHED_PAIRS), repr=False, compare=False)
+    _recent: LRUCache[bytes, Ints] = field(default_factory=lambda: LRUCache(CACHED_PAIRS), repr=False, compare=False)
 
     def prepare(self, pairs: TokenPairs) -> None:
         """As for the views themselves."""
@@ -36,7 +36,9 @@ class ReorderedViews(Selection):
 
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
         """The sentences of the view that each epoch reads; `views` are epochs."""
-        order = self._recent.get(digest_of(a) + digest_of(b), lambda: self._order(a, b, limit, seed))
+        key = digest_of(a) + digest_of(b)
+        if (order := self._recent.get(key)) is None:
+            order = self._recent[key] = self._order(a, b, limit, seed)
         ids = hash_word(a.document.id), hash_word(b.document.id)
         ranks = [np.random.default_rng([seed, epoch, *ids]).integers(*self.part(epoch)) for epoch in views]
         return self.views.choose(a, b, limit, order[ranks].tolist(), seed)
