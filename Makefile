@@ -9,16 +9,19 @@ export OMP_WAIT_POLICY = PASSIVE
 export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests need not compile the same files again
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test quick-tests test-slow fuzz kills flips lint docs clean
+.PHONY: demo test product-tests test-lab test-slow fuzz kills flips lint docs clean
 
 demo: $(PRODUCT)
 	@$(BIN)/python examples/demo.py
 
-test: $(READY)  # linters and types beside the tests, which leave a core idle where they wait
-	@$(MAKE) --no-print-directory -j 2 lint quick-tests
+test: $(READY)  # of the product: linters and types beside the tests, which leave a core idle where they wait
+	@$(MAKE) --no-print-directory -j 2 lint product-tests
 
-quick-tests: $(READY)
-	$(PYTEST) -m "not slow"
+product-tests: $(READY)
+	$(PYTEST) -m "not slow" tests src --ignore=tests/lab --ignore=src/longmatch/lab
+
+test-lab: $(READY)  # of the laboratory: training, evaluation, the papers' systems and baselines
+	$(PYTEST) -m "not slow" tests/lab src/longmatch/lab
 
 test-slow: $(READY)  # kill tests at length, soak, notebooks, long trainings, large property runs, fuzzing
 	EXAMPLES_TIMES=2 $(PYTEST) -m "slow or hypothesis or fuzz"

@@ -8,7 +8,7 @@ import typer
 from longmatch.errors import LongmatchError
 from longmatch.models.registry import RECIPES
 
-DEFAULT_PANEL = "longmatch train default (docs/default.md)"
+DEFAULT_PANEL = "longmatch train default (docs/scoring.md)"
 
 
 def train(
