@@ -1,7 +1,7 @@
 """Record what the software answers, and compare two recordings: the judge of a change that should change no answer.
 
-    python benchmarks/answers.py record OUT [--data DATA/peps] [--python ...]
-    python benchmarks/answers.py compare BEFORE AFTER
+    python -m benchmarks.answers record OUT [--data DATA/peps] [--python ...]
+    python -m benchmarks.answers compare BEFORE AFTER
 
 `record` runs the command line itself on the example collection (read, compare, rank, pairs, show) and, with `--data`,
 measures the models of ROWS on a labelled collection. `compare` exits with 1 where texts, orders or structure differ, or

@@ -1,6 +1,6 @@
 """Can one believe what is said about a pair? Prints all of docs/scoring.md's figures on belief.
 
-    python benchmarks/belief.py OUT [--pdfs FOLDER] [--folder examples/german] [--data DATA] [--foreign DATA/legal-zh]
+    python -m benchmarks.belief OUT [--pdfs FOLDER] [--folder examples/german] [--data DATA] [--foreign DATA/legal-zh]
 
 OUT is the folder of `longmatch train default` (steps features and weights): each set's pairs are measured with a
 background that lacks the set's kind of text, and the curves are learnt without the set. `--pdfs` compares all

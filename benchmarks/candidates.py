@@ -1,6 +1,6 @@
 """What two-stage search loses against scoring every document, by the number of candidates; and what pruning costs.
 
-    python benchmarks/candidates.py DATA_FOLDER [--every 4]
+    python -m benchmarks.candidates DATA_FOLDER [--every 4]
 
 The data folder is indexed once into out/library/. nDCG@10 over every fourth judged query: the exact score of all
 documents, then of the candidates alone. Below it, words and phrases by themselves: from each document's heaviest terms,

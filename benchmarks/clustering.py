@@ -1,6 +1,6 @@
 """Direct clustering of one pair of documents: how its time grows from 80 sentences to 2,000, on one core.
 
-    python benchmarks/clustering.py DOCUMENTS.jsonl[.xz] [--judge]
+    python -m benchmarks.clustering DOCUMENTS.jsonl[.xz] [--judge]
 
 Real sentences: those of the file's documents one after the other, half of them as the one document and half as the
 other. Words are counted in: cutting (from text), similarity, clustering. `--judge` times scikit-learn's spectral

@@ -1,6 +1,6 @@
 """How the time of a question grows with the library, by an index that holds every document several times.
 
-    python benchmarks/copies.py LIBRARY [--times 10] [--queries 20]
+    python -m benchmarks.copies LIBRARY [--times 10] [--queries 20]
 
 Encoding and storing a hundred thousand documents takes hours; their index can be had in a minute: every document of a
 library's index is repeated under ids of its own, with its postings, and term frequencies are multiplied. Records are

@@ -1,6 +1,6 @@
 """What a library costs by its size: disk, memory, indexing, time for a question; and what that makes for a million.
 
-    python benchmarks/cost.py DATA_FOLDER [--sizes 1000 4000 16000] [--encoded 48] [--queries 10] [--to 1000000]
+    python -m benchmarks.cost DATA_FOLDER [--sizes 1000 4000 16000] [--encoded 48] [--queries 10] [--to 1000000]
 
 Reading, tokenising and encoding treat each document alone, so they are measured on `--encoded` real ones. What may grow
 with the library (laying out, storing, indexing, tidying up, asking) is measured at every size, each in a process of its
@@ -28,11 +28,11 @@ from statistics import median
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
-from library import bytes_on_disk, drawn_steps, finish, real_library
 from rich.console import Console
 from rich.table import Table
-from spread import spread_documents
 
+from benchmarks.library import bytes_on_disk, drawn_steps, finish, real_library
+from benchmarks.spread import spread_documents
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read_all
 from longmatch.lab.datasets.collection import DataFolder

@@ -1,6 +1,6 @@
 """What the default matcher's sides cost: indexing compared with the plain backbone, ranking with three sides alone.
 
-    python benchmarks/default.py DATA_FOLDER_OR_JSONL [--documents 120] [--queries 20] [--turns 5]
+    python -m benchmarks.default DATA_FOLDER_OR_JSONL [--documents 120] [--queries 20] [--turns 5]
 
 - indexing: tokens a second of `HybridMatcher.encode_tokens` (sentence vectors, their chance expectations, terms, title
   vectors) compared with `vectors_of_tokens` alone. Both tokenise the same documents, which are divided among the turns;
@@ -29,8 +29,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from rich.console import Console
 from rich.table import Table
-from spread import spread_documents
 
+from benchmarks.spread import spread_documents
 from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher

@@ -1,6 +1,6 @@
 """Indexing on a Ray cluster while a worker is killed, against one machine: the same library? and at what rate?
 
-    python benchmarks/distributed.py DATA [--documents 2000] [--words 300] [--nodes 2] [--cpus 1] [--worker-gpus 0.5]
+    python -m benchmarks.distributed DATA [--documents 2000] [--words 300] [--nodes 2] [--cpus 1] [--worker-gpus 0.5]
 
 DATA is a folder of the catalogue; each document is cut to its first `--words` words. The cluster's machines are
 processes on this one, of `--cpus` processors each. One worker is killed (SIGKILL) after a fifth of the documents. Then

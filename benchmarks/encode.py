@@ -1,6 +1,6 @@
 """Tokens encoded a second, beside sentence-transformers' `encode`, and how near the vectors are to those of float32.
 
-    python benchmarks/encode.py DATA_FOLDER [--documents 20] [--turns 5] [--cores 2]
+    python -m benchmarks.encode DATA_FOLDER [--documents 20] [--turns 5] [--cores 2]
 
 The documents of the data folder are read in two ways:
 
@@ -34,8 +34,8 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
-from spread import spread_documents
 
+from benchmarks.spread import spread_documents
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.hardware import limit_threads

@@ -1,6 +1,6 @@
 """How much of SMITH's input is padding: greedy sentence filling against one sentence a block.
 
-    python benchmarks/filling.py DATA_FOLDER [...] [--block-tokens 32] [--documents 500]
+    python -m benchmarks.filling DATA_FOLDER [...] [--block-tokens 32] [--documents 500]
 
 Blocks are filled from the documents' tokens as the packaged tokenizer makes them, whole documents, the start and end
 tokens of a block counted as text. Padding is what is missing to full blocks, where every block is padded to the same

@@ -1,9 +1,9 @@
 """How much of a document survives each format: real documents, saved by an office suite, and read again.
 
-`python benchmarks/formats.py documents.jsonl.xz --count 40` writes documents of JSON Lines files as HTML, has
+`python -m benchmarks.formats documents.jsonl.xz --count 40` writes documents of JSON Lines files as HTML, has
 LibreOffice (`soffice`) convert them, reads the results, and compares the sections, paragraph by paragraph.
 
-`python benchmarks/formats.py --pdfs FOLDER` counts the PDF files of a folder with an author, a year and a DOI, and the
+`python -m benchmarks.formats --pdfs FOLDER` counts the PDF files of a folder with an author, a year and a DOI, and the
 years that are those in the names of the files (`acl_2017-18.pdf`).
 """
 

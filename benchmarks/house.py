@@ -1,8 +1,8 @@
 """The size of the house, and the way of a query through it.
 
-    python benchmarks/house.py                    modules, lines, importers, short functions, circles
-    python benchmarks/house.py --single FOLDER    modules with one importer, short functions with one use
-    python benchmarks/house.py --query            the modules that a query enters: in a library, in memory
+    python -m benchmarks.house                    modules, lines, importers, short functions, circles
+    python -m benchmarks.house --single FOLDER    modules with one importer, short functions with one use
+    python -m benchmarks.house --query            the modules that a query enters: in a library, in memory
 
 Lines are all lines of a file. A circle is a set of modules that import each other, at any depth of their code.
 """

@@ -1,6 +1,6 @@
 """From nothing to the demo's answer, beside `pip install sentence-transformers`: seconds and bytes.
 
-    python benchmarks/install.py [--into FOLDER]
+    python -m benchmarks.install [--into FOLDER]
 
 Both are done in fresh folders with fresh virtual environments, one after the other: a clone of this repository and
 `make demo`; and an empty environment into which pip installs sentence-transformers, as its documentation says. Packages

@@ -1,7 +1,7 @@
 """What another backbone gives the default: documents in several languages, and in Chinese.
 
-    python benchmarks/languages.py partners [--backbones multilingual ...]
-    python benchmarks/languages.py chinese DATA/legal-zh [--queries 4] [--backbones multilingual FOLDER ...]
+    python -m benchmarks.languages partners [--backbones multilingual ...]
+    python -m benchmarks.languages chinese DATA/legal-zh [--queries 4] [--backbones multilingual FOLDER ...]
 
 `partners`: `examples/crosslingual` has 12 subjects, each in two languages. For each of its 24 texts the other 23 are
 ranked; counted is how often the text on the same subject comes first.

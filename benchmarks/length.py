@@ -1,6 +1,6 @@
 """Time and memory of comparing two documents from 5,000 to 160,000 words: both grow linearly.
 
-    python benchmarks/length.py DOCUMENTS.jsonl[.xz] [--words 5000 10000 ...]
+    python -m benchmarks.length DOCUMENTS.jsonl[.xz] [--words 5000 10000 ...]
 
 Each length runs in a process of its own. The two documents are made of real text: paragraphs of the file's
 documents, taken in turn, so that no passage is in both.

@@ -1,6 +1,6 @@
 """A library of 1,000, 10,000 and 100,000 documents: bytes a document, memory, time for the ten best with explanation.
 
-    python benchmarks/library.py DATA_FOLDER [--sizes 1000 10000 100000] [--queries 20]
+    python -m benchmarks.library DATA_FOLDER [--sizes 1000 10000 100000] [--queries 20]
 
 The documents are those of the data folder, encoded once into out/library/. Beyond them, documents are drawn around real
 ones: a real document's sentence vectors with noise, and its words with a fifth exchanged for words of other documents.

@@ -1,7 +1,7 @@
 """What long documents cost: the most memory and the time of one training step, against a document's tokens.
 
-    python benchmarks/memory.py [--tokens 512 1024 2048 4096 8192 16384] [--documents 4] [--out docs/memory.json]
-    python benchmarks/memory.py --plot docs/memory.json
+    python -m benchmarks.memory [--tokens 512 1024 2048 4096 8192 16384] [--documents 4] [--out docs/memory.json]
+    python -m benchmarks.memory --plot docs/memory.json
 
 The same number of tokens is read by
 

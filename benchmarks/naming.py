@@ -1,6 +1,6 @@
 """How to turn the names that two documents share into a similarity: the rarity of a name, and the normalisation.
 
-    python benchmarks/naming.py DATA [--sets acl wiki papers peps] [--queries 300] [--split train]
+    python -m benchmarks.naming DATA [--sets acl wiki papers peps] [--queries 300] [--split train]
 
 nDCG@10 of each set by words, phrases and names, with weights learnt from the training queries of the other sets. A
 query's list holds its best documents by words, by phrases and by names. `--split validation` ranks the validation

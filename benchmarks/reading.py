@@ -1,9 +1,9 @@
 """How well documents are read: the headings found against known outlines, and pages of PDF a second.
 
-    python benchmarks/reading.py [FOLDER] [-v]
+    python -m benchmarks.reading [FOLDER] [-v]
 
 FOLDER (or the environment variable LONGMATCH_PDFS) holds PDF files and outlines.json, made by another parser:
-{file: {"headings": [...]}}. Without it, only the documents of longmatch.lab.benchmarks.written are read: contracts with
+{file: {"headings": [...]}}. Without it, only the documents of benchmarks.written are read: contracts with
 gaps in their numbering, books with unnumbered and odd chapters, judgments of numbered paragraphs, and papers and
 reports with lists, each as TXT, DOCX and PDF, against the outline it was written from. A title that the reader of text
 files gives as the first heading is not counted.
@@ -32,11 +32,11 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
 
+from benchmarks.written.documents import written_documents
+from benchmarks.written.formats import FORMATS
 from longmatch.documents import read as read_document
 from longmatch.documents.document import Document
 from longmatch.documents.pdf import read_pdf
-from longmatch.lab.benchmarks.written.documents import written_documents
-from longmatch.lab.benchmarks.written.formats import FORMATS
 
 # What the outlines hold that is no heading, and what they miss that is one: (file, text) -> reason.
 NOT_A_HEADING: dict[tuple[str, str], str] = {

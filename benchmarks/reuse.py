@@ -1,6 +1,6 @@
 """How well and how fast text that stands in two documents is found.
 
-    python benchmarks/reuse.py DATA/wiki DATA/legal ... [--trials 60] [--words 200000]
+    python -m benchmarks.reuse DATA/wiki DATA/legal ... [--trials 60] [--words 200000]
 
 Quality: a passage of one document is pasted into another, with a share of its words replaced, left out or added to.
 Recall is the share of the pasted words that are found, precision the share of the found words that were pasted; what

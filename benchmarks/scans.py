@@ -1,6 +1,6 @@
 """How well scans are read: the words of scans whose text is known, and where a scan ranks beside its text.
 
-    python benchmarks/scans.py [--count 3]
+    python -m benchmarks.scans [--count 3]
 
 Needs the extra `ocr`. PDF files of examples/collection are drawn page by page, turned by up to 0.6 degrees, given
 grain, and put back into PDF files that hold pictures alone. A word of the text counts as found if it stands in the
@@ -17,8 +17,8 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 import longmatch
+from benchmarks.written.scanning import save_scan
 from longmatch.documents.document import Document
-from longmatch.lab.benchmarks.written.scanning import save_scan
 
 FIRST = 10
 COLLECTION = Path(__file__).parents[1] / "examples" / "collection"

@@ -1,6 +1,6 @@
 """SDR's hierarchical score of one document with 2,000: matrix product and reductions against the plain loops.
 
-    python benchmarks/scoring.py DOCUMENTS.jsonl[.xz] [--candidates 2000]
+    python -m benchmarks.scoring DOCUMENTS.jsonl[.xz] [--candidates 2000]
 
 Real sentences: the documents' first 60 sentences in paragraphs as they stand, encoded by the packaged backbone (vectors
 are kept in out/ for the next run). All variants run in one process; the ratios are what holds on other machines.

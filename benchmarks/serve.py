@@ -1,7 +1,7 @@
 """The server under 1, 8 and 32 clients on loopback: rankings a second, how long they take, and whether any fails.
 
-    python benchmarks/serve.py LIBRARY [--clients 1 8 32] [--seconds 20] [--hostile]
-    python benchmarks/serve.py LIBRARY --mixed 5 [--clients 32]
+    python -m benchmarks.serve LIBRARY [--clients 1 8 32] [--seconds 20] [--hostile]
+    python -m benchmarks.serve LIBRARY --mixed 5 [--clients 32]
 
 `longmatch serve` runs as a process of its own, as a user would start it. Each client asks for the ten documents that
 belong with one of the library, passages included, and asks again as soon as it is answered; each asks about another
@@ -35,9 +35,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import httpx
 import numpy as np
-from hostile import hostile_files
 from rich.console import Console
 from rich.table import Table
+
+from benchmarks.hostile import hostile_files
 
 K = 10
 WARM_UP = 8.0  # seconds

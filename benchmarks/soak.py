@@ -1,6 +1,6 @@
 """An hour of indexing, changing, removing and ranking on one library: does it hold?
 
-    python benchmarks/soak.py [DATA] [--minutes 60] [--documents 200] [--pause 0] [--out soak.json]
+    python -m benchmarks.soak [DATA] [--minutes 60] [--documents 200] [--pause 0] [--out soak.json]
 
 DATA is a folder of the catalogue; without it, halves of the example documents are put together in all ways. Documents
 come and go as files, about `--documents` of them at a time. One handle writes, another, opened once, asks. After every

@@ -1,6 +1,6 @@
 """From the command line: processor time of a comparison and of a question to a small library, beside importing torch.
 
-    python benchmarks/start.py [--turns 5]
+    python -m benchmarks.start [--turns 5]
 
 Each is a process of its own, as a user starts it, with everything cached that a second run finds. The yardstick is what
 any program built on torch and transformers spends before it does anything: `python -c "import torch, transformers"`.

@@ -1,6 +1,6 @@
 """Training CoLDE: our batches against plain padded ones, and what gradient caching saves.
 
-    python benchmarks/training.py DATA_FOLDER [--documents 64] [--steps 10] [--max-tokens 6144]
+    python -m benchmarks.training DATA_FOLDER [--documents 64] [--steps 10] [--max-tokens 6144]
 
 The same model learns from the same pairs of the same documents, in one process, turn by turn:
 
@@ -29,9 +29,9 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor, nn
 
-from longmatch.lab.benchmarks.gpu.padded import CHUNK, PaddedChunks
-from longmatch.lab.benchmarks.gpu.timing import timed
-from longmatch.lab.benchmarks.gpu.workload import DEVICE, autocast
+from benchmarks.papers.gpu.padded import CHUNK, PaddedChunks
+from benchmarks.papers.gpu.timing import timed
+from benchmarks.papers.gpu.workload import DEVICE, autocast
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch

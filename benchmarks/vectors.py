@@ -1,6 +1,6 @@
 """What keeping sentence vectors in int8 costs: nDCG@10 and bytes on disk beside float16.
 
-    python benchmarks/vectors.py DATA_FOLDER [DATA_FOLDER ...] [--split test] [--every 1]
+    python -m benchmarks.vectors DATA_FOLDER [DATA_FOLDER ...] [--split test] [--every 1]
 
 A data folder is indexed once into out/library/ in float16; the library in int8 is made from its vectors. Each judged
 query of the split, or every n-th, is asked of both, as `longmatch rank` asks: the candidates by words, phrases and

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The rows of SST's tables 2 to 4 and of the models it is compared with: one queue trains and measures them all.
 #
-#     scripts/train_sst_benchmarks.sh DATA OUT ROWS [--jobs 11] [any other option of longmatch.lab.benchmarks.train]
+#     scripts/train_sst_benchmarks.sh DATA OUT ROWS [--jobs 11] [any other option of benchmarks.papers.train]
 #
 # News has three seeds, the two sets of judgments one. The first seed of all sets comes first, then the other seeds, each
 # with table 4 at the end: an interrupted queue leaves complete tables. Finished work is not repeated. Afterwards:
 #
-#     python -m longmatch.lab.benchmarks.page ROWS
+#     python -m benchmarks.papers.page ROWS
 #
 # The backbone knows no Chinese: on legal-zh, subtopics come from shared characters alone (direct), not from its vectors.
 set -euo pipefail
@@ -40,6 +40,6 @@ for set in legal legal-zh; do
 done
 settings+=(legal/sst-dual.documents=32 legal/sst-dual.epochs=20 legal-zh/sst-dual.documents=64)
 
-exec "${PYTHON:-python}" -m longmatch.lab.benchmarks.train "$data" "$out" --measure "$rows" \
+exec "${PYTHON:-python}" -m benchmarks.papers.train "$data" "$out" --measure "$rows" \
   --sets news legal legal-zh --seeds 1 2 3 --jobs 11 --readers 4 --untrained "${untrained[@]}" --also "${also[@]}" \
   --rows "${models[@]}" "${tables[@]}" "${parts[@]}" --only "${only[@]}" "${settings[@]/#/--set=}" "$@"

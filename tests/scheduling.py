@@ -63,7 +63,7 @@ SLOW = (
     "tests/lab/baselines/pooled/test_training.py::test_training_lifts",
     "tests/lab/baselines/siamese/test_training.py::test_training_lifts",
     "tests/lab/baselines/test_pair_training.py::test_training_lifts",
-    "tests/lab/benchmarks/test_gpu.py",
+    "tests/benchmarks/papers/test_gpu.py",
     "tests/lab/datasets/builders/test_wiki_dump.py::test_a_50_megabyte_dump",
     "tests/lab/evaluation/test_evaluate.py::test_a_killed_evaluation",
     "tests/lab/papers/colde/test_training.py::test_validation_rises_far_above",

@@ -44,7 +44,6 @@ LABORATORY = (  # lowest first, all above the product
     "lab.papers",
     "lab.evaluation",
     "lab.default",
-    "lab.benchmarks",
     "lab.cli",
 )
 HOUSE = (*PRODUCT, *LABORATORY)

@@ -8,12 +8,12 @@ from select import select
 from typing import Any
 
 import pytest
+from benchmarks.written.formats import PdfWriter
+from benchmarks.written.scanning import save_scan
 
 from longmatch.cli import waiting
 from longmatch.cli.waiting import Countdown, Waiting, shown_progress, stages
 from longmatch.documents import ocr
-from longmatch.lab.benchmarks.written.formats import PdfWriter
-from longmatch.lab.benchmarks.written.scanning import save_scan
 from longmatch.library.progress import IndexingProgress
 from tests import forked
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.written.formats import PdfWriter
+from benchmarks.written.scanning import save_scan
 from PIL import Image
 
 import longmatch
@@ -16,8 +18,6 @@ from longmatch.documents import ocr
 from longmatch.documents.pdf.picture import draw
 from longmatch.documents.pdf.scans import ScannedPage, remark_on
 from longmatch.errors import LongmatchWarning, ReadError
-from longmatch.lab.benchmarks.written.formats import PdfWriter
-from longmatch.lab.benchmarks.written.scanning import save_scan
 from longmatch.library import files
 from longmatch.library.library import Library
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
+from benchmarks.written.formats import PdfWriter
 
 import longmatch
 from longmatch.documents.document import Document, Paragraph, Section, Sentence
-from longmatch.lab.benchmarks.written.formats import PdfWriter
 from longmatch.web.reading.wire import from_json, to_json
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "collection"

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from longmatch.lab.benchmarks.written.formats import PdfWriter
+from benchmarks.written.formats import PdfWriter
+
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text
 

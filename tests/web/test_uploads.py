@@ -13,9 +13,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from benchmarks.written.formats import PdfWriter
+from benchmarks.written.scanning import save_scan
 
-from longmatch.lab.benchmarks.written.formats import PdfWriter
-from longmatch.lab.benchmarks.written.scanning import save_scan
 from longmatch.web.limits import MB, Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading import child

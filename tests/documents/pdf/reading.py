@@ -3,11 +3,11 @@
 from functools import cache
 from pathlib import Path
 
+from benchmarks.written.scanning import save_scan
 from pypdfium2 import PdfDocument
 
 from longmatch.documents.document import Document
 from longmatch.documents.pdf import read_pdf
-from longmatch.lab.benchmarks.written.scanning import save_scan
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from benchmarks.written.formats import PdfWriter
+from benchmarks.written.prose import Prose
 
 from longmatch.documents import Document, read
 from longmatch.documents.pdf.numbering import Number, consistent
-from longmatch.lab.benchmarks.written.formats import PdfWriter
-from longmatch.lab.benchmarks.written.prose import Prose
 
 Lines = list[tuple[str, str, float]]  # text, font, size
 

@@ -1,0 +1,1 @@
+"""GPU utilisation of encoding and training: `python -m benchmarks.papers.gpu`."""

@@ -1,0 +1,152 @@
+"""The page of one set, docs/results/SET.md: every stored row."""
+
+from collections.abc import Mapping, Sequence
+
+from benchmarks.papers.row_names import readable_names
+from benchmarks.papers.stored_results import ResultGroup, StoredRow
+from benchmarks.papers.table_cells import (
+    KINDS,
+    cell,
+    change,
+    head,
+    line,
+    measures_of,
+    percent,
+    standing,
+)
+from longmatch.errors import LongmatchError
+from longmatch.lab.datasets.catalogue import find
+from longmatch.lab.datasets.near_pairs import NEAR
+from longmatch.lab.evaluation.corpus import SHUFFLED
+
+REMARKS = {  # on sets whose names end like this
+    SHUFFLED: "The sections of every document are in random order.",
+    NEAR: "The non-matches are BM25's best documents that do not match, so BM25 stands outside the comparison: it is "
+    "below chance by construction, and rows that resemble it (TF-IDF, phrases) are held back too. The order of a pair "
+    "gives its label away, since the older document is the one cited: rows of BERT-PLI, the cross-encoder and SST "
+    'without "either order" in their names learnt that, and are not comparable with the rest '
+    "([SST](../sst.md#near-pairs)).",
+}
+
+
+def write_set_page(group: ResultGroup) -> str:
+    """A set's tables by protocol and study, the comparisons of its trained rows, and its explanations."""
+    rows, names = group.rows, readable_names(row["model"] for row in group.rows)
+    lines = [f"# Results on {group.label}", "", f"{size_of(group)} [Method and marks](../benchmarks.md).", ""]
+    studies = dict.fromkeys(row["study"]["name"] for row in rows if row.get("study"))
+    main = [row for row in rows if not row.get("study")]
+    for ranking in (kind for kind in KINDS if measures_of(rows, kind)):
+        lines += [f"## {KINDS[ranking]}", "", *_table(main, names, ranking)]
+        lines += _comparisons(main, names, ranking) + _shuffled(rows, names, ranking)
+        for study in studies:
+            lines += [f"Study of {study}:", ""]
+            lines += _table([row for row in rows if row.get("study", {}).get("name") == study], names, ranking)
+    return "\n".join([*lines, *_explanations(rows, names), *_details(rows, names)]).rstrip() + "\n"
+
+
+def size_of(group: ResultGroup) -> str:
+    """What a set is and how large, in one or two sentences."""
+    first = group.rows[0]
+    size = f"{first['queries']:,} queries" + (f", {first['pairs']:,} pairs" if first["pairs"] else "")
+    what = what_it_holds(group.data)
+    summary = f"{what + ': ' if what else ''}{first['documents']:,} documents, {size}, split {group.split}."
+    return " ".join([summary, *(remark for ending, remark in REMARKS.items() if group.data.endswith(ending))])
+
+
+def what_it_holds(data: str) -> str:
+    """As the catalogue says it; empty for a set that is not in it."""
+    try:
+        held = find(data.removesuffix(SHUFFLED).removesuffix(NEAR)).what
+        return f"{held}; near pairs" if data.endswith(NEAR) else held
+    except LongmatchError:
+        return ""
+
+
+def _table(rows: Sequence[StoredRow], names: Mapping[str, str], ranking: bool) -> list[str]:
+    """Every measure of a protocol, with the interval of the first."""
+    measures = measures_of(rows, ranking)
+    if not measures:
+        return []
+    lines = head(["model", *measures, f"95 % of {measures[0]}"])
+    best = {name: max(standing(row, name) for row in rows) for name in measures}
+    for row in sorted(rows, key=lambda r: standing(r, measures[0]), reverse=True):
+        if not any(name in row["measures"] for name in measures):
+            continue
+        low, high = row["intervals"].get(measures[0], (0.0, 0.0))
+        cells = [cell(row, name, best[name]) for name in measures]
+        lines.append(line([names[row["model"]], *cells, f"{percent(low)} to {percent(high)}"]))
+    return [*lines, ""]
+
+
+def _comparisons(rows: Sequence[StoredRow], names: Mapping[str, str], ranking: bool) -> list[str]:
+    """The first measure of the trained rows compared with tfidf, bm25 and the best untrained row."""
+    trained = [row for row in rows if row.get("seeds") and measures_of([row], ranking)]
+    if not trained:
+        return []
+    measure = measures_of(trained, ranking)[0]
+    lines = [f"Trained rows, {measure} compared with TF-IDF, BM25 and the best untrained row:", ""]
+    lines += head(["model", "TF-IDF", "BM25", "best untrained", "its row"])
+    for row in sorted(trained, key=lambda r: standing(r, measure), reverse=True):
+        best = row["against_best_untrained"].get(measure)
+        against = [change(row.get(f"against_{other}", {}).get(measure)) for other in ("tfidf", "bm25")]
+        known = names.get(best["model"], best["model"]) if best else ""
+        lines.append(line([names[row["model"]], *against, change(best), known]))
+    return [*lines, ""]
+
+
+def _shuffled(rows: Sequence[StoredRow], names: Mapping[str, str], ranking: bool) -> list[str]:
+    """Each row compared with the same model over sections in their original order."""
+    compared = [row for row in rows if row.get("against_unshuffled")]
+    measures = [
+        name for name in measures_of(compared, ranking) if any(name in r["against_unshuffled"] for r in compared)
+    ]
+    if not measures:
+        return []
+    lines = ["Compared with the same model over sections in their original order:", "", *head(["model", *measures])]
+    for row in compared:
+        lines.append(line([names[row["model"]], *(change(row["against_unshuffled"].get(m)) for m in measures)]))
+    return [*lines, ""]
+
+
+def _explanations(rows: Sequence[StoredRow], names: Mapping[str, str]) -> list[str]:
+    """The fidelity of the explanations, where it was measured."""
+    measured = [row for row in rows if row.get("fidelity")]
+    if not measured:
+        return []
+    lines = [
+        "## Explanations",
+        "",
+        f"The score lost by deleting the {measured[0]['fidelity']['share']:.0%} of sentences that contribute most, and",
+        "as many at random; and the score of those sentences alone.",
+        "",
+        *head(["model", "pairs", "score", "named deleted", "random deleted", "ratio", "named alone", "random alone"]),
+    ]
+    for row in measured:
+        found = row["fidelity"]
+        ratio = found["deletion"]["ratio"]
+        values = [found["score"], found["deletion"]["named"], found["deletion"]["random"]]
+        alone = [found["insertion"]["named"], found["insertion"]["random"]]
+        shown = [*map(percent, values), "" if ratio is None else f"{ratio:.1f}", *map(percent, alone)]
+        lines.append(line([names[row["model"]], str(found["pairs"]), *shown]))
+    return [*lines, ""]
+
+
+def _details(rows: Sequence[StoredRow], names: Mapping[str, str]) -> list[str]:
+    """How each row is stored and was measured."""
+    lines = [
+        "## Details",
+        "",
+        "The name of each row in `benchmarks/results`, with the settings that differ from its model's defaults; its",
+        "command, machine and commit are in `benchmarks/results/about.json`. Of rows whose runs are not stored only",
+        "the numbers are available: they keep the marks of the tests made at the time, and newer rows are not tested",
+        "against them.",
+        "",
+        *head(["model", "stored as", "seeds", "device", "runs stored", "ms a document", "unhandled"], left=5),
+    ]
+    for row in rows:
+        seeds = ", ".join(map(str, row.get("seeds", ())))
+        cost = f"{1000 * row['seconds_per_document']:.1f}"
+        stored = "no" if "marks" in row else "yes"
+        cells = [names[row["model"]], f"`{row['model']}`", seeds, row["device"], stored, cost, str(row["unhandled"])]
+        lines.append(line(cells))
+    return [*lines, ""]

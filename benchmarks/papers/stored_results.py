@@ -1,0 +1,266 @@
+"""Results kept in the repository: benchmarks/results, from which the benchmark pages can be written at any time.
+
+SET.SPLIT.json holds the set's rows as in results.json, and the runs in compact form: the ranks of the relevant
+documents, and the positions of the pairs by falling score. All measures and tests come out the same from them, so rows
+measured later can be tested against these. about.json holds the rows' provenance.
+
+A row whose run is lost keeps its numbers, its significance marks (`marks`) and its order among rows that are equal when
+rounded (`places`).
+"""
+
+import json
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from benchmarks.papers.stored_runs import compact_json, labels_of, rounded, run_from_dict, run_to_dict
+from longmatch.errors import LongmatchError
+from longmatch.lab.evaluation.corpus import SHUFFLED
+from longmatch.lab.evaluation.measures import RankingMeasure, parse
+from longmatch.lab.evaluation.provenance import commit_of
+from longmatch.lab.evaluation.reports.write import fidelity_path, provenance_entries
+from longmatch.lab.evaluation.result_rows import ResultRow, compare_shuffled, make_rows, rows_without_tests
+from longmatch.lab.evaluation.runs import ModelRun, load_runs, run_path
+
+StoredRow = dict[str, Any]
+
+RESULTS = Path("benchmarks") / "results"  # below the repository's root
+PROVENANCE = "about.json"
+FIDELITY_KEYS = ("share", "pairs", "score", "deletion", "insertion")
+OMITTED = ("unhandled_documents", "each_seed")  # from a row: the runs have them
+
+
+@dataclass
+class ResultGroup:
+    """All rows evaluated on the same labels: a set's split."""
+
+    data: str
+    split: str
+    limit: int | None = None
+    rows: list[StoredRow] = field(default_factory=list)
+    runs: list[ModelRun] = field(default_factory=list)
+    fidelity: dict[str, Any] = field(default_factory=dict)  # by model, of runs that were added
+
+    @property
+    def name(self) -> str:
+        """The stem of its file: news.test."""
+        return ".".join([self.data, self.split if self.limit is None else f"{self.split}-{self.limit}"])
+
+    @property
+    def label(self) -> str:
+        """Its name in about.json: the set alone for the test split."""
+        return self.data if self.split == "test" else f"{self.data} ({self.split})"
+
+    @property
+    def labels(self) -> dict[str, list[Any]]:
+        """The labels the runs were evaluated on; some runs may have rankings or pairs alone."""
+        each = [labels_of(run) for run in self.runs]
+        kinds = ("wanted", "sources", "labels")
+        return {kind: next((labels[kind] for labels in each if labels[kind]), []) for kind in kinds}
+
+    @property
+    def rows_without_runs(self) -> list[StoredRow]:
+        """Rows whose runs are lost."""
+        measured = {run.model for run in self.runs}
+        return [row for row in self.rows if row["model"] not in measured]
+
+    def add(self, runs: Sequence[ModelRun], fidelity: Mapping[str, Any]) -> None:
+        """Add runs, replacing those of the same model and seed; `fidelity` is by model. The rows stay as they are."""
+        new = {(run.model, run.trained): run for run in runs}
+        kept = [run for run in self.runs if (run.model, run.trained) not in new]
+        self._check(runs)
+        self.runs = sorted([*kept, *new.values()], key=_file_name)
+        self.fidelity |= {
+            model: rounded({key: found[key] for key in FIDELITY_KEYS}) for model, found in fidelity.items()
+        }
+
+    def compute_rows(self) -> None:
+        """Compute all measures and tests again: slow, so once after all changes."""
+        by_model = {row["model"]: row["fidelity"] for row in self.rows if row.get("fidelity")} | self.fidelity
+        self.rows = [*_rows_of(self.runs), *self.rows_without_runs]
+        for row in self.rows:
+            row.update({"fidelity": by_model[row["model"]]} if row["model"] in by_model else {})
+        self.rows.sort(key=lambda row: run_path(Path(), self.data, row["model"], self.split, self.limit).name)
+        for row in self.rows:
+            _drop_untested_best(row, self.rows)
+
+    def _check(self, runs: Sequence[ModelRun]) -> None:
+        """Refuse runs on other labels: no test could compare them."""
+        expected = self.labels
+        for run in runs:
+            labels = labels_of(run)
+            if any(labels[kind] and expected[kind] and labels[kind] != expected[kind] for kind in expected):
+                raise LongmatchError(f"{run.model} was evaluated on other labels of {self.name} than the stored rows.")
+
+    def to_json(self) -> str:
+        """One line per row and per run, so that a new one is one line of a diff."""
+        head = {"data": self.data, "split": self.split, "limit": self.limit, "asked": self.labels}
+        rows = ",\n".join(compact_json(row) for row in self.rows)
+        runs = ",\n".join(compact_json(run_to_dict(run)) for run in self.runs)
+        return f'{compact_json(head)[:-1]},\n"rows":[\n{rows}\n],\n"runs":[\n{runs}\n]}}\n'
+
+    @staticmethod
+    def from_json(text: str) -> "ResultGroup":
+        """Read it back."""
+        stored = json.loads(text)
+        group = {key: stored[key] for key in ("data", "split", "limit")}
+        runs = [run_from_dict(run, stored["asked"], **group) for run in stored["runs"]]
+        return ResultGroup(**group, rows=stored["rows"], runs=runs)
+
+
+@dataclass
+class StoredResults:
+    """All groups by the stems of their files, and the provenance of their rows."""
+
+    groups: dict[str, ResultGroup]
+    provenance: list[dict[str, Any]]
+
+    @staticmethod
+    def load(folder: Path = RESULTS) -> "StoredResults":
+        """Read a folder; empty if there is none."""
+        files = [path for path in folder.glob("*.json") if path.name != PROVENANCE]
+        groups = [ResultGroup.from_json(path.read_text(encoding="utf-8")) for path in files]
+        path = folder / PROVENANCE
+        provenance = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+        return StoredResults(_in_order(groups), provenance)
+
+    def save(self, folder: Path = RESULTS) -> None:
+        """Write all files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, group in self.groups.items():
+            (folder / f"{name}.json").write_text(group.to_json(), encoding="utf-8")
+        lines = ",\n".join(compact_json(entry) for entry in self.provenance)
+        (folder / PROVENANCE).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+    def merge(self, *folders: Path, drop: Sequence[str] = (), recompute: bool = False) -> None:
+        """Add the runs of folders written by `longmatch evaluate`, and remove the rows whose SET/MODEL matches `drop`
+        because they were measured wrongly; then compute the rows of every group that changed, once, or of all.
+        """
+        changed = {name for folder in folders for name in self._add_runs(folder)} | self._remove(drop)
+        changed |= set(self.groups) if recompute else set()
+        self.groups = _in_order(self.groups.values())
+        for name in sorted(changed):
+            self.groups[name].compute_rows()
+        for group in self.groups.values():
+            if changed & {group.name, group.name.replace(SHUFFLED, "", 1)}:
+                self._compare_shuffled(group)
+
+    def drop(self, patterns: Sequence[str]) -> None:
+        """Remove rows, and test the others again."""
+        self.merge(drop=patterns)
+
+    def _add_runs(self, folder: Path) -> list[str]:
+        """Add the runs of a folder; the names of their groups."""
+        new: dict[str, ResultGroup] = {}
+        for run in load_runs(folder):
+            group = ResultGroup(run.data, run.split, run.limit)
+            new.setdefault(group.name, group).runs.append(run)
+        if not new:
+            raise LongmatchError(f"{folder} holds no runs. Name a folder written by longmatch evaluate.")
+        for name, group in new.items():
+            rows = rows_without_tests(group.runs)
+            for row in rows:
+                path = fidelity_path(folder, group.data, row.model, group.split)
+                row.fidelity = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+            stored = self.groups.setdefault(name, ResultGroup(group.data, group.split, group.limit))
+            self._record_provenance(stored, rows)
+            stored.add(group.runs, {row.model: row.fidelity for row in rows if row.fidelity})
+        return list(new)
+
+    def _remove(self, patterns: Sequence[str]) -> set[str]:
+        """Remove the rows that match; the names of their groups."""
+        changed = set()
+        for group in self.groups.values():
+            models = {each["model"] for each in group.rows} | {run.model for run in group.runs}
+            dropped = {model for model in models if any(fnmatch(f"{group.data}/{model}", each) for each in patterns)}
+            if dropped:
+                group.rows = [row for row in group.rows if row["model"] not in dropped]
+                group.runs = [run for run in group.runs if run.model not in dropped]
+                self._forget_provenance(group, dropped)
+                changed.add(group.name)
+        return changed
+
+    def _forget_provenance(self, group: ResultGroup, models: Container[str]) -> None:
+        """Remove models of a group from all entries."""
+        for entry in self.provenance:
+            entry["rows"] = {
+                data: [model for model in named if data != group.label or model not in models]
+                for data, named in entry["rows"].items()
+            }
+            entry["rows"] = {data: named for data, named in entry["rows"].items() if named}
+        self.provenance = [entry for entry in self.provenance if entry["rows"] or entry.get("explanations")]
+
+    def _record_provenance(self, group: ResultGroup, rows: Sequence[ResultRow]) -> None:
+        """Add the entries of new rows; where a row keeps none of its old runs, its old entries go."""
+        new = {(run.model, run.trained) for row in rows for run in row.runs}
+        kept = {run.model for run in group.runs if (run.model, run.trained) not in new}
+        self._forget_provenance(group, {model for model, _ in new} - kept)
+        entries = ({**entry, "commit": _commit(entry)} for entry in provenance_entries(rows))
+        self.provenance = _merged([*self.provenance, *entries])
+
+    def _compare_shuffled(self, group: ResultGroup) -> None:
+        """Compare the rows of a shuffled set with those of the same set in its original order."""
+        original = self.groups.get(group.name.replace(SHUFFLED, "", 1)) if group.data.endswith(SHUFFLED) else None
+        if original is None:
+            return
+        rows = rows_without_tests(group.runs)
+        compare_shuffled(rows, rows_without_tests(original.runs))
+        compared = {row.model: row.to_dict().get("against_unshuffled") for row in rows}
+        for row in group.rows:
+            if compared.get(row["model"]):
+                row["against_unshuffled"] = rounded(compared[row["model"]])
+
+
+def _in_order(groups: Iterable[ResultGroup]) -> dict[str, ResultGroup]:
+    return {group.name: group for group in sorted(groups, key=lambda g: (g.data, g.split, g.limit or 0))}
+
+
+def _rows_of(runs: Sequence[ModelRun]) -> list[StoredRow]:
+    rows = (row.to_dict() for row in make_rows(runs))
+    return [rounded({key: value for key, value in row.items() if key not in OMITTED}) for row in rows]
+
+
+def _drop_untested_best(row: StoredRow, rows: Sequence[StoredRow]) -> None:
+    """Remove a row's comparison with the best other row where another is or may be the best: they were not tested."""
+    others = {other["model"]: other for other in rows if other is not row and not other.get("study")}
+    untrained = {name: other for name, other in others.items() if not other.get("seeds")}
+    for mark, key, among in (("*", "against_best_other", others), ("^", "against_best_untrained", untrained)):
+        for name, comparison in list(row.get(key, {}).items()):
+            values = {model: _value(other, name) for model, other in among.items()}
+            if max(values.values(), default=-1.0) > values.get(comparison["model"], -1.0):
+                del row[key][name]
+                row.get("marks", {})[name] = row.get("marks", {}).get(name, "").replace(mark, "")
+
+
+def _value(row: StoredRow, name: str) -> float:
+    """A row's measure; one that was never computed and no longer can be may have been anything."""
+    kinds = {isinstance(parse(measure), RankingMeasure) for measure in row["measures"]}
+    unknown = 1.0 if isinstance(parse(name), RankingMeasure) in kinds else -1.0
+    return float(row["measures"].get(name, unknown))
+
+
+def _merged(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Merge entries that differ only in their rows and weights."""
+    merged: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        facts = {key: entry[key] for key in ("command", "commit", "code", "machine", "versions")}
+        first = merged.setdefault(json.dumps(facts, sort_keys=True), entry)
+        if first is not entry:
+            first["weights"] += [weights for weights in entry["weights"] if weights not in first["weights"]]
+            for kind in ("rows", "explanations"):
+                for data, models in entry.get(kind, {}).items():
+                    listed = first.setdefault(kind, {}).setdefault(data, [])
+                    listed += [model for model in models if model not in listed]
+    return list(merged.values())
+
+
+def _commit(entry: Mapping[str, Any]) -> str | None:
+    """Looked up now, while the history is available."""
+    commit: str | None = entry["commit"] or (commit_of(entry["code"]) if entry["code"] else None)
+    return commit
+
+
+def _file_name(run: ModelRun) -> str:
+    return run_path(Path(), run.data, run.model, run.split, run.limit, run.trained).name

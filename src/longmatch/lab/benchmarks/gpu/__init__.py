@@ -1,1 +1,0 @@
-"""GPU utilisation of encoding and training: `python -m longmatch.lab.benchmarks.gpu`."""
