@@ -15,8 +15,8 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from longmatch.addresses import PUBLIC
 from longmatch.cli.app import app
-from longmatch.models.registry import PUBLIC
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("CONTRIBUTING.md", "CHANGELOG.md")

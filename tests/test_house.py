@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "longmatch"
 PRODUCT = (  # lowest first
     "errors",
+    "addresses",
     "controls",
     "ragged",
     "parallel",
@@ -47,11 +48,13 @@ LABORATORY = (  # lowest first, all above the product
     "lab.cli",
 )
 HOUSE = (*PRODUCT, *LABORATORY)
-LATER = {"matching": "render", "library": "render", "encoders": "models"}  # what a room still imports from above
+LATER = {"matching": "render", "library": "render"}  # what a room still imports from above
 DOORS = (
     "longmatch",
     "longmatch.__main__",
+    "longmatch.addresses",
     "longmatch.models.registry",
+    "longmatch.lab.models",
 )  # name both floors, and import when a name is used
 
 
@@ -123,7 +126,8 @@ def test_a_room_imports_nothing_from_above(entry):
 
 
 def test_every_file_has_its_room():
-    assert {room(module) for module in modules() if module not in DOORS} - {"lab"} == set(HOUSE)
+    rooms = {room(module) for module in modules() if module not in DOORS} - {"lab"}
+    assert rooms | {"addresses"} == set(HOUSE)
 
 
 def test_the_product_never_names_the_laboratory():

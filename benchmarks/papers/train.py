@@ -41,23 +41,13 @@ from benchmarks.papers.training_rows import MAIN_ROWS, ROWS
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.lab.datasets.collection import DataFolder, find_set
 from longmatch.lab.evaluation.evaluate import Evaluation
-from longmatch.lab.evaluation.model_spec import WITHOUT_BACKBONE
 from longmatch.lab.evaluation.protocols import PROTOCOLS, Protocol
 from longmatch.lab.training.settings import TrainingSettings, read_pairs
 from longmatch.lab.training.train import find_recipe, train
+from longmatch.models.registry import find_model
 from longmatch.parallel import half_the_cores, use_processes
 
-PREREQUISITES = ("sst-clusters", "smith-pretrain")  # models that others need and that cannot match documents
 PRETRAINED = "smith-pretrain"  # trained once for all sets, from unlabelled documents
-READ_TOGETHER = (
-    "cross",
-    "sst",
-    "sst-dual",
-    "bert-pli",
-    "match-ignition",
-    "opt-match",
-    "cig",
-)  # they rerank BM25's best
 LARGE = ("colde", "mean", "s-long")  # models whose steps fill a GPU
 RULES = ("sdr", "sdr-section", "sdr-plain", "sdr-paragraph", "first", "mean", "cls")
 ALL_RULES = ("sdr", "sdr-paper", "sdr-no-contrast")  # rows that are measured by all of these
@@ -130,7 +120,7 @@ def prerequisites(rows: Sequence[str]) -> list[str]:
 def takes_start(row: str) -> bool:
     """Whether a row's model starts from a backbone that may be another one."""
     model, changed = ROWS[row]
-    return model not in WITHOUT_BACKBONE and "backbone" in settings_of(model) and "backbone" not in changed
+    return not find_model(model).from_scratch and "backbone" in settings_of(model) and "backbone" not in changed
 
 
 def model_path(row: str, name: str, seed: int, start: str = DEFAULT_NAME) -> str:
@@ -159,7 +149,7 @@ def prepared_minilm(row: str, data: Path) -> dict[str, str]:
     """For SMITH's rows, the MiniLM that `benchmarks.prepare` wrote in place of the packaged one."""
     model, changed = ROWS[row]
     prepared = data / MODELS / DEFAULT_NAME
-    if model not in WITHOUT_BACKBONE or "pretrained" in changed or not prepared.is_dir():
+    if not find_model(model).from_scratch or "pretrained" in changed or not prepared.is_dir():
         return {}
     return {"backbone" if "backbone" in changed else "tokenizer": str(prepared)}
 
@@ -233,7 +223,7 @@ class BenchmarkPlan:
             for other in (*prerequisites([row]), row):
                 training = self._training(name, other, start, seed)
                 jobs.setdefault(training.name, training)
-            if self.runs and ROWS[row][0] not in PREREQUISITES:
+            if self.runs and not find_model(ROWS[row][0]).stage:
                 measurement = self._measurement(name, row, start, seed)
                 jobs[measurement.name] = measurement
         return list(jobs.values())
@@ -250,7 +240,7 @@ class BenchmarkPlan:
 
     def _require_words(self) -> None:
         """Refuse, before anything is trained, to rank without the words that the first stage needs."""
-        rows = [row for row in self.rows if ROWS[row][0] in READ_TOGETHER]
+        rows = [row for row in self.rows if find_model(ROWS[row][0]).reads_pairs]
         for name in self.sets if rows and self.runs else ():
             evaluation = self.evaluation(name)
             folder = DataFolder(find_set(self.data, name))
@@ -267,7 +257,7 @@ class BenchmarkPlan:
             self.out / _path(row, name, seed, start): row
             for seed in self.seeds
             for row, start in self._rows(name, seed)
-            if ROWS[row][0] not in PREREQUISITES
+            if not find_model(ROWS[row][0]).stage
         }
         matching = [evaluated_models(place, row, self.rules, self.readouts) for place, row in places.items()]
         further = [place.removeprefix(f"{name}/") for place in self.also if place.startswith(f"{name}/")]

@@ -39,7 +39,7 @@ __all__ = [
 
 def __getattr__(name: str) -> "Any":
     """Import each public name on first use, so that `import longmatch` stays quick."""
-    from longmatch.models.registry import PUBLIC, resolve
+    from longmatch.addresses import PUBLIC, resolve
 
     if name not in PUBLIC:
         raise AttributeError(f"module 'longmatch' has no attribute {name!r}")

@@ -10,7 +10,7 @@ from itertools import dropwhile, takewhile
 from pathlib import Path
 
 import longmatch
-from longmatch.models.registry import PUBLIC
+from longmatch.addresses import PUBLIC
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -31,7 +31,7 @@ def test_every_page_is_built_and_loads_nothing_from_elsewhere(site):
 
 
 def test_the_reference_names_every_command_public_name_and_route(site):
-    from longmatch.models.registry import COMMANDS, PUBLIC
+    from longmatch.addresses import COMMANDS, PUBLIC
 
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (site / "reference").glob("*.html")}
     assert all(f'id="longmatch-{name}' in pages["commands"] for name in ("rank", "compare", "serve", *COMMANDS))

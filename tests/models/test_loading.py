@@ -14,7 +14,8 @@ from longmatch.default import statistics as background
 from longmatch.documents import Document
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.models.loading import FIXED, MODELS, load
+from longmatch.models.loading import load
+from longmatch.models.registry import models
 from longmatch.models.sdr.matcher import SdrMatcher
 
 
@@ -40,7 +41,7 @@ def test_a_folder_opens_as_the_model_it_was_trained_to_be(trained, examples: dic
     assert load(folder).compare(*pair).score == load(f"sdr-plain@{folder}").compare(*pair).score
 
 
-@pytest.mark.parametrize("rule", [name for name in MODELS if name not in FIXED])
+@pytest.mark.parametrize("rule", [each.name for each in models().values() if each.rule and each.place == "backbone"])
 def test_every_rule_reads_with_a_trained_folder_too(trained, rule):
     matcher = load(f"{rule}@{trained('sdr')}")
     assert matcher.backbone.width == 32
@@ -86,9 +87,9 @@ def test_a_folder_whose_training_was_stopped_is_refused_with_what_to_do(tmp_path
     assert "is not trained to the end. Run its command again" in refused(tmp_path)
 
 
-@pytest.mark.parametrize("model", ["nosuch", "tfidf", "default"])
+@pytest.mark.parametrize("model", ["nosuch", "tfidf", "llm"])
 def test_a_record_of_a_model_that_cannot_be_trained_is_refused(trained, model):
-    assert f"names the model '{model}', which is none of colde" in refused(trained(model))
+    assert f"names the model '{model}', which is none of default, sdr" in refused(trained(model))
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", ""])

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from longmatch.addresses import COMMANDS, lab_is_missing, resolve
 from longmatch.cli.compare import compare
 from longmatch.cli.index import index
 from longmatch.cli.interrupt import INTERRUPTED, leave_interrupted, raised_interrupts
@@ -24,7 +25,6 @@ from longmatch.cli.remove import remove
 from longmatch.cli.serve import serve
 from longmatch.cli.show import show
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.models.registry import COMMANDS, lab_is_missing, resolve
 
 app = typer.Typer(
     help="Finds the long documents that belong together, and shows why.",

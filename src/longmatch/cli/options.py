@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from longmatch.errors import LongmatchError
+from longmatch.models.registry import names_of
 
-MODELS = "default, sdr, tfidf, phrases, bm25, or the folder of a trained model."
+MODELS = f"{', '.join(names_of('summary'))}, or the folder of a trained model."
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Model = Annotated[str, typer.Option("--model", "-m", help=MODELS)]

@@ -46,11 +46,6 @@ def load_model(name: str) -> "Matcher":
 
 
 def report(matcher: "Matcher | None") -> None:
-    """Print what asking a language model took; other models keep no count."""
-    from longmatch.models.loading import JUDGE
-
-    if matcher and matcher.name.partition("@")[0] == JUDGE:
-        from longmatch.models.llm.matcher import LlmMatcher
-
-        assert isinstance(matcher, LlmMatcher)
-        warn(matcher.report())
+    """Print what the work of a model took, where it keeps count."""
+    if matcher and (line := matcher.report()):
+        warn(line)

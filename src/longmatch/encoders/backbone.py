@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from tokenizers import Tokenizer
 
+from longmatch.addresses import TORCH_BACKBONE, resolve
 from longmatch.encoders import openvino
 from longmatch.encoders.engine import Engine, EngineName, EnginePrecision, Ints, Vectors, lengths_of
 from longmatch.encoders.graph import UnsupportedArchitecture
@@ -35,7 +36,6 @@ from longmatch.encoders.selection import precision_and_engine_from_environment, 
 from longmatch.encoders.tokenizer import read_tokenizer
 from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
-from longmatch.models.registry import TORCH_BACKBONE, resolve
 
 __all__ = ["Backbone", "Vectors"]
 

@@ -25,6 +25,7 @@ class Matcher(ABC):
     """Anything that scores a pair of documents."""
 
     name: str
+    declared_as: str = ""  # the name of the declared model that it was opened as
     counts_with_first: ClassVar[bool] = True  # reranking, its ranks and the first model's are averaged by default
 
     @abstractmethod
@@ -40,6 +41,10 @@ class Matcher(ABC):
         self, query: Document, documents: Sequence[Document], k: int = 10, progress: Progress | None = None
     ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out."""
+
+    def report(self) -> str:
+        """What its work took, in one line; empty where nobody has to know."""
+        return ""
 
 
 class Encoder(Matcher, Generic[E, C]):

@@ -2,83 +2,85 @@
 
 import json
 import os
-from collections.abc import Callable
-from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from longmatch.addresses import resolve
 from longmatch.encoders.pretrained import find_file, hub_folder
 from longmatch.errors import LongmatchError
 from longmatch.matching.matcher import Matcher
-from longmatch.models.registry import MODELS, TRAINED, resolve
+from longmatch.models.declaration import Model
+from longmatch.models.registry import models, names_of
 
 if TYPE_CHECKING:
     from longmatch.encoders.backbone import Backbone
 
-STAGES = {"sst-clusters": "Train sst on it: --set clustering=adaptive --set clusters=FOLDER."}  # trained for others
-LEXICAL = ("tfidf", "phrases", "bm25")  # the line every evaluation begins with
-JUDGE = "llm"  # llm@MODEL names one of the language models behind its address
-WITHOUT_BACKBONE = (*LEXICAL, "lda", JUDGE)
-FIXED = ("default", *WITHOUT_BACKBONE)  # measured with the packaged backbone, or without any
 RECORD = "longmatch.json"  # in the folder of a trained model: which model it is, and what made it
 
 
 def load(name: str | os.PathLike[str] = "default", backbone: "Backbone | None" = None) -> Matcher:
-    """The matcher of that name, one of MODELS; or the trained model in a folder or of a Hugging Face id.
+    """The declared model of that name; or the trained model in a folder or of a Hugging Face id.
 
     `sdr@FOLDER` takes the rule `sdr` whatever the folder was trained for, and any backbone's folder or hub id at all. A
     backbone that is open already can be handed over, so that several matchers share it. `llm@MODEL` asks that language
     model.
     """
     name = os.fspath(name)
-    rule, _, place = name.partition("@")
-    if rule == JUDGE and (place or rule == name):
-        matcher: Matcher = resolve(MODELS[rule])(model=place or None)
-    elif rule in MODELS and (place or rule == name):
-        matcher = _with_backbone(rule, place, backbone)
-    elif rule in TRAINED and place:
-        matcher = _own(rule, _folder(place))
+    declared, at, place = name.partition("@")
+    model = models().get(declared)
+    if model and model.rule and (place or not at):
+        matcher = _by_rule(model, place, backbone)
+    elif model and model.network and place:
+        matcher = _of_folder(model, _folder(place))
+    elif model and not at:
+        raise LongmatchError(
+            f"The model {name} is trained first: longmatch train {name} --data DIR --out FOLDER. Then name FOLDER."
+        )
     else:
-        matcher = _trained(name)
-    matcher.name = name
+        model = _trained_model(name)
+        matcher = _of_folder(model, _folder(name)) if model.network else _by_rule(model, str(_folder(name)), None)
+    matcher.name, matcher.declared_as = name, model.name
     return matcher
 
 
-def _with_backbone(rule: str, place: str, backbone: "Backbone | None") -> Matcher:
-    if place and rule in WITHOUT_BACKBONE:
-        raise LongmatchError(f"The model {rule} takes no backbone; default@{place} and sdr@{place} do.")
-    if place and backbone is None:
+def _by_rule(model: Model, place: str, backbone: "Backbone | None") -> Matcher:
+    """A model of which nothing is trained, unless its backbone is."""
+    if place and not model.place:
+        raise LongmatchError(f"The model {model.name} takes no backbone; default@{place} and sdr@{place} do.")
+    options: dict[str, Any] = {}
+    if model.place == "backbone" and place and backbone is None:
         from longmatch.encoders.backbone import Backbone
 
         backbone = Backbone.load(place)
-    make: Callable[..., Matcher] = resolve(MODELS[rule])
-    return make(backbone=backbone) if backbone is not None and "backbone" in signature(make).parameters else make()
+    if model.place == "backbone" and backbone is not None:
+        options["backbone"] = backbone
+    elif place:
+        options[model.place] = place
+    matcher: Matcher = resolve(model.rule)(**options)
+    return matcher
 
 
-def _trained(place: str) -> Matcher:
-    """What `longmatch train` made, by what its record says it is."""
-    if place in TRAINED:
-        raise LongmatchError(
-            f"The model {place} is trained first: longmatch train {place} --data DIR --out FOLDER. Then name FOLDER."
-        )
-    rule = _model_of(place)
-    if rule in TRAINED:
-        return _own(rule, _folder(place))
-    _check_whole(place, rule)
-    if rule not in MODELS or rule in FIXED:
-        known = ", ".join([*TRAINED, *(name for name in MODELS if name not in FIXED)])
-        raise LongmatchError(f"{place}/{RECORD} names the model {rule!r}, which is none of {known}.")
-    return _with_backbone(rule, str(_folder(place)), None)
+def _of_folder(model: Model, folder: Path) -> Matcher:
+    """A network, by its own folder."""
+    matcher: Matcher = resolve(model.network).load(folder)
+    return matcher
+
+
+def _trained_model(place: str) -> Model:
+    """What the folder or hub id of a trained model is opened as."""
+    name = _model_of(place)
+    model = models().get(name)
+    if model and model.stage and not model.network:
+        raise LongmatchError(f"{place} is one stage of a model and matches nothing by itself. {model.stage}")
+    known = {name: each for name, each in models().items() if each.network or (each.rule and each.place == "backbone")}
+    if name not in known:
+        raise LongmatchError(f"{place}/{RECORD} names the model {name!r}, which is none of {', '.join(known)}.")
+    return known[name]
 
 
 def check_trained(place: str | os.PathLike[str]) -> None:
     """Raise the error that opening the folder of a trained model would, without opening it."""
-    _check_whole(os.fspath(place), _model_of(os.fspath(place)))
-
-
-def _check_whole(place: str, rule: str) -> None:
-    if rule in STAGES:
-        raise LongmatchError(f"{place} is one stage of a model and matches nothing by itself. {STAGES[rule]}")
+    _trained_model(os.fspath(place))
 
 
 def _model_of(place: str) -> str:
@@ -91,7 +93,7 @@ def _model_of(place: str) -> str:
             f"{place} holds a backbone and no {RECORD}, so how to match with it is open. Name a rule: sdr@{place}."
         )
     if path is None:
-        names = ", ".join(MODELS)
+        names = ", ".join(names_of("rule"))
         hint = f"; a backbone of the hub takes a rule, sdr@{place}" if _may_be_id(place) else ""
         raise LongmatchError(f"There is no model {place}. Name one of {names}, or the folder of a trained model{hint}.")
     try:
@@ -120,9 +122,3 @@ def _folder(place: str) -> Path:
     if not _may_be_id(place):
         return Path(place)
     return hub_folder(place, ["*.json", "*.txt", "*.model", "*.safetensors"], ignored=["training/*"])
-
-
-def _own(model: str, folder: Path) -> Matcher:
-    """A model that opens its folder itself."""
-    matcher: Matcher = resolve(TRAINED[model]).load(folder)
-    return matcher

@@ -1,123 +1,121 @@
-"""Where everything that goes by a name lives: public names, models, recipes, commands.
+"""All models by name: the product's, declared here; the laboratory's; and those of other packages.
 
-The one file that knows both the product and the laboratory. It imports nothing itself: an address is opened when its
-name is used, and one in the laboratory needs `pip install 'longmatch[lab]'`.
+A package adds its own by an entry point of the group `longmatch.models`, which names a `Model` or several. What this
+file names in the laboratory is opened when it is used.
 """
 
-from importlib import import_module
-from typing import Any
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
 
-from longmatch.errors import LongmatchError
+from longmatch.addresses import resolve
+from longmatch.errors import LongmatchError, LongmatchWarning
+from longmatch.models.declaration import Model
 
-PUBLIC = {
-    "Document": "longmatch.documents.document:Document",
-    "Hit": "longmatch.matching.hits:Hit",
-    "Hits": "longmatch.matching.hits:Hits",
-    "Library": "longmatch.library.library:Library",
-    "LongmatchError": "longmatch.errors:LongmatchError",
-    "Match": "longmatch.matching.match:Match",
-    "evaluate": "longmatch.lab.evaluation.evaluate:evaluate",
-    "load": "longmatch.models.loading:load",
-    "rank_text": "longmatch.library.rank_text:rank_text",
-    "read": "longmatch.documents.read:read",
-    "read_all": "longmatch.documents.read:read_all",
-    "train": "longmatch.lab.training.train:train",
-}
+GROUP = "longmatch.models"  # of entry points
+LABORATORY = "longmatch.lab.models:MODELS"
+SCORING = "longmatch.lab.evaluation.scoring"
 
-TORCH_BACKBONE = "longmatch.lab.encoders.backbone:TorchBackbone"  # for GPUs and other architectures
-
-MODELS = {  # a rule over a backbone, or over words alone: nothing has to be trained
-    "default": "longmatch.default.matcher:HybridMatcher",
-    "sdr": "longmatch.models.sdr.matcher:SdrMatcher",
-    "sdr-plain": "longmatch.models.sdr.matcher:plain_matcher",
-    "sdr-section": "longmatch.models.sdr.matcher:section_matcher",
-    "sdr-paragraph": "longmatch.models.sdr.matcher:paragraph_matcher",
-    "sdr-centred": "longmatch.lab.baselines.pooled.centred:CentredSdrMatcher",
-    "rprs": "longmatch.lab.baselines.rprs.matcher:RprsMatcher",
-    "rprs-frequency": "longmatch.lab.baselines.rprs.matcher:frequency_matcher",
-    "first": "longmatch.lab.baselines.pooled.matcher:first_matcher",
-    "cls": "longmatch.lab.baselines.pooled.matcher:cls_matcher",
-    "mean": "longmatch.lab.baselines.pooled.matcher:mean_matcher",
-    "mean-centred": "longmatch.lab.baselines.pooled.centred:CentredMeanMatcher",
-    "tfidf": "longmatch.lexical.matcher:tfidf_matcher",
-    "phrases": "longmatch.lexical.matcher:phrase_matcher",
-    "bm25": "longmatch.lexical.matcher:bm25_matcher",
-    "llm": "longmatch.models.llm.matcher:LlmMatcher",  # a language model behind an address: nothing is sent without one
-    "lda": "longmatch.lab.baselines.topics.lda_matcher:LdaMatcher",
-    "bertopic": "longmatch.lab.baselines.topics.bertopic_matcher:BertopicMatcher",
-}
-
-SIAMESE = ("dssm", "arc-i", "han", "smash", "s-long")
-TRAINED = {  # trained networks: opened from the folder that training wrote
-    "colde": "longmatch.lab.papers.colde.matcher:ColdeMatcher",
-    "colde-sections": "longmatch.lab.papers.colde.readouts:SectionMeanMatcher",
-    "colde-chunks": "longmatch.lab.papers.colde.readouts:ColdeChunksMatcher",
-    "colde-shuffled": "longmatch.lab.papers.colde.readouts:ShuffledSectionsMatcher",
-    "colde-undivided": "longmatch.lab.papers.colde.readouts:UndividedMatcher",
-    "colde-unprojected": "longmatch.lab.papers.colde.readouts:UnprojectedMatcher",
-    "smith": "longmatch.lab.papers.smith.matcher:SmithMatcher",
-    "smith-pretrain": "longmatch.lab.papers.smith.matcher:SmithMatcher",
-    "cross": "longmatch.lab.baselines.cross.matcher:CrossMatcher",
-    "sst": "longmatch.lab.papers.sst.matcher:SstMatcher",
-    "sst-dual": "longmatch.lab.papers.sst.matcher:SstMatcher",
-    "bert-pli": "longmatch.lab.baselines.pli.matcher:PliMatcher",
-    "match-ignition": "longmatch.lab.baselines.filtering.matcher:IgnitionMatcher",
-    "opt-match": "longmatch.lab.baselines.filtering.matcher:TransportMatcher",
-    "cig": "longmatch.lab.baselines.cig.matcher:CigMatcher",
-    "mean": "longmatch.lab.baselines.pooled.chunks:ChunkMeanMatcher",
-    **dict.fromkeys(SIAMESE, "longmatch.lab.baselines.siamese.matcher:VectorMatcher"),
-}
-
-RECIPES = {  # how `longmatch train` makes them
-    "colde": "longmatch.lab.papers.colde.training:ColdeRecipe",
-    "sdr": "longmatch.lab.papers.sdr.training:SdrRecipe",
-    "smith": "longmatch.lab.papers.smith.training:SmithRecipe",
-    "smith-pretrain": "longmatch.lab.papers.smith.pretraining:SmithPretrainRecipe",
-    "cross": "longmatch.lab.baselines.cross.training:CrossRecipe",
-    "sst": "longmatch.lab.papers.sst.training:SstRecipe",
-    "sst-dual": "longmatch.lab.papers.sst.dual_training:DualRecipe",
-    "sst-clusters": "longmatch.lab.papers.sst.cluster_training:ClusterRecipe",
-    "bert-pli": "longmatch.lab.baselines.pli.training:PliRecipe",
-    "match-ignition": "longmatch.lab.baselines.filtering.training:IgnitionRecipe",
-    "opt-match": "longmatch.lab.baselines.filtering.training:TransportRecipe",
-    "cig": "longmatch.lab.baselines.cig.training:CigRecipe",
-    "first": "longmatch.lab.baselines.pooled.training:FirstTokensRecipe",
-    "mean": "longmatch.lab.baselines.pooled.training:ChunkMeanRecipe",
-    "dssm": "longmatch.lab.baselines.siamese.training:DssmRecipe",
-    "arc-i": "longmatch.lab.baselines.siamese.training:ArcRecipe",
-    "han": "longmatch.lab.baselines.siamese.training:HanRecipe",
-    "smash": "longmatch.lab.baselines.siamese.training:SmashRecipe",
-    "s-long": "longmatch.lab.baselines.siamese.training:LongRecipe",
-}
-
-COMMANDS = {  # of the command line, those of the laboratory; the product's own are in `cli`
-    "train": "longmatch.lab.cli.train:train",
-    "evaluate": "longmatch.lab.cli.evaluate:evaluate",
-    "data": "longmatch.lab.cli.data:data_app",
-}
+PRODUCT = (
+    Model(
+        name="default",
+        label="Default",
+        summary="Words, phrases and the meaning of sentences, measured against chance.",
+        rule="longmatch.default.matcher:HybridMatcher",
+        calibrated=True,
+        scorer=f"{SCORING}.default:DefaultScorer",
+        code=("lexical", "default/data/calibration.json", "lexical/data/frequencies.safetensors"),
+    ),
+    Model(
+        name="sdr",
+        label="SDR",
+        summary="Sentences by meaning, paragraph by paragraph (SDR).",
+        rule="longmatch.models.sdr.matcher:SdrMatcher",
+        recipe="longmatch.lab.papers.sdr.training:SdrRecipe",
+        scorer=f"{SCORING}.sentences:SdrScorer",
+        score_label="SDR's score",
+        settings={
+            "contrastive=False": "without contrastive loss",
+            "word_weight=0": "without words",
+            "masked_pairs=True": "masked pairs",
+            "unit=paragraph": "paragraphs",
+        },
+        ablations=("contrastive=False", "word_weight=0"),
+    ),
+    *(
+        Model(
+            name=f"sdr-{variant}",
+            label=label,
+            rule=f"longmatch.models.sdr.matcher:{variant}_matcher",
+            scorer=f"{SCORING}.sentences:SdrScorer",
+            score_label=label,
+        )
+        for variant, label in (
+            ("plain", "SDR's score, not normalised"),
+            ("section", "SDR's score by sections"),
+            ("paragraph", "SDR's score of paragraph vectors"),
+        )
+    ),
+    *(
+        Model(
+            name=name,
+            label=label,
+            summary=summary,
+            rule=f"longmatch.lexical.matcher:{function}",
+            place="",
+            scorer=f"{SCORING}.lexical:LexicalScorer",
+        )
+        for name, label, summary, function in (
+            ("tfidf", "TF-IDF", "Shared words, rare ones first (TF-IDF).", "tfidf_matcher"),
+            ("phrases", "TF-IDF of phrases", "Shared phrases of two and three words.", "phrase_matcher"),
+            ("bm25", "BM25", "Shared words, by BM25.", "bm25_matcher"),
+        )
+    ),
+    Model(  # behind an address that the user gives: nothing is sent without one
+        name="llm",
+        label="Language model",
+        rule="longmatch.models.llm.matcher:LlmMatcher",
+        place="model",
+        reads_pairs=True,
+    ),
+)
 
 
-LIBRARIES_OF_LAB = ("accelerate", "networkx", "sklearn", "threadpoolctl", "torch", "transformers")
+@cache
+def models() -> Mapping[str, Model]:
+    """All declared models by their names."""
+    known = {model.name: model for model in (*PRODUCT, *resolve(LABORATORY))}
+    for model in _of_other_packages():
+        if model.name in known:
+            warnings.warn(f"There are two models {model.name}; the first one is used.", LongmatchWarning, stacklevel=2)
+        known.setdefault(model.name, model)
+    return MappingProxyType(known)
 
 
-def resolve(address: str) -> Any:
-    """The object at `package.module:attribute`.
-
-    >>> resolve("longmatch.errors:LongmatchError").__name__
-    'LongmatchError'
-    """
-    module, _, attribute = address.partition(":")
-    try:
-        return getattr(import_module(module), attribute)
-    except ModuleNotFoundError as error:
-        raise lab_is_missing(error) from error
+def _of_other_packages() -> Iterator[Model]:
+    for point in entry_points(group=GROUP):
+        try:
+            declared: Model | Iterable[Model] = point.load()
+            yield from [declared] if isinstance(declared, Model) else declared
+        except Exception as error:  # another package's code: the models of all others still open
+            place = f"{point.dist.name if point.dist else 'a package'} ({point.value})"
+            warnings.warn(f"The models of {place} cannot be read: {error}.", LongmatchWarning, stacklevel=2)
 
 
-def lab_is_missing(error: ModuleNotFoundError) -> Exception:
-    """One sentence where a library of the laboratory is not installed; any other error as it is."""
-    missing = (error.name or "").partition(".")[0]
-    if missing not in LIBRARIES_OF_LAB:
-        return error
-    return LongmatchError(
-        f"This needs {missing}, which comes with the laboratory. Install it: pip install 'longmatch[lab]'."
-    )
+def names_of(kind: str) -> list[str]:
+    """The names of the models that have a `rule`, a `network`, a `recipe` or a `summary`."""
+    return [model.name for model in models().values() if getattr(model, kind)]
+
+
+def find_model(name: str) -> Model:
+    """The declaration of a model."""
+    if name not in models():
+        raise LongmatchError(f"There is no model {name}. Name one of {', '.join(models())}.")
+    return models()[name]
+
+
+def declaration_of(matcher: object) -> Model | None:
+    """The declaration that a matcher was opened by; for one made by hand, that of its name."""
+    return models().get(getattr(matcher, "declared_as", "") or getattr(matcher, "name", ""))

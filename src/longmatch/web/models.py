@@ -5,18 +5,12 @@ from pathlib import Path
 
 from longmatch.library.library import Library
 from longmatch.matching.matcher import Matcher
+from longmatch.models.registry import models, names_of
 from longmatch.web.problems import Problem
 from longmatch.web.schema import ModelName
 
 DEFAULT = "default"
-OFFERED = {
-    DEFAULT: "Words, phrases and the meaning of sentences, measured against chance.",
-    "sdr": "Sentences by meaning, paragraph by paragraph (SDR).",
-    "mean": "The mean of the sentence vectors.",
-    "tfidf": "Shared words, rare ones first (TF-IDF).",
-    "phrases": "Shared phrases of two and three words.",
-    "bm25": "Shared words, by BM25.",
-}
+OFFERED = {name: models()[name].summary for name in names_of("summary")}
 
 
 class ModelShelf:

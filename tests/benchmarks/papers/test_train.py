@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from benchmarks.papers.job_queue import QueuedJob, run_all
 from benchmarks.papers.prepare import prepare_set
-from benchmarks.papers.train import READ_TOGETHER, BenchmarkPlan, check_overrides, prerequisites, settings_for
+from benchmarks.papers.train import BenchmarkPlan, check_overrides, prerequisites, settings_for
 from benchmarks.papers.training_rows import ROWS
 
 from longmatch.lab.baselines.cig.training import CigRecipe
@@ -14,6 +14,7 @@ from longmatch.lab.baselines.cross.training import CrossRecipe
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.training.train import find_recipe
+from longmatch.models.registry import find_model
 from tests.benchmarks.papers.noting import Note, SharedMemory
 
 LABELS = [("test", "boats", "ships", 1), ("test", "boats", "stars", 0)]
@@ -198,4 +199,4 @@ def test_a_ranking_without_the_words_of_its_first_stage_is_refused_before_anythi
 
 def test_the_rows_that_read_both_documents_together_are_known() -> None:
     for model in {model for model, _ in ROWS.values()}:
-        assert (model in READ_TOGETHER) == issubclass(find_recipe(model), (CrossRecipe, CigRecipe))
+        assert find_model(model).reads_pairs == issubclass(find_recipe(model), (CrossRecipe, CigRecipe))

@@ -11,7 +11,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import find_recipe, train
 from longmatch.lab.training.validation import pair_measures
-from longmatch.models.loading import TRAINED
+from longmatch.models.registry import find_model
 from tests.lab.baselines.cross.tiny_cross import save_learner
 from tests.lab.training.synthetic.classes import common_words
 from tests.lab.training.synthetic.wordings import write_two_wordings
@@ -90,7 +90,7 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
     quick = {"steps": 12, "learning_rate": 2e-3, "documents": 32, "device": "cpu", "precision": "float32"}
     out = train(name, made, tmp_path / "out", backbone=str(backbone), **OWN[name], **quick)
     record, matcher = json.loads((out / "longmatch.json").read_text()), longmatch.load(out)
-    assert record["model"] == name and type(matcher).__name__ == TRAINED[name].split(":")[1]
+    assert record["model"] == name and type(matcher).__name__ == find_model(name).network.split(":")[1]
     matcher.precision = "float32"
     found = recipe(name)
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from longmatch.errors import LongmatchError
-from longmatch.models.registry import RECIPES
+from longmatch.models.registry import names_of
 
 DEFAULT_PANEL = "longmatch train default (docs/scoring.md)"
 
 
 def train(
     model: Annotated[
-        str | None, typer.Argument(help=f"default, or one of {', '.join(RECIPES)}.", show_default=False)
+        str | None, typer.Argument(help=f"default, or one of {', '.join(names_of('recipe'))}.", show_default=False)
     ] = None,
     more: Annotated[list[Path] | None, typer.Argument(help="More data folders.", show_default=False)] = None,
     data: Annotated[

@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch import ragged
-from longmatch.ragged import Floats
+from longmatch.ragged import Floats, array_namespace, as_numbers
+from longmatch.ragged import segment_max as maximum_of_segments
+from longmatch.ragged import segment_sum as sum_of_segments
 
 
 class TorchNamespace:
@@ -64,12 +65,12 @@ class TorchNamespace:
         return values.std(axis, correction=0)
 
 
-@ragged.array_namespace.register
+@array_namespace.register
 def _(array: Tensor) -> Any:
     return TorchNamespace
 
 
-@ragged.as_numbers.register
+@as_numbers.register
 def _(values: Tensor) -> Floats:
     return np.asarray(values.double().cpu().numpy())
 
@@ -93,7 +94,7 @@ def segment_ids(offsets: Tensor, rows: int | None = None) -> Tensor:
     return torch.repeat_interleave(segments, offsets.diff(), output_size=rows)
 
 
-@ragged.segment_max.register
+@maximum_of_segments.register
 def segment_max(values: Tensor, offsets: Tensor) -> Tensor:
     """Maximum of each segment: (units, columns) -> (groups, columns). Empty groups give -inf."""
     if values.device.type == "cuda":  # one thread per segment, so no write conflicts
@@ -102,7 +103,7 @@ def segment_max(values: Tensor, offsets: Tensor) -> Tensor:
     return out.scatter_reduce_(0, _row_index(values, offsets), values, "amax")
 
 
-@ragged.segment_sum.register
+@sum_of_segments.register
 def segment_sum(values: Tensor, offsets: Tensor) -> Tensor:
     """Sum of each segment: (units, columns) -> (groups, columns). Empty groups give 0."""
     out = values.new_zeros((len(offsets) - 1, values.shape[1]))

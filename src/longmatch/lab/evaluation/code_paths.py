@@ -1,34 +1,17 @@
-"""The code that results depend on, as files and folders of the package."""
+"""The code that a matcher's results depend on, as files and folders of the package."""
 
-MATCHING = ("matching",)  # shared by all models
-LEXICAL_CODE = ("lexical", *MATCHING)
-SENTENCE_CODE = ("models/sdr", "lab/baselines/pooled", *MATCHING)
-DEFAULT_CODE = (
-    *("default", "lexical", *MATCHING),
-    *("default/data/calibration.json", "lexical/data/frequencies.safetensors"),
-)
+from longmatch.models.registry import declaration_of
 
 
-def class_folder(thing: object) -> tuple[str, ...]:
-    """The folder of an object's class, and the code shared by all models.
-
-    >>> from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-    >>> class_folder(PooledMatcher.__new__(PooledMatcher))[0]
-    'lab/baselines/pooled'
-    """
-    package, *folders = type(thing).__module__.split(".")[:-1] or [""]
-    return ("/".join(folders), *MATCHING) if package == "longmatch" and folders else MATCHING
-
-
-def class_folders(thing: object) -> tuple[str, ...]:
-    """The folders of an object's class and its base classes, and the code shared by all models.
+def code_of(matcher: object) -> tuple[str, ...]:
+    """The folders of a matcher's class and its base classes, what its declaration names, and what all models share.
 
     >>> from longmatch.lab.baselines.cross.matcher import CrossMatcher
-    >>> class_folders(CrossMatcher.__new__(CrossMatcher))[0]
-    'lab/baselines/cross'
+    >>> code_of(CrossMatcher.__new__(CrossMatcher))
+    ('lab/baselines/cross', 'lab/matchers.py', 'matching')
     """
-    modules = (kind.__module__.split(".") for kind in type(thing).__mro__)
-    folders = (
-        "/".join(parts[1:-1]) for parts in modules if parts[0] == "longmatch" and parts[1:-1] not in ([], ["lab"])
-    )
-    return tuple(dict.fromkeys((*folders, *MATCHING)))
+    modules = (kind.__module__.split(".") for kind in type(matcher).__mro__)
+    folders = ("/".join(parts[1:-1]) for parts in modules if parts[0] == "longmatch")
+    own = ("lab/matchers.py" if folder == "lab" else folder for folder in folders if folder)
+    declared = declaration_of(matcher)
+    return tuple(dict.fromkeys((*own, *(declared.code if declared else ()), "matching")))

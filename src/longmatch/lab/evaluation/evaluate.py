@@ -22,9 +22,8 @@ from longmatch.lab.evaluation.scoring.pairs import FIRST_STAGES, FirstStage, Rer
 from longmatch.lab.evaluation.studies import Study, parse_studies
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
-from longmatch.models.llm.matcher import LlmMatcher
-from longmatch.models.loading import FIXED, load
-from longmatch.models.registry import MODELS
+from longmatch.models.loading import load
+from longmatch.models.registry import models
 from longmatch.parallel import use_processes
 
 if TYPE_CHECKING:
@@ -181,8 +180,8 @@ class Evaluation:
                 if self.on_set_done:
                     self.on_set_done(self._of_sets(rows, {corpus.name}))
         for matcher in loaded.values():
-            if self.on_model_report and isinstance(matcher, LlmMatcher):
-                self.on_model_report(matcher.report())
+            if self.on_model_report and (line := matcher.report()):
+                self.on_model_report(line)
         return self._of_sets(rows, evaluated)
 
     def measure(self, models: Sequence[str]) -> None:
@@ -253,11 +252,12 @@ class Evaluation:
         return ActiveProtocols.of(folder, self.split, self.protocol, self.measures)
 
     def _load(self, name: str) -> Matcher:
-        return load(name, self._backbone) if name in MODELS and name not in FIXED else load(name)
+        declared = models().get(name)
+        return load(name, self._backbone) if declared and declared.rule and declared.place == "backbone" else load(name)
 
     @cached_property
     def _backbone(self) -> Any:
-        """Shared by all models that use the packaged backbone unchanged; the default adapts its own."""
+        """Shared by all models that use the packaged backbone."""
         from longmatch.encoders.backbone import Backbone
 
         return Backbone.load()

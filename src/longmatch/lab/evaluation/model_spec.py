@@ -11,8 +11,8 @@ from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import set_name
 from longmatch.lab.evaluation.corpus import SHUFFLED
-from longmatch.models.loading import LEXICAL, RECORD
-from longmatch.models.registry import MODELS, TRAINED
+from longmatch.models.loading import RECORD
+from longmatch.models.registry import models
 
 RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no part of a model's name
     (
@@ -29,7 +29,7 @@ RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no par
         "cache",
     )
 )
-WITHOUT_BACKBONE = ("smith", "smith-pretrain")  # models that start from random weights by default
+LEXICAL = ("tfidf", "phrases", "bm25")  # the line every evaluation begins with
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class ModelSpec:
     def of(source: str, study: StudyPoint | None = None) -> "ModelSpec":
         """From `tfidf`, `FOLDER` or `rule@FOLDER`."""
         folder = Path(split_rule(source)[1])
-        if source in MODELS or not (folder / RECORD).is_file():
+        if source in models() or not (folder / RECORD).is_file():
             return ModelSpec(source)
         return ModelSpec(source, TrainingRecord.read(folder), study)
 
@@ -104,7 +104,8 @@ class ModelSpec:
             is_folder = rule and place and Path(place).is_dir()
             return f"{rule}@{Path(place).resolve().name}" if is_folder else self.source
         model = self.training.model
-        base = f"trained {model}" if model in MODELS else model
+        declared = models().get(model)
+        base = f"trained {model}" if declared and declared.rule else model
         words = [base if rule in ("", self.training.rule or model) else f"{rule} on {base}"]
         settings = dict(self.training.settings) | ({self.study.key: self.study.value} if self.study else {})
         words += [f"{key}={_formatted(settings[key])}" for key in sorted(settings)]
@@ -139,7 +140,8 @@ def split_rule(source: str) -> tuple[str, str]:
     (('sdr', 'out/a'), ('', 'out/a@b'))
     """
     rule, _, place = source.partition("@")
-    return (rule, place) if rule in MODELS or (place and rule in TRAINED) else ("", source)
+    declared = models().get(rule)
+    return (rule, place) if declared and (declared.rule or (declared.network and place)) else ("", source)
 
 
 def portable_path(path: Path) -> str:
@@ -172,7 +174,8 @@ def changed_settings(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     {}
     """
     defaults = default_settings(model, settings.get("preset"))
-    if model not in WITHOUT_BACKBONE and Path(str(settings.get("backbone"))).name == DEFAULT_NAME:
+    declared = models().get(model)
+    if not (declared and declared.from_scratch) and Path(str(settings.get("backbone"))).name == DEFAULT_NAME:
         settings = {**settings, "backbone": None}  # a copy of the packaged one
     changed = {k: v for k, v in settings.items() if k not in RUNTIME_SETTINGS and defaults.get(k) != v}
     if Path(str(changed.get("tokenizer"))).name == DEFAULT_NAME:

@@ -99,7 +99,7 @@ def run_model(
         words=corpus.words([*outcome.answers, *sources]),
         trained=spec.seed,
         study=asdict(spec.study) if spec.study else None,
-        made=provenance(command, matcher) | ({"asked": matcher.report()} if isinstance(matcher, LlmMatcher) else {}),
+        made=provenance(command, matcher) | ({"asked": line} if (line := matcher.report()) else {}),
     ).save(out)
 
 

@@ -10,10 +10,11 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longmatch.addresses import resolve
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.run import TrainingRun
 from longmatch.lab.training.settings import TrainingSettings, fill
-from longmatch.models.registry import RECIPES, resolve
+from longmatch.models.registry import models, names_of
 
 if TYPE_CHECKING:
     from transformers import TrainingArguments
@@ -28,13 +29,14 @@ PROCESS_TIMEOUT = 4 * 3600  # seconds the others wait for the first process to r
 
 
 def find_recipe(name: str) -> "type[Recipe[Any]]":
-    """The recipe of that name, one of RECIPES; or your own, as `package.module:Class`."""
-    if name not in RECIPES and ":" not in name:
-        raise LongmatchError(f"There is no model {name} to train. Name one of {', '.join(RECIPES)}.")
+    """The recipe of the model of that name; or your own, as `package.module:Class`."""
+    declared = models()[name].recipe if name in models() else ""
+    if not declared and ":" not in name:
+        raise LongmatchError(f"There is no model {name} to train. Name one of {', '.join(names_of('recipe'))}.")
     try:
-        recipe: type[Recipe[Any]] = resolve(RECIPES.get(name, name))
+        recipe: type[Recipe[Any]] = resolve(declared or name)
     except (ModuleNotFoundError, AttributeError) as error:
-        if name in RECIPES:
+        if declared:
             raise
         raise LongmatchError(f"There is no recipe {name} ({error}). Write package.module:Class.") from error
     return recipe
@@ -51,7 +53,7 @@ def preset_values(recipe_class: "type[Recipe[Any]]", preset: str | None) -> Mapp
 
 
 def train(model: str, data: AnyPath | Sequence[AnyPath], out: AnyPath, /, **settings: Any) -> Path:
-    """Train a model (one of RECIPES) on data folders or files into the folder `out`, which is returned.
+    """Train a declared model, or a recipe's address, on data folders or files into the folder `out`, which is returned.
 
     `settings` are those of TrainingSettings and the model's own; `preset="paper"` gives those left out the values of
     the model's paper. Called again with the same settings, an interrupted run resumes and a finished one is left as it

@@ -89,7 +89,7 @@ def test_a_row_depends_on_model_and_budget_and_not_on_the_key(server: ChatServer
 
 
 def test_the_judges_code_is_among_what_a_row_depends_on(server: ChatServer) -> None:
-    assert {"llm", "lexical", "matching"} <= set(scorer_of(LlmMatcher(server.url, "tiny")).code)
+    assert {"models/llm", "lexical", "matching"} <= set(scorer_of(LlmMatcher(server.url, "tiny")).code)
 
 
 def test_fifty_near_pairs_of_long_documents(

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from longmatch.documents.document import Document
-from longmatch.lab.evaluation.code_paths import class_folder
+from longmatch.lab.evaluation.code_paths import code_of
 from longmatch.lab.evaluation.encodings.layers import require_sentences
 from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.store.digests import code_digest, weights_digest
@@ -75,7 +75,7 @@ class DocumentVectorLayer(Layer):
             **network_facts(self.matcher.model),
             "precision": precision_of(self.matcher),
             "layout": str(getattr(self.matcher, "layout", "")),  # how documents are cut, where the matcher says so
-            "code": code_digest("documents", "units", "encoders", *class_folder(self.matcher)),
+            "code": code_digest("documents", "units", "encoders", *code_of(self.matcher)),
         }
 
     @property

@@ -14,7 +14,6 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
 from longmatch.default.unrelated import Unrelated, drawn_documents
-from longmatch.lab.evaluation.code_paths import DEFAULT_CODE
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
     ExpectationLayer,
@@ -38,7 +37,6 @@ class DefaultScorer(Scorer):
     """Terms stay in memory as sparse matrices; vectors are read slice by slice."""
 
     matcher: HybridMatcher
-    code = DEFAULT_CODE
 
     @property
     def layers(self) -> Sequence[Layer]:

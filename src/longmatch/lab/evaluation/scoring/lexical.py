@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
-from longmatch.lab.evaluation.code_paths import LEXICAL_CODE, class_folder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
 from longmatch.lab.evaluation.measures.query_result import Floats
@@ -20,7 +19,6 @@ class LexicalScorer(Scorer):
     """A lexical matcher's own weights and scores, over stored words."""
 
     matcher: LexicalMatcher
-    code = LEXICAL_CODE
 
     @property
     def layers(self) -> Sequence[WordLayer]:
@@ -63,8 +61,3 @@ class LdaScorer(LexicalScorer):
     def facts(self) -> Mapping[str, Any]:
         """The numbers of topics it chooses among."""
         return {"counts": list(self.matcher.counts)}
-
-    @property
-    def code(self) -> Sequence[str]:  # type: ignore[override]
-        """The folder of topic models, and how words are counted."""
-        return (*class_folder(self.matcher), "lexical")

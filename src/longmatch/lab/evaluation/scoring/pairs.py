@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.lab.evaluation.code_paths import LEXICAL_CODE, class_folders
+from longmatch.lab.evaluation.code_paths import code_of
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.vectors import network_facts
 from longmatch.lab.evaluation.measures.query_result import Floats, Ints
@@ -96,9 +96,8 @@ class PairScorer(Scorer):
 
     @property
     def code(self) -> Sequence[str]:
-        """The folders of the matcher and its base classes, and the first stage's."""
-        first = LEXICAL_CODE if self.reranking.first == "bm25" else self._first.code
-        return (*class_folders(self.matcher), "lab/matchers.py", *first)
+        """The matcher's, and the first stage's."""
+        return (*code_of(self.matcher), *self._first.code)
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Open the first stage; documents are read once it is known which."""

@@ -16,7 +16,6 @@ from longmatch.lab.baselines.rprs.score import (
     proportional_scores,
     top_cosines,
 )
-from longmatch.lab.evaluation.code_paths import class_folder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import SentenceVectorLayer, scoring_device
 from longmatch.lab.evaluation.measures.query_result import Floats
@@ -41,11 +40,6 @@ class RprsScorer(Scorer):
     def facts(self) -> Mapping[str, Any]:
         """The rule."""
         return asdict(self.matcher.rule)
-
-    @property
-    def code(self) -> Sequence[str]:
-        """The matcher's own folder."""
-        return class_folder(self.matcher)
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Nothing is read yet."""

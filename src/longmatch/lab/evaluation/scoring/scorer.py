@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.lab.evaluation.code_paths import class_folder
+from longmatch.lab.evaluation.code_paths import code_of
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.store.files import StoredLayer
@@ -40,7 +40,7 @@ class Scorer(ABC):
     @property
     def code(self) -> Sequence[str]:
         """The files and folders of the package that the scores depend on, besides those the layers name."""
-        return class_folder(self.matcher)
+        return code_of(self.matcher)
 
     @abstractmethod
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:

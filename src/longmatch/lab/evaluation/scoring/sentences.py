@@ -9,7 +9,6 @@ from torch import Tensor
 
 from longmatch.lab.baselines.pooled.centring import Centring
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.lab.evaluation.code_paths import SENTENCE_CODE
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
     OpeningVectorLayer,
@@ -31,7 +30,6 @@ class SdrScorer(Scorer):
     """SDR's score, normalised over all paragraphs of all slices."""
 
     matcher: SdrMatcher
-    code = SENTENCE_CODE
     _stored: StoredLayer
     _slices: list[Slice]
 
@@ -111,7 +109,6 @@ class PooledScorer(Scorer):
     """The cosine of one vector per document."""
 
     matcher: PooledMatcher
-    code = SENTENCE_CODE
     _vectors: Tensor
 
     @property

@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.lab.evaluation.code_paths import class_folder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.vectors import DocumentVectorLayer, VectorEncoder
 from longmatch.lab.evaluation.measures.query_result import Floats
@@ -32,11 +31,6 @@ class VectorScorer(Scorer):
     def encoder(self) -> VectorEncoder:
         """The matcher, typed as an encoder of vectors."""
         return cast(VectorEncoder, self.matcher)
-
-    @property
-    def code(self) -> Sequence[str]:
-        """The matcher's own folder."""
-        return class_folder(self.matcher)
 
     @property
     def layers(self) -> Sequence[DocumentVectorLayer]:
