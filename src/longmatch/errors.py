@@ -1,9 +1,5 @@
 """What longmatch says when something is wrong: one sentence that names the file or option and the way out."""
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 
 class LongmatchError(Exception):
     """A mistake the user can mend. The command line prints it as it is and exits with code 2."""
@@ -27,18 +23,3 @@ class ReadError(LongmatchError):
 
 class LongmatchWarning(UserWarning):
     """Something the user should know, said once: a document read only in part, for example."""
-
-
-@contextmanager
-def collected_warnings() -> Iterator[list[str]]:
-    """The texts of LongmatchWarnings of the block, filled at its end; other warnings are passed on."""
-    texts: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", LongmatchWarning)
-        try:
-            yield texts
-        finally:
-            texts += [str(said.message) for said in caught if issubclass(said.category, LongmatchWarning)]
-    for said in caught:
-        if not issubclass(said.category, LongmatchWarning):
-            warnings.warn_explicit(said.message, said.category, said.filename, said.lineno)

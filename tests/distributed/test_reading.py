@@ -60,6 +60,6 @@ def test_documents_that_a_machine_does_not_see_are_named_with_the_way_out(
     files: list[SourceFile], tmp_path: Path
 ) -> None:
     (tmp_path / "texts").rename(tmp_path / "moved")
-    block = next(block for block in file_blocks(files) if block.lines is None)
+    block = next(block for block in file_blocks(files) if block.members is None)
     with pytest.raises(LongmatchError, match="where all machines of the cluster find them"):
         read_block(block)

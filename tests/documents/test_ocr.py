@@ -16,8 +16,8 @@ from PIL import Image
 import longmatch
 from longmatch.documents import ocr
 from longmatch.documents.pdf.picture import draw
-from longmatch.documents.pdf.scans import ScannedPage, remark_on
-from longmatch.errors import LongmatchWarning, ReadError
+from longmatch.documents.pdf.scans import ScannedPage, remarks_on
+from longmatch.errors import ReadError
 from longmatch.library import files
 from longmatch.library.library import Library
 
@@ -114,10 +114,9 @@ def test_lines_are_read_in_few_widths_so_that_memory_does_not_grow_with_the_page
 
 def test_pages_that_ocr_is_not_sure_of_are_named():
     pages = [ScannedPage(n, [ocr.OcrLine("wall", 0, 9, 0, 9, sure)], 1.0) for n, sure in enumerate([0.9, 0.4, 0.5], 1)]
-    with pytest.warns(LongmatchWarning, match=r"a\.pdf: OCR is not sure of pages 2-3; compare"):
-        remark_on(Path("a.pdf"), pages)
-    with pytest.warns(LongmatchWarning, match=r"a\.pdf: OCR found no text on page 7\."):
-        remark_on(Path("a.pdf"), [ScannedPage(7, [], 1.0)])
+    said = "a.pdf: OCR is not sure of pages 2-3; compare what was read with the scan."
+    assert remarks_on(Path("a.pdf"), pages) == [said]
+    assert remarks_on(Path("a.pdf"), [ScannedPage(7, [], 1.0)]) == ["a.pdf: OCR found no text on page 7."]
 
 
 def test_without_the_extra_a_picture_names_it(tmp_path, monkeypatch):

@@ -6,8 +6,8 @@ import tracemalloc
 import pytest
 
 from longmatch.documents import read, read_all
+from longmatch.documents.containers import member_content
 from longmatch.documents.jsonl import iterate_jsonl
-from longmatch.documents.members import member_content
 from longmatch.errors import ReadError
 from tests.documents.odd_entries import PROBLEMS, within, write_odd_entries
 

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from longmatch.documents import archive, read, read_all
-from longmatch.documents.recognise import suffix_by_content
+from longmatch.documents.formats import suffix_by_content
 from longmatch.errors import LongmatchWarning, ReadError
 from tests.documents.packed import JATS, MAIL, epub, odt, pptx, shape, zipped
 from tests.documents.shapes import kinds

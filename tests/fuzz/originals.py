@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
 
-from longmatch.documents.read import SUFFIXES
+from longmatch.documents.formats import suffixes
 from tests.documents.packed import JATS, epub, zipped
 from tests.safety.worst_inputs import WORST
 
@@ -21,7 +21,7 @@ LINE = b'{"id": "a", "title": "Late", "sections": [{"heading": "Wind", "text": "
 
 def originals() -> dict[str, list[bytes]]:
     """The contents by suffix."""
-    made: dict[str, list[bytes]] = {suffix: [] for suffix in SUFFIXES if suffix not in {".jsonl.gz", ".jsonl.xz"}}
+    made: dict[str, list[bytes]] = {suffix: [] for suffix in suffixes() if suffix not in {".jsonl.gz", ".jsonl.xz"}}
     for path in _files():
         made[path.suffix].append(path.read_bytes())
     letter = _letter()
@@ -44,7 +44,7 @@ def originals() -> dict[str, list[bytes]]:
 
 def _files() -> Iterator[Path]:
     yield from sorted((ROOT / "examples" / "collection").iterdir())
-    yield from (path for path in sorted((ROOT / "tests/documents/files").iterdir()) if path.suffix in SUFFIXES)
+    yield from (path for path in sorted((ROOT / "tests/documents/files").iterdir()) if path.suffix in suffixes())
 
 
 def _letter() -> bytes:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from longmatch.documents.read import SUFFIXES
+from longmatch.documents.formats import suffixes
 from tests.effort import tried
 from tests.fuzz.originals import originals
 from tests.fuzz.outcome import outcome_of
@@ -15,7 +15,7 @@ FINDS = sorted((Path(__file__).parent / "finds").glob("*.*"))
 
 def test_there_is_an_original_of_every_format():
     files = originals()
-    assert set(files) == set(SUFFIXES) - {".jsonl.gz", ".jsonl.xz"} and all(files.values())
+    assert set(files) == set(suffixes()) - {".jsonl.gz", ".jsonl.xz"} and all(files.values())
     assert {outcome_of(contents[0], suffix) for suffix, contents in files.items()} == {"read"}
 
 

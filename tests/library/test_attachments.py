@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from longmatch.library.files import SourceFile, read_files
+import pytest
+
+from longmatch.documents import Document
+from longmatch.documents.containers import members
 from longmatch.library.library import Library
 from tests.documents.test_mail import ATTACHED, FILES, REFUSED
 
@@ -23,16 +26,12 @@ def _said(done, sentence: str) -> bool:
     return any(sentence in problem for _, problem in done.unreadable)
 
 
-def test_an_attachment_that_kills_its_reader_takes_no_message_with_it(tmp_path: Path, monkeypatch) -> None:
-    path = tmp_path / "in.mbox"
-    path.write_bytes(b"From a@example.org x\n" + FILES)
-    monkeypatch.setattr("longmatch.library.files.read_message", _die)
-    (found,) = read_files([SourceFile(path, "in.mbox", "in.mbox", "", 0, 0)])
-    assert [document.id for document in found.documents] == ["in.mbox#1"]
-    assert "in.mbox#1, or a file attached to it, crashed its reader" in str(found.problems[0])
-
-
-def _die(message: object) -> None:
-    import os
-
-    os._exit(1)
+@pytest.mark.parametrize("name", ["in.mbox", "a.eml"])
+def test_an_attachment_that_kills_its_reader_takes_no_message_with_it(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes((b"From a@example.org x\n" if name == "in.mbox" else b"") + FILES)
+    (member,) = members(path)
+    assert member.may_crash
+    text, problem = member.after_crash(name)
+    assert isinstance(text, Document) and text.title == "Tides"
+    assert f"{name}{'#1' * (name == 'in.mbox')}, or a file attached to it, crashed its reader" in str(problem)

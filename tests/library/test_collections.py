@@ -1,11 +1,17 @@
 """Mailboxes and zip files in a library: a document per message and per member."""
 
+import json
 import zipfile
 from pathlib import Path
 
-from longmatch.library import files
-from longmatch.library.files import SourcePaths, ZipGroup, read_files, survey
+import pytest
+
+from longmatch.documents import formats, read, read_all
+from longmatch.errors import LongmatchWarning, ReadError
+from longmatch.library.files import SourcePaths, read_files, survey
 from longmatch.library.library import Library
+from longmatch.web.reading.collection_child import Most, read_members
+from tests.documents.made_container import STACK
 from tests.library.tiny import made_up_text
 
 
@@ -36,12 +42,51 @@ def test_messages_and_members_are_added_changed_and_removed(library: Library, tm
     assert library.rank(folder / "all.zip#sub/3.txt", k=5)[0].id != "all.zip#sub/3.txt"
 
 
-def test_a_member_that_kills_its_reader_is_named_and_the_others_are_read(tmp_path: Path) -> None:
-    write_zip(tmp_path / "all.zip", 1, 2)
-    file = survey([tmp_path / "all.zip"], {}, SourcePaths(tmp_path)).to_read[0]
-    assert files._crashed_group(ZipGroup(file, ("sub/1.txt",))).problems[0].problem == "crashed its reader"
-    again = files._crashed_group(ZipGroup(file, ("sub/1.txt", "sub/2.txt")))
-    assert [d.id for d in again.documents] == ["all.zip#sub/1.txt", "all.zip#sub/2.txt"]
+@pytest.fixture
+def stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file of a format that longmatch does not know, beside the one line that makes it known."""
+    monkeypatch.setattr(formats, "CONTAINERS", (*formats.CONTAINERS, STACK))
+    path = tmp_path / "all.stack"
+    path.write_text("The ferries run late.\n---\n\n---\ndie\n---\nThe tide is early.")
+    return path
+
+
+SAID = [
+    "all.stack#2 is empty. Leave it out.",
+    "all.stack#3 crashed its reader. The file is probably damaged; leave it out.",
+]
+
+
+def test_a_new_container_is_indexed_and_a_member_that_kills_its_reader_is_named(library: Library, stack: Path) -> None:
+    done = library.add(stack)
+    assert done.added == ["all.stack#1", "all.stack#4"]
+    assert [sentence.removeprefix(f"{stack.parent}/") for _, sentence in done.unreadable] == SAID
+    assert done.remarks[:2] == [f"{stack}#1: read.", f"{stack}#4: read."]
+    assert library.show("all.stack#4").text == "The tide is early."
+
+
+def test_a_new_container_is_read_in_memory_and_by_its_addresses(stack: Path) -> None:
+    stack.write_text("The ferries run late.\n---\n\n---\nThe tide is early.")
+    errors: list[ReadError] = []
+    with pytest.warns(LongmatchWarning) as said:
+        assert [document.id for document in read_all(stack.parent, errors.append)] == ["all.stack#1", "all.stack#3"]
+    assert [str(error) for error in errors] == [f"{stack}#2 is empty. Leave it out."]
+    assert [str(one.message) for one in said] == [f"{stack}#1: read.", f"{stack}#3: read."]
+    with pytest.warns(LongmatchWarning) as said:
+        assert read(f"{stack}#3").text == "The tide is early."
+    assert [str(one.message) for one in said] == [f"{stack}#3: read."]
+
+
+def test_a_new_container_is_read_for_the_page(stack: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stack.write_text("The ferries run late.\n---\n\n---\nThe tide is early.")
+    read_members(stack, "upload.stack", Most(1_000, 10, 10_000), skip=1)
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    document = said.pop(3)
+    assert json.loads(document["document"])["id"] == "upload.stack#3"
+    assert said == [
+        *({"begin": "2"}, {"problem": "upload.stack#2 is empty. Leave it out."}, {"begin": "3"}),
+        *({"remark": "upload.stack#3: read."}, {"end": True}),
+    ]
 
 
 def test_many_members_are_read_by_several_processes_in_order(tmp_path: Path) -> None:

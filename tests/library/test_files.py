@@ -15,7 +15,7 @@ class Deadly:
 
     name = "deadly.txt"
 
-    def __fspath__(self) -> str:
+    def stat(self) -> os.stat_result:
         os._exit(1)
 
 

@@ -21,7 +21,7 @@ def forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("read or encoded again")
 
-    monkeypatch.setattr(files, "read_single", refuse)
+    monkeypatch.setattr(files, "read_file", refuse)
     monkeypatch.setattr(Writer, "encode", refuse)
 
 

@@ -103,7 +103,7 @@ def index(
 
 def _refuse_documents(library: str) -> None:
     """A folder of documents, or a name like one's, is no library: the first of two folders was meant to be indexed."""
-    from longmatch.documents.read import is_readable
+    from longmatch.documents.formats import is_readable
     from longmatch.library.store import is_library
 
     place = Path(library)

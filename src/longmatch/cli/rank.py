@@ -182,7 +182,7 @@ def no_match(library: "Library", folder: str, where: str) -> str:
 def refuse_missing(query: str, folder: str) -> None:
     """Report a missing query before a whole folder is read for it."""
     from longmatch.documents.checks import exists
-    from longmatch.documents.read import is_readable
+    from longmatch.documents.formats import is_readable
 
     named = [Path(query), Path(folder) / query]
     a_file_by_its_name = is_readable(named[0].name) and "#" not in query and "://" not in folder

@@ -49,11 +49,6 @@ def is_gone(path: Path) -> bool:
         return False
 
 
-def is_pdf(source: str) -> bool:
-    """Whether a document's file is a PDF, by its name."""
-    return source.lower().endswith(".pdf")
-
-
 def file_status(path: Path) -> os.stat_result:
     """The status of a regular file, also behind links; raise ReadError for all else: a pipe or a device has no end."""
     if not exists(path):

@@ -110,6 +110,7 @@ class Document:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     plain: str = ""  # the text with markup blanked, character for character; empty if the format has no markup
     page_breaks: tuple[tuple[int, int], ...] = ()  # where paragraphs run on to another page: first character, page
+    remarks: tuple[str, ...] = field(default=(), compare=False)  # sentences on what its reader left out, or doubts
 
     def __repr__(self) -> str:
         """In one line, without the text."""

@@ -44,6 +44,7 @@ class Draft:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     plain: str = ""  # the text with markup blanked, character for character; empty if the format has no markup
     page_breaks: list[tuple[int, int]] = field(default_factory=list)  # as of a Document
+    remarks: list[str] = field(default_factory=list)  # sentences on what could not be read, or not surely
     _parts: list[str] = field(default_factory=list, repr=False)
     _length: int = field(default=0, repr=False)
 
@@ -93,7 +94,8 @@ class Draft:
         if not given_sections:
             sections = tuple(divide_sections(sections, self.plain or self.text))
         name, metadata = whole(title or self.title or fallback), whole_values(self.metadata)
-        return Document(id, name, self.text, sections, language, source, metadata, self.plain, tuple(self.page_breaks))
+        breaks, remarks = tuple(self.page_breaks), tuple(self.remarks)
+        return Document(id, name, self.text, sections, language, source, metadata, self.plain, breaks, remarks)
 
 
 def _sections(text: str, plain: str, blocks: list[Block], language: str) -> Iterable[Section]:

@@ -9,7 +9,7 @@ import numpy as np
 from longmatch.documents import ocr
 from longmatch.documents.draft import Draft
 from longmatch.documents.pdf.reader import draft_pages
-from longmatch.documents.pdf.scans import no_text, recognise_pages, remark_on, scan_metadata, scanned_fragments
+from longmatch.documents.pdf.scans import no_text, recognise_pages, remarks_on, scan_metadata, scanned_fragments
 from longmatch.errors import ReadError
 
 MOST_PIXELS = 150_000_000  # of a frame: A4 at 1,200 dots per inch
@@ -38,8 +38,9 @@ def read_image(path: Path) -> Draft:
     fragments = scanned_fragments(pages)
     if not any(fragments):
         raise no_text(path, ocr_tried=True)
-    remark_on(path, pages)
-    return draft_pages(fragments, frozenset(), scan_metadata(pages))
+    draft = draft_pages(fragments, frozenset(), scan_metadata(pages))
+    draft.remarks = remarks_on(path, pages)
+    return draft
 
 
 def _pixels(path: Path, image: Any, number: int) -> tuple[ocr.Pixels, float]:

@@ -6,12 +6,15 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from longmatch.documents.archive import rooms, take
 from longmatch.documents.characters import whole
 from longmatch.documents.checks import LARGEST_FILE, check_document, check_file, too_large
+from longmatch.documents.containers import Found, Member
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import with_bibliography
@@ -24,28 +27,47 @@ _BLANK_LINE = re.compile(r"(?:\r?\n[ \t]*){2,}")
 _FORMAT = "Each line is an object with id, title and either text or sections (a list of heading and text)."
 
 
-def iterate_jsonl(
-    path: Path, on_error: Callable[[ReadError], None] | None = None, only: str | None = None
-) -> Iterator[Document]:
+@dataclass(frozen=True)
+class Line(Member):
+    """A line of a JSON Lines file, by its number; its document is called as the line says."""
+
+    data: bytes = b""
+
+    def documents(self, id: str) -> Iterator[Found]:
+        """Parse it."""
+        yield parse_line(self.data, self.path, int(self.name))
+
+    def may_hold(self, wanted: str) -> bool:
+        """Whether it names this id, or is no document at all."""
+        try:
+            return _id_of(_record(self.data, ""), self.path, int(self.name)) == wanted
+        except ReadError:
+            return True
+
+
+def jsonl_members(path: Path) -> Iterator[Line]:
+    """The lines of a .jsonl, .jsonl.gz or .jsonl.xz file."""
+    lines = numbered_lines(path)
+    first = next(lines, None)
+    if first is None:
+        raise ReadError(path, "is empty", "Leave it out, or put documents in it.")
+    for number, line in chain([first], lines):
+        yield Line(path, str(number), len(line), line)
+
+
+def iterate_jsonl(path: Path, on_error: Callable[[ReadError], None] | None = None) -> Iterator[Document]:
     """Yield the documents of a .jsonl, .jsonl.gz or .jsonl.xz file, one at a time.
 
     A document without an id gets the file's name and its line number, as `cases-12`. An invalid line raises
-    ReadError or, with `on_error`, is passed to it and skipped. `only` selects the document with that id.
+    ReadError or, with `on_error`, is passed to it and skipped.
     """
-    empty = True
-    for number, line in numbered_lines(path):
-        empty = False
+    for line in jsonl_members(path):
         try:
-            document = parse_line(line, path, number, only)
+            yield parse_line(line.data, path, int(line.name))
         except ReadError as error:
             if on_error is None:
                 raise
             on_error(error)
-        else:
-            if document is not None:
-                yield document
-    if empty:
-        raise ReadError(path, "is empty", "Leave it out, or put documents in it.")
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -76,9 +98,22 @@ def _open(path: Path) -> IO[bytes]:
     return file
 
 
-def parse_line(line: bytes, path: Path, number: int, only: str | None = None) -> Document | None:
-    """Parse line `number` of `path` into a document; None if `only` names another id."""
+def parse_line(line: bytes, path: Path, number: int) -> Document:
+    """Parse line `number` of `path` into a document."""
     where = f"{path}, line {number},"
+    record = _record(line, where)
+    metadata = {key: value for key, value in record.items() if key not in _DOCUMENT_KEYS}
+    draft = Draft(metadata=with_bibliography(metadata))
+    for heading, text in _sections(record, where):
+        draft.heading(heading)
+        for paragraph in _BLANK_LINE.split(text):
+            draft.paragraph(paragraph)
+    title, given = str(record.get("title") or ""), "sections" in record
+    document = draft.document(_id_of(record, path, number), title, str(path), given_sections=given)
+    return check_document(document, where)
+
+
+def _record(line: bytes, where: str) -> dict[str, Any]:
     if len(line) > _LONGEST_LINE:
         raise too_large(where)
     try:
@@ -87,17 +122,11 @@ def parse_line(line: bytes, path: Path, number: int, only: str | None = None) ->
         raise ReadError(where, "is not JSON", _FORMAT) from error
     if not isinstance(record, dict) or not ("sections" in record or "text" in record):
         raise ReadError(where, "is not a document", _FORMAT)
-    id = whole(str(record.get("id") or "")) or f"{path.name.partition('.')[0]}-{number}"
-    if only is not None and id != only:
-        return None
-    metadata = {key: value for key, value in record.items() if key not in _DOCUMENT_KEYS}
-    draft = Draft(metadata=with_bibliography(metadata))
-    for heading, text in _sections(record, where):
-        draft.heading(heading)
-        for paragraph in _BLANK_LINE.split(text):
-            draft.paragraph(paragraph)
-    document = draft.document(id, str(record.get("title") or ""), str(path), given_sections="sections" in record)
-    return check_document(document, where)
+    return record
+
+
+def _id_of(record: dict[str, Any], path: Path, number: int) -> str:
+    return whole(str(record.get("id") or "")) or f"{path.name.partition('.')[0]}-{number}"
 
 
 def _sections(record: dict[str, Any], where: str) -> Iterator[tuple[str, str]]:

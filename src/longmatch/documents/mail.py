@@ -1,26 +1,30 @@
-"""E-mail: the text of a message under its subject; mailboxes (mbox) hold many. `attachments.py` reads the rest."""
+"""E-mail: the text of a message under its subject, and the files attached to it, one level deep; mailboxes (mbox)."""
 
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from email import message_from_bytes
 from email.errors import MessageError
 from email.header import decode_header, make_header
-from email.message import Message
+from email.message import Message as EmailPart
 from email.utils import getaddresses, parsedate_to_datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from longmatch.documents.archive import file_errors
-from longmatch.documents.checks import LARGEST_FILE, check_document, check_file
+from longmatch.documents.checks import LARGEST_FILE, NO_TEXT, check_document, check_file
+from longmatch.documents.containers import Found, Member, crash, passed_over, read_unpacked
 from longmatch.documents.decoding import decode, read_bytes
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
+from longmatch.documents.formats import container_named, may_crash, read_single, suffix_of
 from longmatch.documents.html import draft_html
 from longmatch.documents.metadata import bibliography
 from longmatch.documents.safe_xml import TooDeep
 from longmatch.documents.text import draft_text
+from longmatch.documents.unique_names import UniqueNames
 from longmatch.errors import ReadError
 
 LARGEST_MESSAGE = LARGEST_FILE  # with its attachments
@@ -33,27 +37,101 @@ _MULTIPART = re.compile(rb"^content-type:\s{0,9}multipart/", re.IGNORECASE | re.
 _PARAMETERS = re.compile(rb"^content-(?:type|disposition):[^\n]*+(?:\n[ \t][^\n]*+)*+", re.IGNORECASE | re.MULTILINE)
 _LONGEST_PARAMETERS = 4_000  # bytes of such a header: the time to divide it grows with their square
 _MOST_MULTIPARTS = 100  # they may lie inside each other, and every line is compared with the ends of all
-DAMAGED = "is damaged or not an e-mail"
+_DAMAGED = "is damaged or not an e-mail"
+_MOST_ATTACHMENTS = 1_000  # of a message
+_LONGEST_NAME = 200  # characters
+_FILE_NAME = re.compile(rb"name\*?\d{0,3}\*?\s{0,9}=", re.IGNORECASE)
 
 
 def read_mail(path: Path) -> Draft:
-    """Read one message."""
+    """Read the text of one message."""
     return draft_mail(read_bytes(path), path)
 
 
-def numbered_messages(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the messages of a mailbox with their numbers, from 1; of one that is too large, its beginning."""
+@dataclass(frozen=True)
+class Mail(Member):
+    """A file of one message, and what is attached to it."""
+
+    def text(self, id: str) -> Document:
+        """The message itself."""
+        return read_single(self.path, id)
+
+    def attached(self, id: str) -> Iterator[Found]:
+        """The documents attached to it."""
+        return read_attachments(read_bytes(self.path), self.path, id)
+
+    def documents(self, id: str) -> Iterator[Found]:
+        """The message, which may have no text if any of its attachments is read, and then these."""
+        empty = None
+        try:
+            yield self.text(id)
+        except ReadError as error:
+            if error.problem != NO_TEXT:
+                raise
+            empty = error
+        for found in self.attached(id):
+            empty = None if isinstance(found, Document) else empty
+            yield found
+        if empty is not None:
+            yield empty
+
+    def after_crash(self, id: str) -> Iterator[Found]:
+        """The text of a message whose attachment made its reader crash."""
+        with suppress(ReadError):
+            yield self.text(id)
+        yield crash(f"{self.address}, or a file attached to it,")
+
+    def content(self, wanted: str) -> bytes | None:
+        """The bytes of an attached file."""
+        return attached_content(read_bytes(self.path), self.path, wanted, self.path.name)
+
+
+@dataclass(frozen=True)
+class Message(Mail):
+    """A message of a mailbox, by its number."""
+
+    data: bytes = b""  # as it stands in the mailbox
+
+    def text(self, id: str) -> Document:
+        """The message itself."""
+        where = f"{self.path}, message {self.name},"
+        if len(self.data) > LARGEST_MESSAGE:
+            raise ReadError(where, "is too large for an e-mail", "Save its text alone.")
+        draft = draft_mail(_unquoted(self.data), where)
+        return check_document(draft.document(f"{id}#{self.name}", source=str(self.path)), where)
+
+    def attached(self, id: str) -> Iterator[Found]:
+        """The documents attached to it."""
+        for found in read_attachments(_unquoted(self.data), self.address, f"{id}#{self.name}"):
+            yield replace(found, source=str(self.path)) if isinstance(found, Document) else found
+
+    def content(self, wanted: str) -> bytes | None:
+        """The bytes of an attached file."""
+        return attached_content(_unquoted(self.data), self.address, wanted.partition("#")[2], ".eml")
+
+    @property
+    def may_crash(self) -> bool:
+        """Whether a file attached to it may end its reader."""
+        try:
+            return any(may_crash(attachment.name) for attachment in attachments(self.data, self.path))
+        except ReadError:  # said when it is read
+            return False
+
+
+def mail_members(path: Path) -> Iterator[Member]:
+    """A file of one message."""
+    yield Mail(path)
+
+
+def mailbox_members(path: Path) -> Iterator[Member]:
+    """The messages of a mailbox, by their numbers from 1; of one that is too large, its beginning."""
     check_file(path)
     try:
         with path.open("rb") as file:
-            yield from _messages(file, path)
+            for number, data in _messages(file, path):
+                yield Message(path, str(number), len(data), data)
     except OSError as error:
         raise ReadError(path, f"cannot be read ({error.strerror})", "Check its permissions.") from error
-
-
-def split_messages(data: bytes, path: object) -> Iterator[tuple[int, bytes]]:
-    """The same of a mailbox in memory."""
-    return _messages(BytesIO(data), path)
 
 
 def _messages(file: BinaryIO, path: object) -> Iterator[tuple[int, bytes]]:
@@ -73,24 +151,15 @@ def _messages(file: BinaryIO, path: object) -> Iterator[tuple[int, bytes]]:
     yield number, b"".join(lines)
 
 
-def unquoted(data: bytes) -> bytes:
+def _unquoted(data: bytes) -> bytes:
     """A message of a mailbox as it was sent."""
     return _QUOTED_SEPARATOR.sub(rb"\1", data)
 
 
-def parse_message(data: bytes, path: Path, number: int, id: str) -> Document:
-    """Message `number` of the mailbox `path` as a document; `id` is that of the mailbox."""
-    where = f"{path}, message {number},"
-    if len(data) > LARGEST_MESSAGE:
-        raise ReadError(where, "is too large for an e-mail", "Save its text alone.")
-    draft = draft_mail(unquoted(data), where)
-    return check_document(draft.document(f"{id}#{number}", source=str(path)), where)
-
-
 def draft_mail(data: bytes, where: object) -> Draft:
     """Subject, text, sender and date of a message; `where` names it in error messages."""
-    with file_errors(where, DAMAGED, "Save it again from the mail program."):
-        message = parse(data, where)
+    with file_errors(where, _DAMAGED, "Save it again from the mail program."):
+        message = _parse(data, where)
         if not any(message.get(name) for name in ("From", "Date", "Subject", "Message-ID", "Received")):
             raise ReadError(where, "is not an e-mail: it has no sender, date or subject", "Check its extension.")
         if message.get_content_type() in _ENCRYPTED:
@@ -100,29 +169,29 @@ def draft_mail(data: bytes, where: object) -> Draft:
     if len(parts) != 1:
         for part in parts:
             draft.extend(part)
-    draft.title = header(message, "Subject") or "(no subject)"
+    draft.title = _header(message, "Subject") or "(no subject)"
     draft.metadata = _metadata(message)
     return draft
 
 
-def parse(data: bytes, where: object) -> "Message[str, str]":
+def _parse(data: bytes, where: object) -> "EmailPart[str, str]":
     """A message with its parts, of which not too many may lie in each other."""
     if len(_MULTIPART.findall(data)) > _MOST_MULTIPARTS:
         raise TooDeep(f"more than {_MOST_MULTIPARTS} parts with parts")
     if any(len(found[0]) > _LONGEST_PARAMETERS for found in _PARAMETERS.finditer(data)):
-        raise ReadError(where, DAMAGED, "Save it again from the mail program.")
+        raise ReadError(where, _DAMAGED, "Save it again from the mail program.")
     try:
         return message_from_bytes(data)
     except (MessageError, TypeError, AttributeError) as error:
-        raise ReadError(where, DAMAGED, "Save it again from the mail program.") from error
+        raise ReadError(where, _DAMAGED, "Save it again from the mail program.") from error
 
 
-def header(message: "Message[str, str]", name: str) -> str:
+def _header(message: "EmailPart[str, str]", name: str) -> str:
     """A header, decoded; empty if it is missing."""
-    return decoded_header(str(message.get(name) or ""))
+    return _decoded_header(str(message.get(name) or ""))
 
 
-def decoded_header(raw: str) -> str:
+def _decoded_header(raw: str) -> str:
     """The text of a header."""
     raw = raw[:_LONGEST_HEADER]
     try:
@@ -132,10 +201,10 @@ def decoded_header(raw: str) -> str:
     return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
 
 
-def _metadata(message: "Message[str, str]") -> dict[str, Any]:
+def _metadata(message: "EmailPart[str, str]") -> dict[str, Any]:
     sender: list[tuple[str, str]] = []
     with suppress(RecursionError):  # comments in comments
-        sender = getaddresses([header(message, "From")])
+        sender = getaddresses([_header(message, "From")])
     date = ""
     with suppress(ValueError, TypeError, IndexError, OverflowError):
         date = parsedate_to_datetime(str(message.get("Date") or "")[:200]).isoformat()
@@ -143,20 +212,20 @@ def _metadata(message: "Message[str, str]") -> dict[str, Any]:
     return facts | ({"date": date} if "year" in facts else {})
 
 
-def _text_parts(part: "Message[str, str]", where: object) -> Iterator[Draft]:
+def _text_parts(part: "EmailPart[str, str]", where: object) -> Iterator[Draft]:
     """The texts of a message, in order; of alternatives the plain one, if it says anything."""
     kind = part.get_content_type()
     if kind == "message/rfc822" and part.is_multipart():
         inner = part.get_payload(0)
-        assert isinstance(inner, Message)
-        subject = header(inner, "Subject")
+        assert isinstance(inner, EmailPart)
+        subject = _header(inner, "Subject")
         forwarded = Draft()
         forwarded.heading(subject)
         for text in _text_parts(inner, where):
             forwarded.extend(text)
         yield forwarded
     elif part.is_multipart():
-        children = [child for child in part.get_payload() if isinstance(child, Message)]
+        children = [child for child in part.get_payload() if isinstance(child, EmailPart)]
         if kind == "multipart/alternative":
             children.sort(key=lambda child: child.get_content_type() != "text/plain")
         for child in children:
@@ -164,16 +233,16 @@ def _text_parts(part: "Message[str, str]", where: object) -> Iterator[Draft]:
             yield from texts
             if texts and kind == "multipart/alternative":
                 return
-    elif is_body(part):
+    elif _is_body(part):
         yield from _text(part, kind == "text/html", where)
 
 
-def is_body(part: "Message[str, str]") -> bool:
+def _is_body(part: "EmailPart[str, str]") -> bool:
     """Whether a part is text of the message, and not a file that is attached to it."""
     return part.get_content_type() in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment"
 
 
-def _text(part: "Message[str, str]", is_html: bool, where: object) -> Iterator[Draft]:
+def _text(part: "EmailPart[str, str]", is_html: bool, where: object) -> Iterator[Draft]:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes) or not data.strip():
         return
@@ -181,3 +250,91 @@ def _text(part: "Message[str, str]", is_html: bool, where: object) -> Iterator[D
     draft = draft_html(text) if is_html else draft_text(text)
     if draft.blocks:
         yield draft
+
+
+class Attachment(NamedTuple):
+    """A file in a message."""
+
+    name: str
+    part: "EmailPart[str, str]"
+
+    def content(self) -> Iterator[bytes]:
+        """Its bytes, decoded when they are asked for."""
+        data = self.part.get_payload(decode=True)
+        yield data if isinstance(data, bytes) else b""
+
+
+def read_attachments(data: bytes, path: object, id: str) -> Iterator[Found]:
+    """The documents attached to a message, with the ids `ID#NAME`; `path` names the message in sentences.
+
+    Files that hold many documents are refused: an e-mail is unpacked once. So what is attached to an attached e-mail is
+    left out.
+    """
+    readable: list[Attachment] = []
+    others: list[str] = []
+    for attachment in attachments(data, path):
+        suffix = suffix_of(attachment.name)
+        container = container_named(suffix)
+        if container is not None and not container.is_document:
+            problem = "is a file of many documents in an e-mail"
+            yield ReadError(f"{path}#{attachment.name}", problem, "Save it, and index the file.")
+        elif suffix:
+            readable.append(attachment)
+        else:
+            others.append(attachment.name)
+    if others:
+        yield passed_over(path, others, "attachment")
+    if readable:
+        parts = ((attachment.name, attachment.content()) for attachment in readable)
+        yield from read_unpacked(parts, path, id, lambda file, name: Member(file).read(name), len(data))
+
+
+def attachments(data: bytes, path: object) -> list[Attachment]:
+    """The attached files of a message, and of those that it forwards; pictures within its text are none."""
+    if not _FILE_NAME.search(data):  # most messages have none
+        return []
+    with file_errors(path, _DAMAGED, "Save it again from the mail program."):
+        message = _parse(data, path)
+        found: list[Attachment] = []
+        unique_name = UniqueNames(numbered=_numbered)
+        for part in message.walk():
+            if part.is_multipart() or _is_body(part):
+                continue
+            if name := _name(part):
+                found.append(Attachment(unique_name(name), part))
+            if len(found) > _MOST_ATTACHMENTS:
+                raise ReadError(path, f"has more than {_MOST_ATTACHMENTS:,} attachments", "Save them as files.")
+        return found
+
+
+def _name(part: "EmailPart[str, str]") -> str:
+    """The name of an attached file; empty for a part that is none."""
+    if part.get_content_disposition() == "inline" and part.get_content_maintype() == "image":
+        return ""
+    try:
+        given = part.get_filename("")
+    except (LookupError, ValueError, TypeError):
+        given = ""
+    last = _decoded_header(str(given)).replace("\\", "/").rsplit("/", 1)[-1]
+    return "".join(c for c in last if c.isprintable()).strip()[-_LONGEST_NAME:]
+
+
+def _numbered(name: str, count: int) -> str:
+    """The name with a number before its suffix.
+
+    >>> _numbered("a.pdf", 2), _numbered("a", 2)
+    ('a (2).pdf', 'a (2)')
+    """
+    stem, dot, suffix = name.rpartition(".")
+    return f"{stem} ({count}){dot}{suffix}" if stem else f"{name} ({count})"
+
+
+def attached_content(data: bytes, path: object, wanted: str, holder: str) -> bytes | None:
+    """The bytes of the file `wanted` attached to a message, or to one of a mailbox, as the name of the holder says."""
+    if holder.lower().endswith(".mbox"):
+        number, _, wanted = wanted.partition("#")
+        data = next((_unquoted(message) for n, message in _messages(BytesIO(data), path) if str(n) == number), b"")
+    elif not holder.lower().endswith(".eml"):
+        return None
+    found = (attachment for attachment in attachments(data, path) if attachment.name == wanted)
+    return next((b"".join(attachment.content()) for attachment in found), None)

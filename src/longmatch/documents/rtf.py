@@ -1,6 +1,5 @@
 """RTF: headings by style or outline level, footnotes, tables, text boxes; any code page, and Unicode."""
 
-import warnings
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from longmatch.documents.styled import (
     role_by_style,
     styled_table,
 )
-from longmatch.errors import LongmatchWarning, ReadError
+from longmatch.errors import ReadError
 
 _MAGIC = b"{\\rtf"
 _DEEPEST = 1_000  # groups inside each other
@@ -113,10 +112,9 @@ def read_rtf(path: Path) -> Draft:
         for token in tokens(data):
             reader.take(token)
         blocks = reader.finish()
-    if reader.is_cut:
-        message = f"{path}: its end is missing, and what is there was read. Get a fresh copy."
-        warnings.warn(message, LongmatchWarning, stacklevel=2)
     draft = draft_styled(blocks, reader.property("title"))
+    if reader.is_cut:
+        draft.remarks.append(f"{path}: its end is missing, and what is there was read. Get a fresh copy.")
     draft.metadata = bibliography(
         [reader.property("author")],
         [str(reader.year)] if reader.year else [],

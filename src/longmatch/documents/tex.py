@@ -41,15 +41,15 @@ _TITLE = re.compile(r"\\(?:ic[a-z]*)?title\*?\s*(?=[\[{])")
 def read_tex(path: Path) -> Draft:
     """Read a LaTeX file with the files it includes and the .bbl file of the same name, if any."""
     check_file(path)
-    source = load(path)
+    source, remarks = load(path)
     bbl = path.with_suffix(".bbl")
-    references = load(bbl) if bbl.is_file() and bbl.stat().st_size else ""
+    references, more = load(bbl) if bbl.is_file() and bbl.stat().st_size else ("", [])
     title = ""
     if command := _TITLE.search(source):
         title = plain_text(group(source, group(source, command.end(), "[")[1])[0].replace("\\\\", " "))
     reader = _Reader(document_body(source), references)
     reader.read()
-    reader.draft.title = title
+    reader.draft.title, reader.draft.remarks = title, remarks + more
     return reader.draft
 
 

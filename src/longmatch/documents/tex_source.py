@@ -1,7 +1,6 @@
 """Preprocess LaTeX source: remove comments, insert included files, expand the author's commands."""
 
 import re
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 from longmatch.documents.checks import check_file, real_path
 from longmatch.documents.decoding import read_text
-from longmatch.errors import LongmatchWarning, ReadError
+from longmatch.errors import ReadError
 
 VERBATIM = "verbatim Verbatim lstlisting minted alltt"
 _COMMENT = re.compile(
@@ -66,16 +65,14 @@ class _Command:
         return len(self.body) + sum(self.body.count(f"#{n}") * len(text) for n, text in enumerate(arguments, 1))
 
 
-def load(path: Path) -> str:
-    """The preprocessed source of a file. Included files must lie in its folder or below.
+def load(path: Path) -> tuple[str, list[str]]:
+    """The preprocessed source of a file, and remarks. Included files must lie in its folder or below.
 
-    What is beyond the bounds on included files and on expansion is left out, and said in a warning.
+    What is beyond the bounds on included files and on expansion is left out, and said in a remark.
     """
     included = _Included(path)
     expanded = _expand(included.load(path.resolve()))
-    for problem in filter(None, (included.problem, expanded.problem)):
-        warnings.warn(f"{path}: {problem}", LongmatchWarning, stacklevel=2)
-    return expanded.text
+    return expanded.text, [f"{path}: {problem}" for problem in (included.problem, expanded.problem) if problem]
 
 
 def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:

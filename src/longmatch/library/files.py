@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
@@ -12,32 +12,19 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from longmatch.documents import ocr
-from longmatch.documents.attachments import attachments
 from longmatch.documents.characters import has_halves, whole
 from longmatch.documents.checks import exists, is_gone, real_path
+from longmatch.documents.containers import Found, Member, documents_of, grouped, members, read_group
 from longmatch.documents.document import Document
-from longmatch.documents.mail import numbered_messages, parse_message
-from longmatch.documents.read import (
-    IMAGE_SUFFIXES,
-    SUFFIXES,
-    documents_of,
-    holds_many,
-    is_mail,
-    list_folder,
-    read,
-    read_mailbox_message,
-    read_zip_members,
-    status_of_readable,
-    zip_groups,
-)
-from longmatch.errors import ReadError, collected_warnings
+from longmatch.documents.formats import container_of, holds_many, may_crash, status_of_readable, suffixes
+from longmatch.documents.read import list_folder
+from longmatch.errors import ReadError
 from longmatch.parallel import parallel_map
 
 SETTLED = 2.0  # seconds: a file modified this recently may change again without a new timestamp
 HASH_DIGITS = 32  # of a file's content; those of a description follow
 FILES_PER_PROCESS, BYTES_PER_PROCESS = 6, 100_000  # with fewer, starting a process takes longer than reading them here
-CRASHING = (".pdf", *IMAGE_SUFFIXES)  # formats whose readers are written in C++
-MOST_REMARKS = 10  # on the messages of a mailbox
+MOST_REMARKS = 10  # on a file
 AHEAD = 8  # files read ahead per process
 
 
@@ -88,16 +75,6 @@ class SourceFile:
     def is_collection(self) -> bool:
         """Whether it is a file of many documents: JSON Lines, a mailbox, a zip file."""
         return holds_many(self.path)
-
-    @property
-    def is_zip(self) -> bool:
-        """Whether it is a zip file of many documents."""
-        return self.path.suffix.lower() == ".zip" and self.is_collection
-
-    @property
-    def is_mailbox(self) -> bool:
-        """Whether it is a file of many e-mails."""
-        return self.path.suffix.lower() == ".mbox"
 
     def record(self, problems: Sequence[str]) -> dict[str, Any]:
         """The row to store."""
@@ -198,7 +175,7 @@ def _files_with_ids(paths: Iterable[AnyFile], result: Survey) -> Iterator[tuple[
             result.passed_over += files.unsupported
             yield from ((file, file.relative_to(path).as_posix(), None) for file in files.readable)
             if not files.readable:
-                on_error(ReadError(path, "holds no file that longmatch reads", f"It reads {', '.join(SUFFIXES)}."))
+                on_error(ReadError(path, "holds no file that longmatch reads", f"It reads {', '.join(suffixes())}."))
         elif is_there:
             yield path, description.id if description else path.name, description
         else:
@@ -252,32 +229,42 @@ def _hash(path: Path) -> str:
 
 @dataclass
 class FileRead:
-    """A file and an iterator over its documents; `problems` is complete once that is exhausted."""
+    """A file and what comes of reading it; problems and remarks are complete once its documents are exhausted."""
 
     file: SourceFile
-    documents: Iterator[Document]
+    found: Iterable[Found]
     problems: list[ReadError] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)  # of its reader: a page without text, for example
+    remarks: list[str] = field(default_factory=list)  # on a page without text, for example
+
+    @property
+    def documents(self) -> Iterator[Document]:
+        """Its documents, each once."""
+        for found in self.found:
+            if isinstance(found, Document):
+                self.remarks += found.remarks
+                yield found
+            elif isinstance(found, ReadError):
+                self.problems.append(found)
+            else:
+                self.remarks.append(found)
+        more = len(self.remarks) - MOST_REMARKS
+        if more > 0:
+            self.remarks[MOST_REMARKS:] = [f"{self.file.path}: {more:,} more remarks like these."]
 
 
 def read_files(files: Sequence[SourceFile], processes: int | None = None) -> Iterator[FileRead]:
-    """Read files in order. Files of many documents, which may be large, are streamed in this process, except for the
-    members of zip files, which are files like others. Files whose reader may crash are read in another process.
+    """Read files in order. Lines and messages of files that hold many are streamed in this process, as such files may
+    be large; the files in zip files are read like others. What may crash its reader is read in another process.
     """
     collections = [file.is_collection for file in files]
     single = [file for file, is_collection in zip(files, collections, strict=True) if not is_collection]
     apart = any(may_crash(file.path.name) for file in single)
     workers = _workers(len(single), sum(file.size for file in single), processes)
     with ocr.relayed() if apart else nullcontext() as pages:
-        work = partial(read_single, pages=pages)
+        work = partial(read_file, pages=pages)
         results = parallel_map(work, single, workers, chunk=1, ahead=AHEAD, on_crash=_crashed, apart=apart)
         for file, is_collection in zip(files, collections, strict=True):
-            yield _stream(file, processes) if is_collection else _single(file, next(results))
-
-
-def may_crash(name: str) -> bool:
-    """Whether a damaged file of this name may end the process that reads it, or what is attached to it may."""
-    return name.lower().endswith((*CRASHING, ".eml"))
+            yield FileRead(file, _stream(file, processes) if is_collection else next(results))
 
 
 def _workers(files: int, size: int, processes: int | None) -> int:
@@ -285,172 +272,55 @@ def _workers(files: int, size: int, processes: int | None) -> int:
     return min(processes or os.cpu_count() or 1, max(1, worth))
 
 
-@dataclass
-class SingleRead:
-    """What came of reading a file of one document, to which others may be attached."""
-
-    result: Document | ReadError
-    remarks: list[str] = field(default_factory=list)
-    attached: list[Document] = field(default_factory=list)
-    problems: list[ReadError] = field(default_factory=list)  # with what is attached
-
-
-def read_single(file: SourceFile, pages: Path | None = None) -> SingleRead:
-    """Read a file of one document; its reader's warnings become remarks, as it may run in another process.
+def read_file(file: SourceFile, pages: Path | None = None) -> list[Found]:
+    """Read a file of one document, to which others may be attached.
 
     The pages that it reads by OCR are told in the file `pages` (`ocr.relayed`).
     """
-    with collected_warnings() as remarks, ocr.relaying(pages) if pages else nullcontext():
-        problems: list[ReadError] = []
-        try:
-            if is_mail(file.path):
-                document, *attached = documents_of(file.path, file.id, problems.append)
-            else:
-                document, attached = read(file.path, file.id), []
-            described = file.description.describe(document) if file.description else document
-            return SingleRead(described, remarks, attached, problems)
-        except ReadError as error:
-            return SingleRead(error, remarks, problems=problems)
+    with ocr.relaying(pages) if pages else nullcontext():
+        first, *attached = documents_of(file.path, file.id)
+    if file.description and isinstance(first, Document):
+        first = file.description.describe(first)
+    return [first, *attached]
 
 
-def _single(file: SourceFile, read: SingleRead) -> FileRead:
-    if isinstance(read.result, ReadError):
-        return FileRead(file, iter(()), [read.result, *read.problems], read.remarks)
-    return FileRead(file, iter((read.result, *read.attached)), read.problems, read.remarks)
+def _stream(file: SourceFile, processes: int | None) -> Iterator[Found]:
+    """The members of a file in groups: those of a zip file in parallel, others one after the other."""
+    groups = grouped(members(file.path))
+    read, on_crash = partial(_read_listed, id=file.id), partial(_crashed_group, id=file.id)
+    container = container_of(file.path)
+    if container is not None and container.of_files:
+        known = list(groups)
+        workers = _workers(sum(map(len, known)), file.size, processes)
+        apart = any(map(_may_crash, known))
+        for found in parallel_map(read, known, workers, chunk=1, ahead=2, on_crash=on_crash, apart=apart):
+            yield from found
+        return
+    for group in groups:
+        if _may_crash(group):
+            for found in parallel_map(read, [group], chunk=1, on_crash=on_crash, apart=True):
+                yield from found
+        else:
+            yield from read_group(group, file.id)
 
 
-def _stream(file: SourceFile, processes: int | None) -> FileRead:
-    stream = FileRead(file, iter(()))
-
-    def documents() -> Iterator[Document]:
-        try:
-            if file.is_zip:
-                yield from _zip_documents(stream, processes)
-            elif file.is_mailbox:
-                yield from _mailbox_documents(stream)
-            else:
-                yield from documents_of(file.path, file.id, stream.problems.append)
-        except ReadError as error:
-            stream.problems.append(error)
-
-    stream.documents = documents()
-    return stream
+def _may_crash(group: Sequence[Member]) -> bool:
+    return any(member.may_crash for member in group)
 
 
-def _zip_documents(stream: FileRead, processes: int | None) -> Iterator[Document]:
-    file = stream.file
-    with collected_warnings() as remarks:
-        groups = [ZipGroup(file, names) for names in zip_groups(file.path, stream.problems.append)]
-    stream.remarks += remarks
-    workers = _workers(sum(len(group.names) for group in groups), file.size, processes)
-    apart = any(may_crash(name) for group in groups for name in group.names)
-    for found in parallel_map(read_zip_group, groups, workers, chunk=1, ahead=2, on_crash=_crashed_group, apart=apart):
-        stream.problems += found.problems
-        stream.remarks += found.remarks
-        yield from found.documents
+def _read_listed(group: Sequence[Member], id: str) -> list[Found]:
+    return list(read_group(group, id))
 
 
-@dataclass(frozen=True)
-class MailboxMessage:
-    """A message of a mailbox, as it stands there."""
-
-    file: SourceFile
-    number: int
-    data: bytes
-
-
-def _mailbox_documents(stream: FileRead) -> Iterator[Document]:
-    """The messages of a mailbox, read in this process but for those with attachments that may end it."""
-    for number, data in numbered_messages(stream.file.path):
-        message = MailboxMessage(stream.file, number, data)
-        apart = _has_crashing_attachment(message)
-        for found in parallel_map(read_message, [message], chunk=1, on_crash=_crashed_message, apart=apart):
-            stream.problems += found.problems
-            stream.remarks += found.remarks
-            yield from found.documents
-    more = len(stream.remarks) - MOST_REMARKS
-    if more > 0:
-        others = f"{more:,} more messages have attachments of formats that it does not read or remarks like these."
-        stream.remarks[MOST_REMARKS:] = [f"{stream.file.path}: {others}"]
-
-
-def _has_crashing_attachment(message: MailboxMessage) -> bool:
-    try:
-        return any(may_crash(attached.name) for attached in attachments(message.data, message.file.path))
-    except ReadError:  # said when it is read
-        return False
-
-
-def read_message(message: MailboxMessage) -> "GroupRead":
-    """Read a message of a mailbox and what is attached to it."""
-    found, file = GroupRead(), message.file
-    with collected_warnings() as remarks:
-        read = read_mailbox_message(message.data, file.path, message.number, file.id, found.problems.append)
-        found.documents += read
-    found.remarks += remarks
-    return found
-
-
-def _crashed_message(message: MailboxMessage) -> "GroupRead":
-    """The text of a message whose attachment made its reader crash."""
-    found = GroupRead(problems=[crash(f"{message.file.path}#{message.number}, or a file attached to it,")])
-    with suppress(ReadError):
-        found.documents.append(parse_message(message.data, message.file.path, message.number, message.file.id))
-    return found
-
-
-@dataclass(frozen=True)
-class ZipGroup:
-    """Members of a zip file that are read together."""
-
-    file: SourceFile
-    names: tuple[str, ...]
-
-
-@dataclass
-class GroupRead:
-    """What came of reading some members of a zip file."""
-
-    documents: list[Document] = field(default_factory=list)
-    problems: list[ReadError] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-
-
-def read_zip_group(group: ZipGroup) -> GroupRead:
-    """Read some members of a zip file."""
-    found = GroupRead()
-    with collected_warnings() as remarks:
-        try:
-            file = group.file
-            found.documents += read_zip_members(file.path, group.names, file.id, found.problems.append)
-        except ReadError as error:
-            found.problems.append(error)
-    found.remarks += remarks
-    return found
-
-
-def _crashed_group(group: ZipGroup) -> GroupRead:
+def _crashed_group(group: Sequence[Member], id: str) -> list[Found]:
     """Read the members of a group whose process died one by one."""
-    if len(group.names) == 1:
-        return GroupRead(problems=[crash(f"{group.file.path}#{group.names[0]}")])
-    singles = [ZipGroup(group.file, (name,)) for name in group.names]
-    found = GroupRead()
-    for one in parallel_map(read_zip_group, singles, 2, chunk=1, ahead=1, on_crash=_crashed_group, apart=True):
-        found.documents += one.documents
-        found.problems += one.problems
-        found.remarks += one.remarks
-    return found
+    if len(group) == 1:
+        return list(group[0].after_crash(id))
+    singles, on_crash = [(member,) for member in group], partial(_crashed_group, id=id)
+    read = partial(_read_listed, id=id)
+    each = parallel_map(read, singles, 2, chunk=1, ahead=1, on_crash=on_crash, apart=True)
+    return [found for one in each for found in one]
 
 
-def _crashed(file: SourceFile) -> SingleRead:
-    if not is_mail(file.path):
-        return SingleRead(crash(file.path))
-    try:  # the text of an e-mail whose attachment made the reader crash
-        return SingleRead(read(file.path, file.id), problems=[crash(f"{file.path}, or a file attached to it,")])
-    except ReadError:
-        return SingleRead(crash(file.path))
-
-
-def crash(path: object) -> ReadError:
-    """What is said of a file whose reader died."""
-    return ReadError(path, "crashed its reader", "The file is probably damaged; leave it out.")
+def _crashed(file: SourceFile) -> list[Found]:
+    return [found for member in members(file.path) for found in member.after_crash(file.id)]

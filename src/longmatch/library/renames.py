@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from longmatch.default.encoding import Encoding
-from longmatch.documents.read import suffix_of
+from longmatch.documents.formats import suffix_of
 from longmatch.library.files import SourceFile, Survey
 from longmatch.library.rows import ENCODING_COLUMNS, to_table
 from longmatch.library.writer import Writer

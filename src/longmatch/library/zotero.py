@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
+from longmatch.documents.formats import is_readable
 from longmatch.documents.metadata import bibliography
-from longmatch.documents.read import is_readable
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.library.files import DescribedFile
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document
-from longmatch.documents.read import COLLECTION_SUFFIXES
+from longmatch.documents.formats import container_named
 from longmatch.errors import LongmatchError
 from longmatch.matching.hits import Hit, Hits
 from longmatch.matching.match import Match
@@ -104,7 +104,8 @@ def is_same(a: Document, b: Document) -> bool:
     if not a.source or not b.source:
         return a.id == b.id
     same_file = Path(a.source).resolve() == Path(b.source).resolve()
-    return same_file and (a.id == b.id or not a.source.lower().endswith(COLLECTION_SUFFIXES))  # they hold many
+    container = container_named(a.source)
+    return same_file and (a.id == b.id or container is None or container.is_document)
 
 
 def percentile(scores: Scores, index: int) -> float:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from longmatch.documents.containers import shows_pages
 from longmatch.documents.document import Document, Paragraph, Span
-from longmatch.documents.members import shows_pages
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term, heading_at
 from longmatch.render.marking import Run, cut, mark_spans, mark_words
 from longmatch.render.matrix import Matrix

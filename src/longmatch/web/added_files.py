@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from longmatch.documents.read import suffix_of
+from longmatch.documents.formats import suffix_of
 from longmatch.library.files import HASH_DIGITS
 from longmatch.library.library import Library
 from longmatch.library.store import FOLDER_LIBRARY

@@ -3,7 +3,7 @@
 import threading
 from typing import Any, Literal
 
-from longmatch.documents.members import shows_pages
+from longmatch.documents.containers import shows_pages
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from longmatch.web.schema import Described, Listing

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from longmatch.documents.containers import shows_pages
 from longmatch.documents.document import Document, Span
-from longmatch.documents.members import shows_pages
 from longmatch.matching.hits import Hit
 from longmatch.matching.match import Alignment, Grid, Match, NoVerdict, Passage
 from longmatch.matching.section_hits import SectionHit

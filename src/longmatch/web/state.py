@@ -12,8 +12,8 @@ from fastapi import Depends, Request
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.documents.containers import member_of, shows_pages
 from longmatch.documents.document import Document
-from longmatch.documents.members import member_of, shows_pages
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match

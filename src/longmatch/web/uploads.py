@@ -10,7 +10,6 @@ from cachetools import FIFOCache
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.documents.checks import is_pdf
 from longmatch.documents.document import Document
 from longmatch.web.limits import Limits
 from longmatch.web.reading.collection import ReadCollection, read_collection_apart
@@ -53,7 +52,7 @@ class Uploads:
     async def read(self, content: bytes, name: str) -> Document:
         """Read a file's content in a separate process and hold the document."""
         read = await self.read_apart(content, name)
-        return self.hold(read.document, read.remarks, content if is_pdf(name) else None)
+        return self.hold(read.document, read.remarks, content if name.lower().endswith(".pdf") else None)
 
     async def read_apart(self, content: bytes, name: str) -> ReadUpload:
         """Read a file's content in a separate process."""

@@ -1,7 +1,6 @@
 """Read a PDF: fragments, furniture, columns, blocks, headings, kinds, and finally a draft."""
 
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +27,10 @@ from longmatch.documents.pdf.scans import (
     named_pages,
     no_text,
     read_scanned,
-    remark_on,
+    remarks_on,
     scan_metadata,
     scanned_fragments,
 )
-from longmatch.errors import LongmatchWarning
 
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
 
@@ -40,24 +38,28 @@ _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECA
 def read_pdf(path: Path) -> Draft:
     """Read the text of a PDF with its headings and kinds of paragraphs, in reading order."""
     with open_pdf(path) as document:
-        pages = [_page_fragments(document, index, path) for index in range(len(document))]
+        found = [_page_fragments(document, index) for index in range(len(document))]
+        remarks = [f"{path}: page {n} is damaged and was skipped." for n, page in enumerate(found, 1) if page is None]
+        pages = [page or [] for page in found]
         scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
         bookmarks = _bookmarks(document)
         metadata = pdf_metadata(path, _stated_metadata(document), first_page_text(document))
     with_ocr = bool(scanned) and ocr.is_available()
     if with_ocr:
-        found = read_scanned(path, scanned)
-        for number, fragments in zip(scanned, scanned_fragments(found), strict=True):
+        recognised = read_scanned(path, scanned)
+        for number, fragments in zip(scanned, scanned_fragments(recognised), strict=True):
             pages[number - 1] = fragments
-        metadata |= scan_metadata(found)
+        metadata |= scan_metadata(recognised)
     if not any(pages):
         raise no_text(path, with_ocr)
     if with_ocr:
-        remark_on(path, found)
+        remarks += remarks_on(path, recognised)
     elif scanned:
-        message = f"{path}: no text on {named_pages(scanned)} (scanned?). Install OCR to include them: {ocr.INSTALL}."
-        warnings.warn(message, LongmatchWarning, stacklevel=2)
-    return draft_pages(pages, bookmarks, metadata)
+        install = f"Install OCR to include them: {ocr.INSTALL}."
+        remarks.append(f"{path}: no text on {named_pages(scanned)} (scanned?). {install}")
+    draft = draft_pages(pages, bookmarks, metadata)
+    draft.remarks = remarks
+    return draft
 
 
 def draft_pages(pages: list[list[Fragment]], bookmarks: frozenset[str], metadata: dict[str, Any]) -> Draft:
@@ -69,15 +71,14 @@ def draft_pages(pages: list[list[Fragment]], bookmarks: frozenset[str], metadata
     return _draft(lines, bookmarks, metadata)
 
 
-def _page_fragments(document: Any, index: int, path: Path) -> list[Fragment]:
+def _page_fragments(document: Any, index: int) -> list[Fragment] | None:
+    """The fragments of a page; None if it is damaged."""
     import pypdfium2 as pdfium
 
     try:
         page = document[index]
     except pdfium.PdfiumError:
-        message = f"{path}: page {index + 1} is damaged and was skipped."
-        warnings.warn(message, LongmatchWarning, stacklevel=2)
-        return []
+        return None
     try:
         return read_fragments(page)
     finally:

@@ -1,6 +1,5 @@
 """Pages that are pictures: a document may be scanned in part."""
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,7 +13,7 @@ from longmatch.documents import ocr
 from longmatch.documents.pdf.fragments import Fragment, is_prose
 from longmatch.documents.pdf.opening import open_pdf
 from longmatch.documents.pdf.picture import draw, open_page
-from longmatch.errors import LongmatchWarning, ReadError
+from longmatch.errors import ReadError
 
 Floats = npt.NDArray[Any]
 
@@ -85,15 +84,14 @@ def scan_metadata(pages: Sequence[ScannedPage]) -> dict[str, Any]:
     return {"ocr_pages": len(pages), "ocr_confidence": round(sure, 3)} if pages else {}
 
 
-def remark_on(path: Path, pages: Sequence[ScannedPage]) -> None:
+def remarks_on(path: Path, pages: Sequence[ScannedPage]) -> list[str]:
     """Name the pages that OCR could not read, or not surely."""
     empty = [page.number for page in pages if not page.lines]
     unsure = [page.number for page in pages if page.lines and page.confidence < UNSURE]
-    if empty:
-        warnings.warn(f"{path}: OCR found no text on {named_pages(empty)}.", LongmatchWarning, stacklevel=3)
+    said = [f"{path}: OCR found no text on {named_pages(empty)}."] if empty else []
     if unsure:
-        message = f"{path}: OCR is not sure of {named_pages(unsure)}; compare what was read with the scan."
-        warnings.warn(message, LongmatchWarning, stacklevel=3)
+        said.append(f"{path}: OCR is not sure of {named_pages(unsure)}; compare what was read with the scan.")
+    return said
 
 
 def scanned_fragments(pages: Sequence[ScannedPage]) -> list[list[Fragment]]:

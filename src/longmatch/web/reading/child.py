@@ -11,8 +11,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from longmatch.documents.read import COLLECTION_SUFFIXES, read
-from longmatch.errors import ReadError, collected_warnings
+from longmatch.documents.formats import holds_many
+from longmatch.documents.read import read_quietly
+from longmatch.errors import ReadError
 from longmatch.web.reading.supervised import supervise
 from longmatch.web.reading.wire import to_json
 
@@ -20,16 +21,14 @@ from longmatch.web.reading.wire import to_json
 def answer(file: Path, name: str, most_words: int) -> str:
     """The document as JSON, or what is wrong with it; of one with too many words only their number."""
     try:
-        with collected_warnings() as remarks:
-            document = read(file, name)
+        document = read_quietly(file, name)
         if document.words > most_words:
             return json.dumps({"words": document.words})
-        return json.dumps(
-            {"document": to_json(document), "remarks": [said.replace(str(file), name) for said in remarks]}
-        )
+        remarks = [said.replace(str(file), name) for said in document.remarks]
+        return json.dumps({"document": to_json(document), "remarks": remarks})
     except ReadError as error:
         advice = error.advice.replace(str(file), name)
-        if name.lower().endswith(COLLECTION_SUFFIXES) and "#" in advice:
+        if holds_many(file) and "#" in advice:
             advice = "Upload one that holds a single document."
         return json.dumps({"problem": error.problem.replace(str(file), name), "advice": advice})
     except RecursionError:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from longmatch.documents.document import Document
-from longmatch.documents.read import COLLECTION_SUFFIXES, suffix_of
+from longmatch.documents.formats import container_named, suffix_of
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading.process import MOST_REMARKS, run_until_end, shown_name
@@ -33,7 +33,7 @@ class ReadCollection:
 
 def may_hold_many(name: str) -> bool:
     """Whether a file may hold several documents: an e-mail has attachments."""
-    return name.lower().endswith((*COLLECTION_SUFFIXES, ".eml"))
+    return container_named(name) is not None
 
 
 def read_collection_apart(content: bytes, name: str, limits: Limits) -> ReadCollection:

@@ -9,22 +9,18 @@ reading goes on after the member that caused it: SKIP is how many have been look
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from longmatch.documents.archive import LARGEST_MEMBER
+from longmatch.documents.containers import Found, Member, members
 from longmatch.documents.document import Document
-from longmatch.documents.mail import numbered_messages
-from longmatch.documents.read import documents_of, holds_many, read_mailbox_message, read_zip_members, zip_groups
-from longmatch.errors import ReadError, collected_warnings
+from longmatch.errors import ReadError
 from longmatch.web.reading.supervised import supervise
 from longmatch.web.reading.wire import to_json
-
-OnError = Callable[[ReadError], None]
-Member = tuple[str, Callable[[], Iterator[Document]]]
 
 
 class Most(NamedTuple):
@@ -38,59 +34,43 @@ class Most(NamedTuple):
 def main() -> None:
     """Read the file named on the command line."""
     file, name, words, documents, total, skip, seconds, memory = sys.argv[1:]
-    work = partial(_read, Path(file), name, Most(int(words), int(documents), int(total)), int(skip))
+    work = partial(read_members, Path(file), name, Most(int(words), int(documents), int(total)), int(skip))
     supervise(work, int(seconds), int(memory), LARGEST_MEMBER)
 
 
-def _read(file: Path, name: str, most: Most, skip: int) -> None:
+def read_members(file: Path, name: str, most: Most, skip: int) -> None:
+    """Read the members of a file after the first `skip`; `name` is what people call the file."""
+
     def say(**what: object) -> None:
         print(json.dumps(what).replace(str(file), name), flush=True)
 
-    def on_error(error: ReadError) -> None:
-        say(problem=str(error))
-
     documents = total = 0
-    with collected_warnings() as remarks:
-        try:
-            for member, read in islice(_members(file, name, on_error), skip, None):
-                say(begin=member)
-                for document in _readable(read, on_error):
-                    if document.words > most.words:
-                        long = f"has {document.words:,} words, and an upload may have {most.words:,}"
-                        on_error(ReadError(document.id, long, "Add it with longmatch index LIBRARY FILE."))
-                        continue
-                    documents, total = documents + 1, total + document.words
-                    if documents > most.documents or total > most.total:
-                        say(too_much=True)
-                        return
-                    say(document=to_json(document))
-        except ReadError as error:
-            on_error(error)
-    for remark in remarks:
-        say(remark=remark)
+    for member in islice(members(file), skip, None):
+        say(begin=member.name)
+        for found in _read(member, name):
+            if isinstance(found, Document) and found.words > most.words:
+                long = f"has {found.words:,} words, and an upload may have {most.words:,}"
+                say(problem=str(ReadError(found.id, long, "Add it with longmatch index LIBRARY FILE.")))
+            elif isinstance(found, Document):
+                documents, total = documents + 1, total + found.words
+                if documents > most.documents or total > most.total:
+                    say(too_much=True)
+                    return
+                say(document=to_json(found))
+                for remark in found.remarks:
+                    say(remark=remark)
+            elif isinstance(found, ReadError):
+                say(problem=str(found))
+            else:
+                say(remark=found)
     say(end=True)
 
 
-def _members(file: Path, name: str, on_error: OnError) -> Iterator[Member]:
-    """What is read one after the other: the members of a zip file, the messages of a mailbox, else the whole."""
-    suffix = file.suffix.lower()
-    if suffix == ".zip" and holds_many(file):
-        for member in (member for group in zip_groups(file, on_error) for member in group):
-            yield member, partial(read_zip_members, file, [member], name, on_error)
-    elif suffix == ".mbox":
-        for number, data in numbered_messages(file):
-            yield str(number), partial(read_mailbox_message, data, file, number, name, on_error)
-    else:
-        yield "", partial(documents_of, file, name, on_error)
-
-
-def _readable(read: Callable[[], Iterator[Document]], on_error: OnError) -> Iterator[Document]:
+def _read(member: Member, name: str) -> Iterator[Found]:
     try:
-        yield from read()
-    except ReadError as error:
-        on_error(error)
+        yield from member.read(name)
     except RecursionError:
-        on_error(ReadError("A document of it", "is nested too deeply", "Save it in a simpler form."))
+        yield ReadError("A document of it", "is nested too deeply", "Save it in a simpler form.")
 
 
 if __name__ == "__main__":

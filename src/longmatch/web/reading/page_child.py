@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from longmatch.documents.members import member_content
+from longmatch.documents.containers import member_content
 from longmatch.documents.pdf.picture import page_picture
 from longmatch.errors import ReadError
 from longmatch.web.reading.supervised import supervise

@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 from longmatch.documents import ocr
 from longmatch.documents.document import Document
+from longmatch.documents.formats import IMAGE_SUFFIXES, upload_suffixes
 from longmatch.documents.pdf.picture import PagePicture
-from longmatch.documents.read import IMAGE_SUFFIXES, upload_suffixes
 from longmatch.web.limits import MB, Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading.supervised import LATE, NO_MEMORY

@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 from fastapi import APIRouter
 
-from longmatch.documents.read import upload_suffixes
+from longmatch.documents.formats import upload_suffixes
 from longmatch.web.problems import name_of
 from longmatch.web.schema import Health, LibraryFacts, Models
 from longmatch.web.state import TheState

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from longmatch.documents.document import Document
+from longmatch.documents.formats import JSONL_SUFFIXES, is_readable
 from longmatch.documents.jsonl import parse_line
-from longmatch.documents.read import JSONL_SUFFIXES, find_files, is_readable, read
+from longmatch.documents.read import find_files, read
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES, set_name
 from longmatch.lab.datasets.prepared import documents_digest, require_text
