@@ -16,7 +16,6 @@ it.
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,8 +30,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.library import bytes_on_disk, drawn_steps, finish, real_library
-from benchmarks.spread import spread_documents
+from benchmarks.common import bytes_on_disk, in_own_process, memory_of, spread_documents
+from benchmarks.library import drawn_steps, finish, real_library
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read_all
 from longmatch.lab.datasets.collection import DataFolder
@@ -103,10 +102,10 @@ def fill(real: Library, place: Path, size: int) -> tuple[float, float]:
         index.add(rows_of(store.put(to_table(encodings))))
         index.save(store.version)
         spent += time.process_time() - start
-        most = max(most, own_memory())
+        most = max(most, memory_of())
     start = time.process_time()
     finish(store, index)
-    return spent + time.process_time() - start, max(most, own_memory())
+    return spent + time.process_time() - start, max(most, memory_of())
 
 
 def ask(place: Path, queries: int) -> tuple[float, float]:
@@ -120,30 +119,17 @@ def ask(place: Path, queries: int) -> tuple[float, float]:
         start = time.process_time()
         assert library.rank(id, k=10)[0].why
         times.append(time.process_time() - start)
-        most = max(most, own_memory())
+        most = max(most, memory_of())
     return median(times), most
-
-
-def own_memory() -> float:
-    """Bytes this process holds for itself, without mapped files."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) * 1024.0 for line in status.splitlines() if line.startswith("RssAnon"))
 
 
 def cost(data: Path, size: int, queries: int) -> Cost:
     """Each part in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="cost-", dir="out") as place:
         library = Path(place) / "library"
-        storing, filling = _apart("fill", data, library, size)
-        asking, memory = _apart("ask", data, library, queries)
+        storing, filling = in_own_process("benchmarks.cost", "--part", "fill", data, library, size)
+        asking, memory = in_own_process("benchmarks.cost", "--part", "ask", data, library, queries)
         return Cost(size, bytes_on_disk(library), bytes_on_disk(library / "index"), storing, filling, asking, memory)
-
-
-def _apart(part: str, data: Path, library: Path, count: int) -> tuple[float, float]:
-    command = [sys.executable, __file__, "--part", part, str(data), str(library), str(count)]
-    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
-    seconds, memory = json.loads(said)
-    return seconds, memory
 
 
 def part(name: str, data: str, library: str, count: str) -> None:

@@ -30,7 +30,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.spread import spread_documents
+from benchmarks.common import spread_documents
 from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher

@@ -19,8 +19,6 @@ import argparse
 import json
 import os
 import platform
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -35,7 +33,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.spread import spread_documents
+from benchmarks.common import in_own_process, spread_documents
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.hardware import limit_threads
@@ -205,9 +203,8 @@ def main() -> None:
 def _without_matrix_units(options: Any) -> list[Row]:
     """The same in a process that may use no wider instructions than AVX2."""
     sizes = ["--documents", str(options.documents // 2), "--turns", str(options.turns), "--cores", str(options.cores)]
-    command = [sys.executable, __file__, str(options.data), *sizes, "--as", "AVX2"]
-    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | WITHOUT).stdout
-    return [Row(**row) for row in json.loads(said.splitlines()[-1])]
+    said = in_own_process("benchmarks.encode", options.data, *sizes, "--as", "AVX2", environment=os.environ | WITHOUT)
+    return [Row(**row) for row in said]
 
 
 if __name__ == "__main__":

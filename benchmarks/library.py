@@ -12,7 +12,6 @@ search (pip install faiss-cpu sentence-transformers). Each way is measured in a 
 import argparse
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +26,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.common import bytes_on_disk, in_own_process, memory_of
 from longmatch.default.encoding import Encoding
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run
@@ -187,20 +187,12 @@ def measure(way: str, place: Path, queries: Sequence[str]) -> None:
         start = time.perf_counter()
         found[query] = answer(query)
         times.append(time.perf_counter() - start)
-    print(json.dumps({"seconds": median(times), "memory": _peak(), "found": found}))
-
-
-def _peak() -> int:
-    """The most memory this process has held, mapped files counted while they are in use."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+    print(json.dumps({"seconds": median(times), "memory": memory_of(key="VmHWM"), "found": found}))
 
 
 def measured(way: str, place: Path, queries: Sequence[str]) -> tuple[float, float, dict[str, list[str]]]:
     """The same in a process of its own: seconds for a question, bytes of memory, and the answers."""
-    command = [sys.executable, __file__, "--way", way, str(place), *queries]
-    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
-    facts = json.loads(said)
+    facts = in_own_process("benchmarks.library", "--way", way, place, *queries)
     return facts["seconds"], facts["memory"], facts["found"]
 
 
@@ -231,10 +223,6 @@ def compare(data: Path, sizes: Sequence[int], count: int) -> None:
 def _ndcg(qrels: dict[str, dict[str, int]], found: dict[str, list[str]]) -> float:
     runs = {query: {id: -float(rank) for rank, id in enumerate(ids)} for query, ids in found.items()}
     return evaluate_run(nDCG(10), {query: qrels[query] for query in found}, runs)
-
-
-def bytes_on_disk(place: Path) -> int:
-    return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
 
 
 def _bytes_of_vectors(place: Path) -> int:

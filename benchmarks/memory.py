@@ -21,7 +21,6 @@ dropout, so full is full-plain. The figures are kept in a file; the plot is made
 import argparse
 import gc
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -37,6 +36,7 @@ from rich.table import Table
 from torch import Tensor
 from transformers import AutoModel
 
+from benchmarks.common import memory_of
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.siamese.batch import TextBatch
 from longmatch.lab.baselines.siamese.longformer import LongModel, repeat_positions
@@ -145,19 +145,13 @@ def _reset() -> int:
         torch.cuda.reset_peak_memory_stats()
         return torch.cuda.memory_allocated()
     Path("/proc/self/clear_refs").write_text("5")
-    return _status("VmRSS")
+    return memory_of(key="VmRSS")
 
 
 def _peak() -> int:
     if DEVICE.type == "cuda":
         return torch.cuda.max_memory_allocated()
-    return _status("VmHWM")
-
-
-def _status(key: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    found = next((line for line in lines if line.startswith(key)), None)
-    return int(found.split()[1]) * 1024 if found else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return memory_of(key="VmHWM")
 
 
 def run(name: str, tokens: int, documents: int, times: int) -> dict[str, Any]:
@@ -170,7 +164,7 @@ def run(name: str, tokens: int, documents: int, times: int) -> dict[str, Any]:
         finally:
             gc.collect()
             torch.cuda.empty_cache()
-    command = [sys.executable, __file__, "--one", name, str(tokens), str(documents), str(times)]
+    command = [sys.executable, "-m", "benchmarks.memory", "--one", name, str(tokens), str(documents), str(times)]
     said = subprocess.run(command, check=False, capture_output=True, text=True)
     if said.returncode == 0:
         found: dict[str, Any] = json.loads(said.stdout.splitlines()[-1])

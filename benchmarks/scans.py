@@ -17,11 +17,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 import longmatch
+from benchmarks.common import COLLECTION
 from benchmarks.written.scanning import save_scan
 from longmatch.documents.document import Document
 
 FIRST = 10
-COLLECTION = Path(__file__).parents[1] / "examples" / "collection"
 
 
 def words_of(document: Document) -> list[str]:

@@ -38,6 +38,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.common import memory_of
 from benchmarks.hostile import hostile_files
 
 K = 10
@@ -249,8 +250,7 @@ def own_memory(process: int) -> int:
     """Bytes that a process and those it started hold for themselves, without mapped files."""
     total = 0
     with suppress(OSError):  # it has ended meanwhile
-        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
-        total += next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon")), 0)
+        total += memory_of(process)
         for thread in Path(f"/proc/{process}/task").iterdir():
             total += sum(own_memory(int(child)) for child in (thread / "children").read_text().split())
     return total

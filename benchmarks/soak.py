@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.common import COLLECTION, bytes_on_disk, memory_of
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_all, read_text_string
@@ -32,7 +33,6 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.library import Library
 from longmatch.matching.hits import Hit
 
-EXAMPLES = Path(__file__).parents[1] / "examples" / "collection"
 TOLERANCE = 2e-3  # of scores between 0 and 1
 GROWTH = 0.03  # share of memory that may be added from the second third to the last
 
@@ -205,9 +205,8 @@ class Soak:
         gc.collect()
         told = self.told
         told.minutes.append((time.monotonic() - self.began) / 60)
-        told.memory.append(own_memory() / 1e6)
-        library = self.place / "library"
-        told.disk.append(sum(file.stat().st_size for file in library.rglob("*") if file.is_file()) / 1e6)
+        told.memory.append(memory_of() / 1e6)
+        told.disk.append(bytes_on_disk(self.place / "library") / 1e6)
         told.opened.append(len(list(Path("/proc/self/fd").iterdir())))
         print(
             f"{told.minutes[-1]:6.1f} min {told.memory[-1]:7.0f} MB {told.disk[-1]:6.0f} MB on disk "
@@ -253,12 +252,6 @@ def _passages(hits: Sequence[Hit]) -> dict[Any, float]:
     return {(hit.id, pair.a.start, pair.b.start): pair.score for hit in hits for pair in hit.why}
 
 
-def own_memory() -> int:
-    """Bytes this process holds for itself, without mapped files."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon"))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?")
@@ -279,7 +272,7 @@ def texts_of(data: Path | None) -> list[str]:
     """The documents of a data folder; without one, the first half of each example and the second of each other."""
     if data:
         return [document.text for document in read_all(DataFolder(data).documents_file, print)]
-    examples = [document.text for document in read_all([EXAMPLES], print)]
+    examples = [document.text for document in read_all([COLLECTION], print)]
     return [a[: len(a) // 2] + b[len(b) // 2 :] for a, b in permutations(examples, 2)]
 
 

@@ -20,8 +20,9 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.table import Table
 
-EXAMPLES = Path(__file__).parents[1] / "examples" / "collection"
-FIRST, SECOND = EXAMPLES / "the-stream-that-turned.md", EXAMPLES / "why-depositors-leave-together.md"
+from benchmarks.common import COLLECTION
+
+FIRST, SECOND = COLLECTION / "the-stream-that-turned.md", COLLECTION / "why-depositors-leave-together.md"
 LIMITS = {"compare": 0.8, "rank": 0.6}
 
 
@@ -42,7 +43,7 @@ def main() -> None:
     longmatch = [sys.executable, "-m", "longmatch"]
     with TemporaryDirectory() as folder:
         library = str(Path(folder) / "library")
-        seconds([*longmatch, "index", library, str(EXAMPLES)])
+        seconds([*longmatch, "index", library, str(COLLECTION)])
         commands = {
             "torch": [sys.executable, "-c", "import torch, transformers"],
             "compare": [*longmatch, "compare", str(FIRST), str(SECOND)],

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.common import bytes_on_disk
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.evaluation.measures.query_result import rank_query
@@ -73,11 +74,6 @@ def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
     }
 
 
-def _kilobytes(library: Library) -> float:
-    files = [file for file in Path(library.address).rglob("*") if file.is_file()]
-    return sum(file.stat().st_size for file in files) / len(library) / 1e3
-
-
 def compare(folders: Sequence[Path], split: Split, every: int) -> Table:
     """One row a data folder and way to score."""
     table = Table("data", "queries", "score", "float16", "int8", "difference", "p", "kB a document")
@@ -88,7 +84,7 @@ def compare(folders: Sequence[Path], split: Split, every: int) -> Table:
         qrels = {query: judged[query] for query in sorted(judged)[::every]}
         small = in_int8(library)
         before, after = values(library, qrels), values(small, qrels)
-        sizes = f"{_kilobytes(library):.0f}, {_kilobytes(small):.0f}"
+        sizes = ", ".join(f"{bytes_on_disk(Path(each.address)) / len(each) / 1e3:.0f}" for each in (library, small))
         for name in before:
             found = compare_queries(after[name], before[name])
             figures = f"{before[name].mean():.4f}", f"{after[name].mean():.4f}", f"{found.difference:+.5f}"

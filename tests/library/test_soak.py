@@ -1,18 +1,17 @@
 """A short soak (benchmarks/soak.py runs for an hour): nothing breaks, and the answers are those of a fresh library."""
 
 import json
-import runpy
 from pathlib import Path
+
+from benchmarks.soak import Soak
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text, write_texts
 
-SOAK = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "soak.py"))
-
 
 def test_mixed_work_leaves_the_answers_of_a_fresh_library(tmp_path: Path, tiny: HybridMatcher) -> None:
-    soak = SOAK["Soak"](tmp_path, [made_up_text(seed) for seed in range(300)], 20, tiny, tmp_path / "soak.json")
+    soak = Soak(tmp_path, [made_up_text(seed) for seed in range(300)], 20, tiny, tmp_path / "soak.json")
     told = soak.run(minutes=5, look_every=1.0, steps=24)
     assert told.questions >= 15 and not told.differing and not told.errors
     assert {"add", "change", "prune", "remove", "ask", "pair"} == set(told.steps) and sum(told.steps.values()) == 24

@@ -30,24 +30,41 @@ import gc
 import json
 import subprocess
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
+from torch import Tensor
 
-from benchmarks.papers.gpu.encoding import encoding
 from benchmarks.papers.gpu.profiling import profile
-from benchmarks.papers.gpu.texts import read_texts, write_texts
-from benchmarks.papers.gpu.timing import is_usable, matrix_rates, measure, record_failure
-from benchmarks.papers.gpu.training_steps import colde, smith
-from benchmarks.papers.gpu.workload import ON_GPU, WAYS, Clock, Sizes, Workload
-from longmatch.units import Tokens
+from benchmarks.papers.gpu.workload import (
+    DEVICE,
+    ON_GPU,
+    WAYS,
+    Clock,
+    Sizes,
+    Workload,
+    colde,
+    encoding,
+    smith,
+    timed,
+    timed_once,
+    wait,
+)
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone
+from longmatch.units import Tokens, tokenize
 
+MIN_ROUNDS = 3  # even when the time is up
 PARTS = ("rates", "encode", "colde", "smith", "profile")
 PROFILED = "kernels"
 WORKLOADS: dict[str, Callable[[list[Tokens], Sizes], Workload]] = {"encode": encoding, "colde": colde, "smith": smith}
@@ -140,3 +157,138 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--goes-on", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     measure_all(options, Sizes(max_tokens=options.max_tokens))
+
+
+def matrix_rates(sizes: Sizes) -> dict[str, float]:
+    """Operations per second of large matrix products and of MiniLM's own shapes; bytes per second of a copy."""
+    dtype, rates = torch.bfloat16 if ON_GPU else torch.float32, {}
+    many = 65_536 if ON_GPU else 512
+    shapes = {"square": (sizes.product,) * 3, "larger": (2 * sizes.product,) * 3}
+    shapes |= {"first products": (many, 384, 1152), "up": (many, 384, 1536), "down": (many, 1536, 384)}
+    for name, (rows, inner, columns) in shapes.items():
+        a = torch.randn(rows, inner, device=DEVICE, dtype=dtype)
+        b = torch.randn(inner, columns, device=DEVICE, dtype=dtype)
+        rates[name] = 2 * rows * inner * columns / min(timed(partial(torch.matmul, a, b), 10))
+    source = torch.empty(sizes.product**2 * 4, device=DEVICE, dtype=dtype)
+    target = torch.empty_like(source)
+    seconds = min(timed(lambda: target.copy_(source), 5))
+    rates["copied bytes"] = 2 * source.numel() * source.element_size() / seconds
+    rates["best"] = max(rates["square"], rates["larger"])
+    return rates
+
+
+def measure(
+    workload: Workload, ways: Sequence[str], rate: float, clock: Clock, rounds: int, save: Callable[[Any], None]
+) -> None:
+    """Run each way once to warm up, then in turn until the time or the rounds are over; `save` after each step."""
+    rows: dict[str, Any] = {way: {"seconds": []} for way in ways}
+    results = {**workload.facts, "ways": rows}
+    reference: Tensor | None = None
+    for way, row in rows.items():
+        try:
+            row.update(first_run(workload, way))
+            vectors = workload.vectors(way)
+            reference = vectors if reference is None else reference
+            row["least_cosine"] = float(torch.cosine_similarity(vectors.double(), reference.double()).min())
+        except Exception as error:
+            record_failure(row, error)
+        save(results)
+    for turn in range(rounds):
+        if turn >= MIN_ROUNDS and clock.left < 0:
+            break
+        for way, row in rows.items():
+            if "error" not in row:
+                try:
+                    row["seconds"].append(timed_once(partial(workload.run, way), workload.in_a_row))
+                except Exception as error:
+                    record_failure(row, error)
+        summarise(workload, rows, rate)
+        save(results)
+    compare_gradients(workload, rows)
+    save(results)
+
+
+def first_run(workload: Workload, way: str) -> dict[str, float]:
+    """Seconds of the first run, compilation included, and peak memory."""
+    if ON_GPU:
+        torch.cuda.reset_peak_memory_stats()
+    seconds = {"first_seconds": timed_once(partial(workload.run, way))}
+    return seconds | ({"peak_gb": torch.cuda.max_memory_allocated() / 1e9} if ON_GPU else {})
+
+
+def summarise(workload: Workload, rows: dict[str, Any], rate: float) -> None:
+    """Add throughput to each row, as a share of the matrix rate and as a multiple of padded batches."""
+    for row in rows.values():
+        if row["seconds"]:
+            typical = median(row["seconds"])
+            row |= {"tokens_a_second": workload.tokens / typical, "share": workload.work / typical / rate}
+    base = rows.get("padded", {}).get("tokens_a_second")
+    for row in rows.values():
+        if base and "tokens_a_second" in row:
+            row["times"] = row["tokens_a_second"] / base
+
+
+def compare_gradients(workload: Workload, rows: dict[str, Any]) -> None:
+    """Cosine of each way's gradient (no dropout) with the first way's, and whether its dropout is reproducible."""
+    reference: Tensor | None = None
+    for way, row in rows.items():
+        if workload.gradient is None or workload.repeats is None or "error" in row:
+            continue
+        try:
+            row["dropout_repeats"] = workload.repeats(way)
+            gradient = workload.gradient(way)
+            reference = gradient if reference is None else reference
+            row["gradient_cosine"] = float(torch.cosine_similarity(gradient, reference, dim=0))
+        except Exception as error:
+            row["gradient_error"] = "".join(traceback.format_exception(error))[-1_000:]
+
+
+def record_failure(row: dict[str, Any], error: Exception) -> None:
+    """Keep the end of the traceback."""
+    row["error"] = "".join(traceback.format_exception(error))[-2_000:]
+
+
+def is_usable() -> bool:
+    """Whether the GPU still works in this process; some errors leave it unusable."""
+    try:
+        wait()
+        return True
+    except RuntimeError:
+        return False
+
+
+def write_texts(path: Path, data: Path, tokens: int = 4_500_000) -> None:
+    """Sample documents evenly from a data folder, about `tokens` tokens in all: at most about 10 MB."""
+    from longmatch.lab.datasets.collection import DataFolder
+
+    backbone = Backbone.load(device="cpu", precision="float32")
+    ids, lengths, counts, total = [], [], [], 0
+    folder = DataFolder(data)
+    every = max(1, len(folder.ids) // (tokens // 5_000))
+    for number, document in enumerate(folder.documents()):
+        if number % every == 0 and total < tokens:
+            tokenized = tokenize(document, backbone.tokenizer)
+            if not len(tokenized):
+                continue
+            ids.append(tokenized.ids)
+            lengths.append(np.diff(tokenized.sentence_offsets))
+            counts.append(len(lengths[-1]))
+            total += len(tokenized)
+    offsets = np.concatenate([[0], np.concatenate(lengths).cumsum()]).astype(np.int32)
+    documents = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    np.savez_compressed(path, tokens=np.concatenate(ids).astype(np.uint16), offsets=offsets, documents=documents)
+    print(f"{path}: {len(counts)} documents, {len(offsets) - 1} sentences, {total} tokens")
+
+
+def read_texts(path: Path) -> list[Tokens]:
+    """The documents' tokens; a file without `documents` is split every 200 sentences."""
+    with np.load(path) as arrays:
+        ids, offsets = arrays["tokens"].astype(np.int64), arrays["offsets"].astype(np.int64)
+        ends = arrays["documents"] if "documents" in arrays else [*range(0, len(offsets) - 1, 200), len(offsets) - 1]
+    empty, documents = Document("", "", "", ()), []
+    for first, last in pairwise(ends):
+        sentences = offsets[first : last + 1]
+        text, none = ids[sentences[0] : sentences[-1]], np.zeros(last - first, np.int64)
+        words = np.ones(len(text), bool)
+        documents.append(Tokens(empty, text, np.zeros_like(text), words, sentences - sentences[0], none, none, none))
+    return documents

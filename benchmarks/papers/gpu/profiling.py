@@ -11,8 +11,7 @@ import torch
 from torch import profiler
 from torch.profiler import ProfilerActivity
 
-from benchmarks.papers.gpu.timing import timed_once, wait
-from benchmarks.papers.gpu.workload import ON_GPU, Workload
+from benchmarks.papers.gpu.workload import ON_GPU, Workload, timed_once, wait
 
 SYNCHRONISING = ("Synchronize", "aten::item", "aten::_local_scalar_dense", "aten::nonzero", "cudaHostAlloc")
 ROWS = 25  # of a table

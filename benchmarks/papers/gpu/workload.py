@@ -2,14 +2,34 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from longmatch.encoders.engine import Batch
+from longmatch.encoders.pretrained import Pooling
+from longmatch.errors import LongmatchError
+from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
+from longmatch.lab.encoders.flat import mean_pool
+from longmatch.lab.encoders.packed import PackedEngine, tokens_that_fit
+from longmatch.lab.losses import supervised_contrastive_loss
+from longmatch.lab.papers.colde.augmentation import SPECIALS as ADDED
+from longmatch.lab.papers.colde.augmentation import ChunkBatch
+from longmatch.lab.papers.colde.config import ColdeConfig
+from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.smith.batch import BlockBatch
+from longmatch.lab.papers.smith.config import SIZES, SmithConfig, sentence_level
+from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.training.gradient_cache import cached_backward
+from longmatch.lab.training.settings import TrainingSettings
+from longmatch.units import Tokens
 
 SPECIALS, VOCABULARY = (101, 102), 30_522
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -22,6 +42,7 @@ SWITCHES = {  # LONGMATCH_PACKED, LONGMATCH_KERNELS
     "packed": ("1", "0"),
     "kernels": ("1", "1"),
 }
+CHUNK = 512
 
 
 @dataclass(frozen=True)
@@ -73,3 +94,295 @@ def switched(way: str) -> AbstractContextManager[object]:
 def autocast() -> torch.autocast:
     """bfloat16 on a GPU, nothing on a CPU."""
     return torch.autocast(DEVICE.type, torch.bfloat16, enabled=ON_GPU, cache_enabled=False)
+
+
+def minilm(sizes: Sizes) -> tuple[Any, str]:
+    """The packaged model or, where it is not installed, random weights of its size; and what it is."""
+    from transformers import BertConfig, BertModel
+
+    try:
+        model: Any = TorchBackbone.load(device="cpu", precision="float32").model
+        kind = "all-MiniLM-L6-v2"
+    except LongmatchError:
+        torch.manual_seed(0)
+        model, kind = BertModel(BertConfig(VOCABULARY, 384, 6, 12, 1536)), "random weights of MiniLM's sizes"
+    if sizes.layers:
+        model.encoder.layer = model.encoder.layer[: sizes.layers]
+        model.config.num_hidden_layers = sizes.layers
+    return model, kind
+
+
+def forward_work(encoder: Any, config: Any, lengths: Tensor) -> float:
+    """Floating point operations of a forward pass over sequences of these lengths."""
+    weights = sum(parameter.numel() for parameter in encoder.parameters() if parameter.dim() == 2)
+    tokens = lengths.double()
+    pairs = 4 * config.num_hidden_layers * config.hidden_size * (tokens**2).sum()
+    return float(2 * weights * tokens.sum() + pairs)
+
+
+@dataclass(frozen=True)
+class PaddedChunks:
+    """CoLDE's chunks: (documents, chunks, 512)."""
+
+    ids: Tensor
+    mask: Tensor
+    section: Tensor
+    position: Tensor
+
+    @staticmethod
+    def of(batch: ChunkBatch) -> "PaddedChunks":
+        """The same chunks, padded."""
+        counts = torch.unique_consecutive(batch.document, return_counts=True)[1].tolist()
+        shape = len(counts), max(counts)
+        ids, mask = torch.zeros((*shape, CHUNK), dtype=torch.long), torch.zeros((*shape, CHUNK), dtype=torch.long)
+        section, position = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+        texts = iter(batch.text.ids.split(batch.text.lengths.tolist()))
+        numbers = zip(batch.section.split(counts), batch.position.split(counts), strict=True)
+        for row, (sections, positions) in enumerate(numbers):
+            section[row, : len(sections)], position[row, : len(positions)] = sections, positions
+            for column in range(len(sections)):
+                text = next(texts)
+                ids[row, column, : len(text)], mask[row, column, : len(text)] = text, 1
+        return PaddedChunks(ids, mask, section, position)
+
+    def pieces(self, budget: int) -> list["PaddedChunks"]:
+        """Groups of as many documents as fit the token budget."""
+        size = max(1, budget // self.ids[0].numel())
+        parts = [values.to(DEVICE).split(size) for values in (self.ids, self.mask, self.section, self.position)]
+        return [PaddedChunks(*group) for group in zip(*parts, strict=True)]
+
+    def vectors(self, model: ColdeModel) -> Tensor:
+        """Section vectors; padding goes through the backbone like everything else and is dropped after it."""
+        mask = self.mask.flatten(0, 1)
+        seen = _attended(mask)
+        chunks = model.encode_chunks(self.ids.flatten(0, 1), seen, self.section.flatten(), self.position.flatten())
+        real = mask.any(1)
+        document = torch.arange(len(self.ids), device=DEVICE).repeat_interleave(self.ids.shape[1])
+        section, lengths = self.section.flatten()[real], mask.sum(1)[real] - ADDED
+        sections: Tensor = model.aggregate(chunks[real], section, document[real], lengths).sections
+        return sections
+
+
+@dataclass(frozen=True)
+class PaddedBlocks:
+    """SMITH's blocks: (documents, blocks, tokens)."""
+
+    ids: Tensor
+    mask: Tensor
+
+    @staticmethod
+    def of(batch: BlockBatch) -> "PaddedBlocks":
+        """The same blocks, padded."""
+        shape = len(batch), int(batch.counts.max()), int(batch.text.lengths.max())
+        ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+        texts = iter(batch.text.ids.split(batch.text.lengths.tolist()))
+        for row, count in enumerate(batch.counts.tolist()):
+            for column in range(count):
+                text = next(texts)
+                ids[row, column, : len(text)], mask[row, column, : len(text)] = text, 1
+        return PaddedBlocks(ids, mask)
+
+    def pieces(self, budget: int) -> list["PaddedBlocks"]:
+        """Groups of as many documents as fit the token budget."""
+        size = max(1, budget // self.ids[0].numel())
+        parts = zip(self.ids.to(DEVICE).split(size), self.mask.to(DEVICE).split(size), strict=True)
+        return [PaddedBlocks(*group) for group in parts]
+
+    def vectors(self, model: SmithModel) -> Tensor:
+        """Document vectors; padding goes through the sentence level like everything else and is dropped after it."""
+        mask = self.mask.flatten(0, 1)
+        blocks = model.block_vectors(model.encode_tokens(self.ids.flatten(0, 1), _attended(mask)), _attended(mask))
+        real = self.mask.any(2)
+        position = torch.arange(real.shape[1], device=DEVICE).expand_as(real)[real]
+        documents: Tensor = model.aggregate(blocks[real.flatten()], position, real.sum(1).cpu()).documents
+        return documents
+
+
+def _attended(mask: Tensor) -> Tensor:
+    """The mask with at least one token per piece: attention over nothing gives NaN."""
+    return mask.index_fill(1, torch.tensor([0], device=DEVICE), 1)
+
+
+def encoding(documents: list[Tokens], sizes: Sizes) -> Workload:
+    """One vector for each sentence of the documents, of at most 254 tokens."""
+    model, kind = minilm(sizes)
+    model = model.to(DEVICE, torch.bfloat16 if ON_GPU else torch.float32).eval()
+    pieces: list[Any] = []
+    total = 0
+    for tokens in documents:
+        for first, last in pairwise(tokens.sentence_offsets.tolist()):
+            if total < sizes.encoded:
+                pieces.append(tokens.ids[first : min(last, first + 254)])
+                total += len(pieces[-1])
+    backbones = {}
+    for way in SWITCHES:
+        with switched(way):
+            backbones[way] = TorchBackbone(TorchNetwork(model), None, SPECIALS, Pooling("mean", 256), way)  # type: ignore[arg-type]
+            _ = backbones[way].engine
+    assert isinstance(backbones["packed"].engine, PackedEngine)
+    sample = pieces[:: max(1, len(pieces) // 2_000)]
+
+    def run(way: str, texts: list[Any] = pieces) -> Tensor:
+        with switched(way):
+            if way == "padded":
+                return encode_padded(model, texts)
+            return torch.from_numpy(backbones[way].encode(texts))
+
+    lengths = torch.tensor([len(piece) + 2 for piece in pieces])
+    facts = {"model": kind, "sentences": len(pieces), "tokens": int(lengths.sum())}
+    work = forward_work(model.encoder, model.config, lengths)
+    return Workload(run, lambda way: run(way, sample), int(lengths.sum()), work, facts)
+
+
+@torch.inference_mode()
+def encode_padded(model: Any, texts: list[Any], budget: int = 65_536) -> Tensor:
+    """Sentences in document order, in batches that fit the token budget, each padded to its longest."""
+    vectors = []
+    for first, last in batches_in_order([len(text) + 2 for text in texts], budget):
+        batch = Batch.of(np.arange(first, last), texts[first:last], SPECIALS, 256)
+        ids, mask = (torch.from_numpy(array).to(DEVICE) for array in (batch.ids, batch.mask))
+        hidden = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+        vectors.append(nn.functional.normalize(mean_pool(hidden, mask), dim=1).cpu())
+    return torch.cat(vectors)
+
+
+def batches_in_order(lengths: Sequence[int], budget: int) -> Iterator[tuple[int, int]]:
+    """Runs of consecutive texts with at most `budget` tokens once padded to their longest."""
+    first = longest = 0
+    for number, length in enumerate(lengths):
+        longest = max(longest, length)
+        if number > first and longest * (number + 1 - first) > budget:
+            yield first, number
+            first, longest = number, length
+    yield first, len(lengths)
+
+
+def training(
+    model: Any, encoder: Any, batch: Any, padded: Any, loss: Callable[[Tensor], Tensor], read: Any
+) -> Workload:
+    """Steps over one batch: `read` gives the vectors the loss compares, from our batch or the padded one."""
+    model.to(DEVICE).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.0, fused=ON_GPU)  # the same weights at every step
+    with switched("kernels"):
+        budget = tokens_that_fit(encoder, DEVICE) or TrainingSettings().token_budget(ON_GPU)
+
+    def pieces(way: str, limit: int | None = None) -> list[Any]:
+        if way == "padded":
+            return list(padded.pieces(limit or budget))
+        return list(batch.to(DEVICE).groups(limit or budget))
+
+    def run(way: str) -> None:
+        with switched(way), autocast():
+            cached_backward(lambda piece: read(model, piece), pieces(way), loss)
+        optimizer.step()
+        optimizer.zero_grad()
+
+    @torch.no_grad()
+    def vectors(way: str) -> Tensor:
+        model.eval()
+        try:
+            with switched(way), autocast():
+                return torch.cat([read(model, piece).float().cpu() for piece in pieces(way)])
+        finally:
+            model.train()
+
+    def gradient(way: str) -> Tensor:
+        model.eval()
+        for module in model.modules():
+            module.train(isinstance(module, nn.RNNBase))  # cuDNN's RNNs go backward in training mode only
+        try:
+            with switched(way), autocast():
+                cached_backward(lambda piece: read(model, piece), pieces(way), loss)
+            return torch.cat(
+                [weight.grad.flatten().double().cpu() for weight in encoder.parameters() if weight.grad is not None]
+            )
+        finally:
+            model.train()
+            model.zero_grad()
+
+    def repeats(way: str) -> bool:
+        passes = []
+        with switched(way), autocast():
+            for with_gradient in (True, False):
+                torch.manual_seed(1)
+                with torch.set_grad_enabled(with_gradient):
+                    passes.append(read(model, pieces(way, 8_192)[0]).detach())
+        return torch.equal(*passes)
+
+    facts = {"tokens": batch.tokens, "tokens_at_once": budget}
+    return Workload(run, vectors, batch.tokens, 0.0, facts, gradient, repeats, in_a_row=4 if ON_GPU else 1)
+
+
+def colde(documents: list[Tokens], sizes: Sizes) -> Workload:
+    """CoLDE on MiniLM: chunks of up to 512 tokens of whole documents, a contrastive loss over their sections."""
+    backbone, kind = minilm(sizes)
+    torch.manual_seed(0)
+    model = ColdeModel(ColdeConfig(backbone=backbone.config.to_dict()))
+    model.backbone.load_state_dict(backbone.state_dict(), strict=False)
+    chosen = documents[: sizes.colde]
+    batch = model.layout(SPECIALS, sizes.max_tokens).lay_out(chosen)
+    labels = torch.arange(len(chosen), device=DEVICE).div(2, rounding_mode="floor").repeat_interleave(2)
+
+    def read(model: ColdeModel, piece: ChunkBatch | PaddedChunks) -> Tensor:
+        sections: Tensor = (
+            piece.vectors(model) if isinstance(piece, PaddedChunks) else model.encode_batch(piece).sections
+        )
+        return sections
+
+    padded = PaddedChunks.of(batch)
+    workload = training(
+        model, model.backbone, batch, padded, lambda vectors: supervised_contrastive_loss(vectors, labels, 0.5), read
+    )
+    workload.work = 3 * forward_work(model.backbone.encoder, model.backbone.config, batch.text.lengths)
+    workload.facts |= {"model": kind, "documents": len(chosen), "filled": batch.tokens / padded.ids.numel()}
+    return workload
+
+
+def smith(documents: list[Tokens], sizes: Sizes) -> Workload:
+    """SMITH at the paper's size: up to 64 blocks of 32 tokens per document, binary classification of pairs."""
+    layers, document_layers, width, heads = SIZES["base"]
+    torch.manual_seed(0)
+    inner = sentence_level(VOCABULARY, sizes.layers or layers, width, heads, 32)
+    model = SmithModel(SmithConfig(sentence_level=inner, document_layers=sizes.layers or document_layers))
+    chosen = (documents * -(-sizes.smith // len(documents)))[: sizes.smith]
+    batch = model.layout(SPECIALS).lay_out(chosen)
+    source = torch.arange(0, len(chosen) - 1, 2, device=DEVICE)
+    label = (source // 2 % 2).float()
+
+    def loss(vectors: Tensor) -> Tensor:
+        cosines = (vectors[source] * vectors[source + 1]).sum(1)
+        return nn.functional.binary_cross_entropy_with_logits(model.logits(cosines), label)
+
+    def read(model: SmithModel, piece: BlockBatch | PaddedBlocks) -> Tensor:
+        documents: Tensor = (
+            piece.vectors(model) if isinstance(piece, PaddedBlocks) else model.encode_batch(piece).documents
+        )
+        return documents
+
+    padded = PaddedBlocks.of(batch)
+    workload = training(model, model.sentence_level, batch, padded, loss, read)
+    levels = ((model.sentence_level, batch.text.lengths), (model.document_level, batch.counts))
+    workload.work = 3 * sum(forward_work(level.encoder, level.config, lengths) for level, lengths in levels)
+    workload.facts |= {"documents": len(chosen), "blocks": len(batch.text), "filled": batch.tokens / padded.ids.numel()}
+    return workload
+
+
+def timed(run: Callable[[], object], times: int) -> list[float]:
+    """Seconds of each of `times` runs, after one uncounted."""
+    return [timed_once(run) for _ in range(times + 1)][1:]
+
+
+def timed_once(run: Callable[[], object], in_a_row: int = 1) -> float:
+    """Seconds per run, over `in_a_row` runs without a wait between them."""
+    wait()
+    start = time.perf_counter()
+    for _ in range(in_a_row):
+        run()
+    wait()
+    return (time.perf_counter() - start) / in_a_row
+
+
+def wait() -> None:
+    """Until the GPU has finished all its work."""
+    if ON_GPU:
+        torch.cuda.synchronize()

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from benchmarks.papers.gpu import encoding
+from benchmarks.papers.gpu import workload
 from benchmarks.papers.gpu.benchmark import main
-from benchmarks.papers.gpu.models import forward_work
 from benchmarks.papers.gpu.profiling import Span, busy, gaps
+from benchmarks.papers.gpu.workload import forward_work
 from transformers import BertConfig, BertModel
 
 
@@ -46,7 +46,7 @@ def test_a_way_that_fails_is_noted_and_the_others_go_on(text, tmp_path, monkeypa
     def fails(*_: object) -> None:
         raise RuntimeError("no such kernel")
 
-    monkeypatch.setattr(encoding, "encode_padded", fails)
+    monkeypatch.setattr(workload, "encode_padded", fails)
     out = tmp_path / "gpu.json"
     main([str(text), "--out", str(out), "--only", "encode", "--compare", "padded,packed"])
     ways = json.loads(out.read_text())["encode"]["ways"]
